@@ -1,0 +1,40 @@
+"""Progress for people at a terminal; silence in a pipe."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+
+#: Work that ends sooner than this shows nothing.
+PATIENCE_SECONDS = 2.0
+
+
+def track(iterable: Iterable[T], description: str, total: int | None = None) -> Iterator[T]:
+    """Iterate, showing a bar on standard error once the work has taken two seconds."""
+    if not sys.stderr.isatty():
+        yield from iterable
+        return
+    if total is None and hasattr(iterable, "__len__"):
+        total = len(iterable)
+    start = time.monotonic()
+    iterator = iter(iterable)
+    done = 0
+    for item in iterator:
+        yield item
+        done += 1
+        if time.monotonic() - start > PATIENCE_SECONDS:
+            break
+    else:
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(description, total=total, completed=done)
+        for item in iterator:
+            yield item
+            bar.advance(task)

@@ -1,0 +1,1 @@
+"""Text to tokens: tokenizers, vocabulary, n-gram tables, stemmer, stop words."""
