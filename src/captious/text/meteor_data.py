@@ -1,0 +1,69 @@
+"""Where METEOR's word lists and paraphrase table are: in an installed package, or in a directory the user names.
+
+None of that data is part of captious. The package ``pycocoevalcap`` (extra ``captious[meteor]``) carries it as a jar
+file (a zip archive with the small lists) beside the compressed paraphrase table; only those files are read, the package
+itself is never imported.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from captious.errors import InputError, MissingExtraError
+
+#: Environment variable naming a directory with METEOR's data.
+VARIABLE = "CAPTIOUS_METEOR_DATA"
+
+_JAR = "meteor-1.5.jar"
+_PARAPHRASES = "paraphrase-en.gz"
+
+
+@dataclass(frozen=True)
+class MeteorData:
+    """The two files METEOR's data consists of."""
+
+    jar: Path
+    paraphrases: Path
+
+    def lines(self, member: str) -> list[str]:
+        """The lines of a list inside the jar, such as ``function/english.words``."""
+        try:
+            with zipfile.ZipFile(self.jar) as archive:
+                return archive.read(member).decode("utf-8").splitlines()
+        except KeyError:
+            raise InputError(f"{self.jar} has no '{member}': METEOR needs the file {_JAR} of METEOR 1.5") from None
+        except (OSError, zipfile.BadZipFile) as error:
+            raise InputError(f"cannot read {self.jar}: {error}; reinstall with pip install 'captious[meteor]'") from error
+
+
+def find(data_dir: str | Path | None = None) -> MeteorData:
+    """Locate the data: in ``data_dir``, else in ``$CAPTIOUS_METEOR_DATA``, else in the installed ``pycocoevalcap``.
+
+    A directory holds ``meteor-1.5.jar`` and ``paraphrase-en.gz``, the latter there or in its folder ``data``.
+    """
+    given = data_dir or os.environ.get(VARIABLE)
+    if given:
+        folder = Path(given).expanduser()
+        if not folder.is_dir():
+            raise InputError(f"the METEOR data directory {folder} does not exist")
+    else:
+        # find_spec of a top-level package looks for it without running any of its code.
+        found = importlib.util.find_spec("pycocoevalcap")
+        if found is None or not found.submodule_search_locations:
+            raise MissingExtraError("pycocoevalcap", "meteor", "METEOR's data (or a directory given with --meteor-data)")
+        folder = Path(next(iter(found.submodule_search_locations))) / "meteor"
+    jar = folder / _JAR
+    paraphrases = folder / "data" / _PARAPHRASES
+    if not paraphrases.is_file() and (folder / _PARAPHRASES).is_file():
+        paraphrases = folder / _PARAPHRASES
+    missing = [path.name for path in (jar, paraphrases) if not path.is_file()]
+    if missing:
+        raise InputError(
+            f"the METEOR data directory {folder} lacks {' and '.join(missing)}; "
+            f"it must hold {_JAR} and data/{_PARAPHRASES}, as the package pycocoevalcap does (pip install 'captious[meteor]')"
+        )
+    return MeteorData(jar, paraphrases)

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from captious.errors import InputError, MissingExtraError
+from captious.text import meteor_data
+from captious.text.synonyms import Synonyms
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A data directory of our own, in the layout of METEOR's."""
+    with zipfile.ZipFile(tmp_path / "meteor-1.5.jar", "w") as jar:
+        jar.writestr(
+            "synonym/english.synsets",
+            "wolf\n00000012 7\nfox\n12\nglow\n3\nglower\n4\nki\n5\nfire_engine\n88\ngoose\n21\ngander\n22\nkiss\n31\n",
+        )
+        jar.writestr("synonym/english.exceptions", "wolf\nwolves\ngoose\ngeese\ngander\ngeese ganders\n")
+    (tmp_path / "paraphrase-en.gz").write_bytes(b"")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("wolf", {12, 7}),  # leading zeros are no part of a number
+        ("wolves", {12, 7}),  # irregular
+        ("geese", {21, 22}),  # every base of an irregular form
+        ("foxes", {12}),
+        ("glows", {3}),
+        ("glowed", {3}),
+        ("glowing", {3}),
+        ("glower", {4, 3}),  # its own meaning, and "glow" by the rule for adjectives
+        ("fire_engines", {88}),
+        ("kiss", {31}),  # words ending in -ss are not shortened to "kis"
+        ("ki", {5}),
+        ("nothing", set()),
+        ("", set()),
+    ],
+)
+def test_synsets(small: Path, word: str, expected: set[int]) -> None:
+    assert Synonyms.load(small).synsets(word) == expected
+
+
+def test_a_listed_word_with_regular_ending(small: Path) -> None:
+    synonyms = Synonyms.load(small)
+    assert "fox" in synonyms
+    assert "foxes" not in synonyms
+    assert synonyms.base("foxes") == "fox"
+    assert synonyms.listed("foxes") == frozenset()
+
+
+def test_installed_data() -> None:
+    synonyms = Synonyms.load()
+    assert synonyms.synsets("couch") & synonyms.synsets("sofa")
+    assert synonyms.synsets("bicycles") & synonyms.synsets("bike")
+    assert synonyms.synsets("teeth") >= synonyms.listed("tooth") != frozenset()
+    assert not synonyms.synsets("dog") & synonyms.synsets("cat")
+    assert synonyms.synsets("fire_engines") == synonyms.listed("fire_engine")
+    assert Synonyms.load() is synonyms
+
+
+def test_data_is_found_in_the_variable(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAPTIOUS_METEOR_DATA", str(small))
+    assert meteor_data.find().jar == small / "meteor-1.5.jar"
+
+
+def test_missing_directory(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        meteor_data.find(tmp_path / "nowhere")
+
+
+def test_directory_without_the_files(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"lacks meteor-1\.5\.jar and paraphrase-en\.gz"):
+        meteor_data.find(tmp_path)
+
+
+def test_damaged_jar(small: Path) -> None:
+    (small / "meteor-1.5.jar").write_bytes(b"not a zip archive")
+    with pytest.raises(InputError, match="cannot read"):
+        meteor_data.find(small).lines("function/english.words")
+
+
+def test_jar_without_the_list(small: Path) -> None:
+    with pytest.raises(InputError, match=r"has no 'function/english\.words'"):
+        meteor_data.find(small).lines("function/english.words")
+
+
+def test_package_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CAPTIOUS_METEOR_DATA", raising=False)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'captious\[meteor\]'") as caught:
+        meteor_data.find()
+    assert "\n" not in str(caught.value)
