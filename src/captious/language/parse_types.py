@@ -1,0 +1,80 @@
+"""What a parsed caption looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from captious.errors import InputError
+
+# (governor, dependent, relation); words count from 1, 0 is the root, x.5 a copy of word x.
+Edge = tuple[float, float, str]
+
+
+@dataclass(slots=True)
+class Sentence:
+    """One parsed sentence: Penn tags, lemmas and a basic tree of Universal Dependencies v1.
+
+    `heads` count words from 1; 0 is the root.
+    """
+
+    forms: list[str]
+    tags: list[str]
+    lemmas: list[str]
+    heads: list[int]
+    relations: list[str]
+    _graph: list[Edge] | None = field(default=None, repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.forms)
+
+    @property
+    def graph(self) -> list[Edge]:
+        """Collapsed edges with conjunctions propagated, derived from the tree when first asked for."""
+        if self._graph is None:
+            from captious.language.graph import collapse
+
+            self._graph = collapse(self.forms, self.tags, self.heads, self.relations)
+        return self._graph
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any], *, keep_graph: bool = True) -> Sentence:
+        """A sentence from a dictionary with `form`, `tag`, `lemma`, `basic` and, if it is there, `cc`.
+
+        With `keep_graph` the graph stored under `cc` is used as it is; without, it is derived by rules.
+        """
+        forms = list(row["form"])
+        heads = [0] * len(forms)
+        relations = ["root"] * len(forms)
+        for head, dependent, relation in row["basic"]:
+            if not 1 <= dependent <= len(forms):
+                raise InputError(
+                    f"A basic edge names word {dependent} of a sentence with {len(forms)} words; "
+                    "words count from 1."
+                )
+            heads[dependent - 1] = int(head)
+            relations[dependent - 1] = str(relation)
+        graph: list[Edge] | None = None
+        if keep_graph and "cc" in row:
+            graph = [(float(governor), float(dependent), str(relation)) for governor, dependent, relation in row["cc"]]
+        return cls(forms, list(row["tag"]), list(row["lemma"]), heads, relations, graph)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The inverse of `from_dict`, with the graph."""
+        return {
+            "form": self.forms,
+            "tag": self.tags,
+            "lemma": self.lemmas,
+            "basic": [[h, d, r] for d, (h, r) in enumerate(zip(self.heads, self.relations), start=1)],
+            "cc": [list(edge) for edge in self.graph],
+        }
+
+
+# The sentences of one caption; an empty caption has none.
+Parse = list[Sentence]
+
+
+def words_of(parse: Sequence[Sentence]) -> list[str]:
+    """All words of a parsed caption, in order."""
+    return [form for sentence in parse for form in sentence.forms]
