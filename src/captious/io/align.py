@@ -1,0 +1,111 @@
+"""Bring references and predictions together by image id, or say why they do not belong together."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import NamedTuple
+
+from captious.errors import InputError, some
+from captious.io.captions import CaptionFile, CaptionWarning, show
+
+
+class Aligned(NamedTuple):
+    """Images in the order of the references, with their captions from both sides."""
+
+    ids: list[str]
+    references: list[list[str]]
+    candidates: list[list[str]]
+    #: Reference images that were left out because they have no prediction (only with ``subset=True``).
+    left_out: int
+
+
+def align(references: CaptionFile, predictions: CaptionFile, subset: bool = False) -> Aligned:
+    """Match two caption files by image id.
+
+    Every reference image needs a prediction and every prediction a reference image; with `subset` the common ones
+    are taken. Files in the wrong role are refused.
+    """
+    _check_roles(references, predictions)
+    predicted = dict(zip(predictions.ids, predictions.captions))
+    common = [image in predicted for image in references.ids]
+    n_common = sum(common)
+    missing = len(references) - n_common
+    unknown = len(predictions) - n_common
+    if not n_common:
+        raise InputError(_nothing_in_common(references, predictions))
+    if not subset and (missing or unknown):
+        raise InputError(_mismatch(references, predictions, missing, unknown))
+    if unknown:
+        warnings.warn(
+            CaptionWarning(
+                f"{predictions.label}: {unknown:,} predicted images are not among the references "
+                f"and were left out ({references.label})"
+            ),
+            stacklevel=2,
+        )
+    if not missing:
+        ids, texts = references.ids, references.captions
+    else:
+        ids = [image for image, kept in zip(references.ids, common) if kept]
+        texts = [captions for captions, kept in zip(references.captions, common) if kept]
+    return Aligned(ids, texts, [predicted[image] for image in ids], missing)
+
+
+def _check_roles(references: CaptionFile, predictions: CaptionFile) -> None:
+    same = references.ids == predictions.ids and references.captions == predictions.captions
+    if same and references.path and predictions.path:
+        raise InputError(
+            f"{references.label} and {predictions.label} hold the same captions: the references would be scored "
+            "against themselves; give the references first, then the predictions"
+        )
+    if predictions.several_stated or not predictions.several:
+        return
+    single = all(len(captions) == 1 for captions in references.captions)
+    most = sum(len(captions) > 1 for captions in predictions.captions) * 2 > len(predictions)
+    if single and most and len(references) > 1:
+        raise InputError(
+            f"{references.label} has one caption per image and {predictions.label} has several: they look swapped. "
+            "Give the references first, then the predictions; if there is only one reference per image "
+            "and several predictions, say so (--allow-several, several=True)"
+        )
+
+
+def _mismatch(references: CaptionFile, predictions: CaptionFile, missing: int, unknown: int) -> str:
+    parts = []
+    if missing:
+        predicted = set(predictions.ids)
+        which = some(show(image) for image in references.ids if image not in predicted)
+        parts.append(
+            f"{predictions.label} has no prediction for {missing:,} of the {len(references):,} images "
+            f"of {references.label}: {which}"
+        )
+    if unknown:
+        known = set(references.ids)
+        which = some(show(image) for image in predictions.ids if image not in known)
+        parts.append(
+            f"{unknown:,} of the {len(predictions):,} images of {predictions.label} are unknown "
+            f"to the references ({references.label}): {which}"
+        )
+    n_common = len(references) - missing
+    return (
+        "; ".join(parts)
+        + f". To score the {n_common:,} common {'image' if n_common == 1 else 'images'} only: --subset (subset=True)"
+    )
+
+
+def _nothing_in_common(references: CaptionFile, predictions: CaptionFile) -> str:
+    message = (
+        f"{references.label} and {predictions.label} have no image in common: the references are for images such as "
+        f"{some(map(show, references.ids[:3]))}, the predictions for images such as {some(map(show, predictions.ids[:3]))}"
+    )
+    # The usual reason: one side names the file (COCO_val2014_000000000042.jpg), the other its number.
+    numbers = {_last_number(image) for image in references.ids} - {""}
+    if numbers & {_last_number(image) for image in predictions.ids}:
+        message += "; the numbers in them agree, so write the ids the same way in both files"
+    return message
+
+
+def _last_number(image: str) -> str:
+    found = re.findall(r"\d+", image)
+    return found[-1].lstrip("0") or "0" if found else ""

@@ -1,0 +1,203 @@
+"""JSON and JSON lines: COCO annotations, COCO results, {id: captions}, and one object per line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from captious.errors import InputError, some
+from captious.io.captions import CAPTION_KEYS, ID_KEYS, Records, Role, kind, show
+
+
+def parse(text: str, name: str, role: Role) -> Records:
+    """Text that begins with ``{`` or ``[``: one JSON value, or one per line."""
+    first_line, _, rest = text.lstrip().partition("\n")
+    if rest and not rest.isspace() and first_line[0] == "{":
+        try:
+            json.loads(first_line)
+        except (ValueError, RecursionError):
+            pass  # an object over several lines (or a mistake, which the whole will show with its line)
+        else:
+            return _lines(text, name, role)
+    value = _loads(text, name)
+    if _is_id_dict(value):
+        value = _without_repeated_keys(text, value, name)
+    return from_value(value, name, role)
+
+
+def from_value(value: object, name: str, role: Role) -> Records:
+    """Captions in a parsed JSON value, or in the same shapes made in Python."""
+    if isinstance(value, Mapping):
+        if not value:
+            raise InputError(f"{name}: there is no caption in it (an empty object)")
+        if _is_id_dict(value):
+            keys = list(value)
+            return Records(keys, list(value.values()), lambda row: f"entry {show(keys[row])}", "dict")
+        if "annotations" in value:
+            return _coco_annotations(value, name, role)
+        return from_rows([value], name, role, "json")  # JSON lines with one line
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return from_rows(value, name, role, "coco-results")
+    raise InputError(f"{name}: captions were expected, but this is {kind(value)}; see docs/formats.md")
+
+
+def from_rows(
+    rows: Sequence[Any], name: str, role: Role, form: str, line_numbers: Sequence[int] | None = None
+) -> Records:
+    """Rows that are objects with an id and a caption (or captions)."""
+
+    def place(row: int) -> str:
+        return f"row {row + 1}" if line_numbers is None else f"line {line_numbers[row]}"
+
+    if not rows:
+        raise InputError(f"{name}: there is no caption in it (an empty list)")
+    first = rows[0]
+    if not isinstance(first, Mapping):
+        hint = ""
+        if isinstance(first, str | list | tuple):
+            hint = "; captions without ids cannot be matched: give {id: caption}, or in Python dict(enumerate(captions))"
+        raise InputError(
+            f'{name}, {place(0)}: an object such as {{"image_id": 42, "caption": "…"}} was expected, '
+            f"but this is {kind(first)}{hint}"
+        )
+    id_key = pick_id(first, name, place(0))
+    caption_key = pick_caption(first, name, place(0), role)
+    try:
+        return Records([row[id_key] for row in rows], [row[caption_key] for row in rows], place, form)
+    except (KeyError, TypeError, IndexError):
+        pass
+    for number, row in enumerate(rows):  # which one was it?
+        if not isinstance(row, Mapping):
+            raise InputError(f"{name}, {place(number)}: an object was expected, but this is {kind(row)}")
+        for key in (id_key, caption_key):
+            if key not in row:
+                raise InputError(
+                    f"{name}, {place(number)}: '{key}' is missing; this row has {some(map(show, row)) or 'nothing'}, "
+                    f"the first row has '{id_key}' and '{caption_key}'"
+                )
+    raise AssertionError("a row failed and then did not")
+
+
+def pick_id(row: Mapping[Any, object], name: str, place: str) -> str:
+    """The key of the image id: the first known one whose value can be an id."""
+    present = [key for key in ID_KEYS if key in row]
+    for key in present:
+        if not isinstance(row[key], Mapping | list | bytes):  # `image` may be the picture itself
+            return key
+    if present:
+        return present[0]
+    raise InputError(
+        f"{name}, {place}: there is no image id ('image_id', 'image' or 'id'); found: {some(map(show, row)) or 'nothing'}"
+    )
+
+
+def pick_caption(row: Mapping[Any, object], name: str, place: str, role: Role) -> str:
+    """The key of the caption(s) for this role."""
+    for key in CAPTION_KEYS[role]:
+        if key in row:
+            return key
+    if "references" in row:
+        raise InputError(
+            f"{name} has 'references' and no 'caption': it holds references, but predictions were expected; "
+            "give the references first, then the predictions"
+        )
+    known = " or ".join(f"'{key}'" for key in ("caption", "captions", "references"))
+    raise InputError(
+        f"{name}, {place}: there is no caption ({known}); found: {some(map(show, row)) or 'nothing'}"
+    )
+
+
+def _is_id_dict(value: object) -> bool:
+    """{id: caption} or {id: [captions]}, as against a COCO file or a single row."""
+    if not isinstance(value, Mapping) or not value:
+        return False
+    if isinstance(value.get("annotations"), list) and (
+        "images" in value or "info" in value or _rows_of(value)
+    ):
+        return False
+    has_id = any(key in value for key in ID_KEYS)
+    return not (has_id and any(key in value for key in ("caption", "captions", "references")))
+
+
+def _rows_of(value: Mapping[Any, Any]) -> bool:
+    annotations = value["annotations"]
+    return not annotations or (isinstance(annotations[0], Mapping) and "image_id" in annotations[0])
+
+
+def _coco_annotations(value: Mapping[Any, Any], name: str, role: Role) -> Records:
+    annotations = value["annotations"]
+    if role == "predictions":
+        raise InputError(
+            f"{name} is a COCO annotations file, which holds references, but predictions were expected; "
+            'give the references first, then the predictions (COCO results: [{"image_id": …, "caption": …}, …])'
+        )
+    if not annotations:
+        raise InputError(f"{name}: there is no caption in it ('annotations' is empty)")
+    first = annotations[0]
+    if isinstance(first, Mapping) and "caption" not in first and ("bbox" in first or "category_id" in first):
+        raise InputError(
+            f"{name} holds COCO's object annotations, not captions; give the captions file (captions_*.json)"
+        )
+    records = from_rows(annotations, name, role, "coco-annotations")
+    return Records(records.ids, records.captions, lambda row: f"annotation {row + 1}", "coco-annotations")
+
+
+def _loads(text: str, name: str, first_line: int = 1) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as problem:
+        line = problem.lineno + first_line - 1
+        hint = ""
+        if not text[problem.pos :].strip():
+            hint = (
+                "; the file ends too early (truncated?)" if first_line == 1 else "; the line ends too early"
+            )
+        raise InputError(
+            f"{name}: invalid JSON at line {line}, column {problem.colno}: {problem.msg}{hint}"
+        ) from None
+    except (
+        ValueError,
+        RecursionError,
+    ) as problem:  # a number of thousands of digits; brackets a thousand deep
+        reason = "nested too deeply" if isinstance(problem, RecursionError) else str(problem).split(";")[0]
+        raise InputError(
+            f"{name}: JSON that cannot be read at or after line {first_line}: {reason}"
+        ) from None
+
+
+def _lines(text: str, name: str, role: Role) -> Records:
+    # Only \n ends a line: str.splitlines would also cut at U+2028 and its kin, which are legal inside JSON strings.
+    lines = text.split("\n")
+    rows: list[Any] = []
+    numbers: list[int] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            rows.append(json.loads(line))
+        except (ValueError, RecursionError):
+            if not line or line.isspace():
+                continue
+            _loads(line, name, number)  # fails again, and says where
+        numbers.append(number)
+    return from_rows(rows, name, role, "jsonl", numbers)
+
+
+def _without_repeated_keys(text: str, value: Mapping[Any, Any], name: str) -> Mapping[Any, Any]:
+    """JSON lets a key occur twice and Python keeps the last one: look again, so that no caption goes missing."""
+
+    def no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            seen: dict[str, Any] = {}
+            for key, item in pairs:
+                if key in seen and seen[key] != item:
+                    raise InputError(
+                        f"{name}: the id {show(key)} occurs twice, with different captions "
+                        f"({show(seen[key])} and {show(item)}); give each image one entry, with a list of captions"
+                    )
+                seen[key] = item
+        return made
+
+    again = json.loads(text, object_pairs_hook=no_repeats)
+    assert isinstance(again, dict)
+    return again
