@@ -1,0 +1,90 @@
+"""Scene graphs: objects with attributes, and relations between them, where synonyms are one thing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from captious.scene.concepts import Concept
+from captious.scene.rules import Tuple
+from captious.text.synonyms import Synonyms
+
+
+class SceneGraph:
+    """What one or several captions say of one scene. Tuples are added one by one; a word that is near enough to one
+    that is there already joins it."""
+
+    def __init__(self, tuples: Iterable[Tuple] = (), synonyms: Synonyms | None = None) -> None:
+        self.synonyms = synonyms if synonyms is not None else Synonyms.load()
+        #: The objects, in the order in which they came.
+        self.concepts: list[Concept] = []
+        #: Attributes of each object.
+        self.attribute_concepts: list[list[Concept]] = []
+        #: Relations by (subject, object), as numbers of objects.
+        self.relation_concepts: dict[tuple[int, int], list[Concept]] = {}
+        self._by_word: dict[str, int] = {}
+        for item in tuples:
+            self.add(item)
+
+    def add(self, item: Tuple) -> None:
+        """Add an object (1 word), an attribute (2) or a relation (3)."""
+        subject = self._object(item[0])
+        if len(item) == 2:
+            self._join(self.attribute_concepts[subject], item[1])
+        elif len(item) == 3:
+            self._join(self.relation_concepts.setdefault((subject, self._object(item[2])), []), item[1])
+
+    def _object(self, word: str) -> int:
+        known = self._by_word.get(word)
+        if known is not None:
+            return known
+        new = Concept(word, self.synonyms)
+        best, place = 0.0, -1
+        for i, concept in enumerate(self.concepts):
+            if not new.synsets.isdisjoint(concept.synsets):
+                similarity = new.similarity(concept)
+                if similarity > best:
+                    best, place = similarity, i
+        if place < 0:
+            place = len(self.concepts)
+            self.concepts.append(new)
+            self.attribute_concepts.append([])
+        else:
+            self.concepts[place].absorb(new)
+        self._by_word[word] = place
+        return place
+
+    def _join(self, concepts: list[Concept], word: str) -> None:
+        new = Concept(word, self.synonyms)
+        for concept in concepts:
+            if concept.similar(new):
+                concept.absorb(new)
+                return
+        concepts.append(new)
+
+    @property
+    def objects(self) -> list[str]:
+        """Names of the objects."""
+        return [concept.name for concept in self.concepts]
+
+    @property
+    def attributes(self) -> list[tuple[str, str]]:
+        """(object, attribute)."""
+        return [
+            (concept.name, attribute.name)
+            for concept, attributes in zip(self.concepts, self.attribute_concepts)
+            for attribute in attributes
+        ]
+
+    @property
+    def relations(self) -> list[tuple[str, str, str]]:
+        """(subject, relation, object)."""
+        return [
+            (self.concepts[s].name, relation.name, self.concepts[o].name)
+            for (s, o), relations in self.relation_concepts.items()
+            for relation in relations
+        ]
+
+    @property
+    def tuples(self) -> list[Tuple]:
+        """All of them: objects, attributes, relations."""
+        return [*((name,) for name in self.objects), *self.attributes, *self.relations]
