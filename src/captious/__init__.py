@@ -1,0 +1,67 @@
+"""captious, the caption critic: how good, how diverse, how unique and how human-like are image captions?
+
+>>> import captious
+>>> corpus = captious.load("references.json", "predictions.json")
+>>> captious.score(corpus, metrics="coco")["CIDEr-D"].value
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from captious._version import __version__
+
+if TYPE_CHECKING:
+    from captious.api import Comparison, compare, load, load_systems, score
+    from captious.corpus import Captions, Corpus
+    from captious.errors import CaptiousError, InputError, MissingExtraError
+    from captious.metrics.base import Metric
+    from captious.metrics.document_frequency import FrequencyTable
+    from captious.scores import Score, Scores
+
+#: Public name → module. Loaded on first use, so that ``import captious`` stays quick.
+_WHERE = {
+    "Captions": "captious.corpus",
+    "CaptiousError": "captious.errors",
+    "Comparison": "captious.api",
+    "Corpus": "captious.corpus",
+    "FrequencyTable": "captious.metrics.document_frequency",
+    "InputError": "captious.errors",
+    "Metric": "captious.metrics.base",
+    "MissingExtraError": "captious.errors",
+    "Score": "captious.scores",
+    "Scores": "captious.scores",
+    "compare": "captious.api",
+    "load": "captious.api",
+    "load_systems": "captious.api",
+    "score": "captious.api",
+}
+
+__all__ = [
+    "Captions",
+    "CaptiousError",
+    "Comparison",
+    "Corpus",
+    "FrequencyTable",
+    "InputError",
+    "Metric",
+    "MissingExtraError",
+    "Score",
+    "Scores",
+    "__version__",
+    "compare",
+    "load",
+    "load_systems",
+    "score",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'captious' has no attribute {name!r}")
+    return getattr(import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Metrics: one file each, all driven through :mod:`captious.metrics.registry`."""

@@ -1,0 +1,164 @@
+"""CIDEr and CIDEr-D (Vedantam et al. 2015): agreement of tf-idf weighted n-grams with the references.
+
+What the COCO tools call "CIDEr" is CIDEr-D: counts clipped to the reference's, a Gaussian penalty on the difference of
+lengths, and a factor of 10.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.corpus import Captions, Corpus
+from captious.errors import InputError
+from captious.kernels import kernel
+from captious.metrics.base import FloatArray, Metric, as_statistics
+from captious.metrics.document_frequency import DocumentFrequencies, FrequencyTable, ReferenceFrequencies
+
+MAX_N = 4
+SIGMA = 6.0
+SCALE = 10.0
+
+
+class WeightedNgrams(NamedTuple):
+    """tf-idf vectors of captions for one n: ``number`` (sorted) and ``weight``, caption i at ``offsets[i]:offsets[i+1]``."""
+
+    number: NDArray[np.int32]
+    weight: FloatArray
+    offsets: NDArray[np.int64]
+    norm: FloatArray
+
+
+def weighted_ngrams(captions: Captions, frequencies: DocumentFrequencies, n: int) -> WeightedNgrams:
+    """Counts times inverse document frequency, log(images / max(1, count)), with each caption's Euclidean norm."""
+
+    def weigh() -> WeightedNgrams:
+        counts = frequencies.counts(captions, n)
+        table = captions.ngrams(n)
+        idf = np.log(float(frequencies.images)) - np.log(np.maximum(1.0, counts.astype(np.float64)))
+        weight = table.count * idf[table.number]
+        caption = np.repeat(np.arange(len(captions)), np.diff(table.offsets))
+        norm = np.sqrt(np.bincount(caption, weights=weight * weight, minlength=len(captions)))
+        return WeightedNgrams(table.number, weight, table.offsets, norm)
+
+    return captions.cached(("weighted n-grams", frequencies, n), weigh)
+
+
+@kernel
+def pair_products(  # type: ignore[no-untyped-def]
+    c_number, c_weight, c_offsets, r_number, r_weight, r_offsets, candidate, reference, clip, out
+):
+    """Scalar product of the vectors of each pair; with ``clip`` the candidate's weights are cut to the reference's."""
+    for p in range(candidate.shape[0]):
+        i, i_end = c_offsets[candidate[p]], c_offsets[candidate[p] + 1]
+        j, j_end = r_offsets[reference[p]], r_offsets[reference[p] + 1]
+        total = 0.0
+        while i < i_end and j < j_end:
+            if c_number[i] < r_number[j]:
+                i += 1
+            elif c_number[i] > r_number[j]:
+                j += 1
+            else:
+                weight = c_weight[i]
+                if clip and r_weight[j] < weight:
+                    weight = r_weight[j]
+                total += weight * r_weight[j]
+                i += 1
+                j += 1
+        out[p] = total
+
+
+def pair_similarities(
+    candidates: Captions,
+    references: Captions,
+    candidate: NDArray[np.int64],
+    reference: NDArray[np.int64],
+    frequencies: DocumentFrequencies,
+    n: int,
+    *,
+    clip: bool = False,
+) -> FloatArray:
+    """tf-idf cosine of candidate[p] with reference[p] for one n (0 where either has no weight)."""
+    c, r = weighted_ngrams(candidates, frequencies, n), weighted_ngrams(references, frequencies, n)
+    products = np.zeros(len(candidate))
+    pair_products.pick(len(candidate) * 40)(
+        c.number, c.weight, c.offsets, r.number, r.weight, r.offsets, candidate, reference, clip, products
+    )
+    norms = c.norm[candidate] * r.norm[reference]
+    return np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)
+
+
+class Cider(Metric):
+    """Mean over n = 1…4 and over references of tf-idf cosines, times 10."""
+
+    name = "CIDEr"
+    summary = "tf-idf weighted n-gram cosines, unclipped (Vedantam et al. 2015)"
+    bounds = (0.0, SCALE)
+    needs = frozenset({"references", "images"})
+    options = ("df",)
+    # Other references pull the mean down.
+    perfect_is_maximum = False
+    clip = False
+
+    def __init__(self, df: DocumentFrequencies | None = None) -> None:
+        self.df = df
+
+    def frequencies(self, corpus: Corpus) -> DocumentFrequencies:
+        """The table given, or the references of the run."""
+        if self.df is not None:
+            return self.df
+        return corpus.references.cached("reference frequencies", lambda: self._own(corpus))
+
+    def _own(self, corpus: Corpus) -> ReferenceFrequencies:
+        if len(corpus) < 2:
+            raise InputError(
+                f"{self.name} weighs n-grams by how few images' references have them, which means nothing for "
+                f"{len(corpus)} image: every weight would be log(1) = 0. Give document frequencies from a larger corpus "
+                "(--df FILE, df=…; 'captious df build REFS -o FILE' makes one)"
+            )
+        return ReferenceFrequencies(corpus.references)
+
+    def statistics(self, corpus: Corpus) -> FloatArray:
+        frequencies = self.frequencies(corpus)
+        candidate, reference = corpus.pairs
+        similarity = np.zeros(len(candidate))
+        for n in range(1, MAX_N + 1):
+            similarity += pair_similarities(
+                corpus.candidates, corpus.references, candidate, reference, frequencies, n, clip=self.clip
+            )
+        similarity *= self.length_penalty(corpus)
+        references = np.diff(corpus.pair_offsets)
+        totals = np.bincount(candidate, weights=similarity, minlength=len(references))
+        means = np.divide(totals, references, out=np.zeros(len(references)), where=references > 0)
+        return as_statistics(SCALE * means / MAX_N)
+
+    def length_penalty(self, corpus: Corpus) -> FloatArray | float:
+        """A factor per pair."""
+        return 1.0
+
+    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
+        return {"n": str(MAX_N), "df": self.frequencies(corpus).describe()}
+
+
+class CiderD(Cider):
+    """CIDEr with clipped counts and a Gaussian penalty on length: the "CIDEr" of the COCO tools."""
+
+    name = "CIDEr-D"
+    summary = "CIDEr with clipping and length penalty, “CIDEr” of the COCO tools"
+    clip = True
+
+    def length_penalty(self, corpus: Corpus) -> FloatArray | float:
+        candidate, reference = corpus.pairs
+        # The reference implementation measures length in bigrams: captions of no and of one word are equally long.
+        longer = np.maximum(corpus.candidates.lengths - 1, 0)[candidate]
+        difference = longer - np.maximum(corpus.references.lengths - 1, 0)[reference]
+        penalty: FloatArray = np.exp(-(difference.astype(np.float64) ** 2) / (2 * SIGMA**2))
+        return penalty
+
+    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
+        return {"n": str(MAX_N), "sigma": f"{SIGMA:g}", "df": self.frequencies(corpus).describe()}
+
+
+__all__ = ["Cider", "CiderD", "FrequencyTable", "pair_similarities", "weighted_ngrams"]

@@ -1,0 +1,31 @@
+"""n-gram precision by itself: BLEU's clipped precision for one n, without brevity penalty (an LCEval feature)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from captious.corpus import Corpus
+from captious.metrics.base import FloatArray, Metric
+from captious.metrics.bleu import ngram_matches
+
+
+class NgramPrecision(Metric):
+    """Share of a candidate's n-grams that some reference has, counts clipped."""
+
+    def __init__(self, n: int = 1) -> None:
+        self.n = n
+        self.name = f"Precision-{n}"
+        self.summary = f"clipped precision of n-grams with n = {n}"
+
+    def statistics(self, corpus: Corpus) -> FloatArray:
+        matches, totals = ngram_matches(corpus, self.n)
+        return np.stack([matches, totals], axis=1).astype(np.float64)
+
+    def value(self, sums: FloatArray) -> FloatArray:
+        """Matches over n-grams; 0 for captions too short to have one."""
+        matches, totals = sums[..., 0], sums[..., 1]
+        precision: FloatArray = np.divide(matches, totals, out=np.zeros_like(totals), where=totals > 0)
+        return precision
+
+    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
+        return {"n": str(self.n)}

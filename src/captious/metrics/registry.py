@@ -1,0 +1,95 @@
+"""The metrics by name. A metric's module is imported when the metric is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from captious.errors import InputError, did_you_mean
+from captious.metrics.base import Metric
+
+
+class Entry(NamedTuple):
+    """Where a metric lives: ``module:class``, and the fixed arguments that make this member of a family."""
+
+    path: str
+    arguments: Mapping[str, Any] = {}
+
+
+_METRICS = "captious.metrics."
+
+#: In the order of tables. One line per metric.
+ENTRIES: dict[str, Entry] = {
+    "BLEU-1": Entry(_METRICS + "bleu:BLEU", {"n": 1}),
+    "BLEU-2": Entry(_METRICS + "bleu:BLEU", {"n": 2}),
+    "BLEU-3": Entry(_METRICS + "bleu:BLEU", {"n": 3}),
+    "BLEU-4": Entry(_METRICS + "bleu:BLEU", {"n": 4}),
+    "ROUGE-L": Entry(_METRICS + "rouge:RougeL"),
+    "CIDEr-D": Entry(_METRICS + "cider:CiderD"),
+    "CIDEr": Entry(_METRICS + "cider:Cider"),
+    "Precision-1": Entry(_METRICS + "ngram_precision:NgramPrecision", {"n": 1}),
+    "Precision-2": Entry(_METRICS + "ngram_precision:NgramPrecision", {"n": 2}),
+    "Precision-3": Entry(_METRICS + "ngram_precision:NgramPrecision", {"n": 3}),
+    "Precision-4": Entry(_METRICS + "ngram_precision:NgramPrecision", {"n": 4}),
+    "Recall-1": Entry(_METRICS + "unigram_recall:UnigramRecall"),
+}
+
+#: Names for several metrics at once.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "coco": ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR", "ROUGE-L", "CIDEr-D", "SPICE"),
+    "lexical": ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "ROUGE-L", "CIDEr-D"),
+    "bleu": ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4"),
+    "precision": ("Precision-1", "Precision-2", "Precision-3", "Precision-4"),
+}
+
+#: Metrics that need a file or an option to mean anything, so "all" leaves them out.
+ON_REQUEST: frozenset[str] = frozenset()
+
+
+def names() -> list[str]:
+    """All metric names, in the order of tables."""
+    return list(ENTRIES)
+
+
+def resolve(wanted: str | Metric | Iterable[str | Metric]) -> list[str | Metric]:
+    """Metric names from names, groups ("coco", "all") and comma-separated lists; metric objects pass through."""
+    parts: list[str | Metric] = []
+    for item in [wanted] if isinstance(wanted, str | Metric) else wanted:
+        parts.extend(part.strip() for part in item.split(",")) if isinstance(item, str) else parts.append(item)
+    by_fold = {name.casefold(): name for name in ENTRIES}
+    found: list[str | Metric] = []
+    for part in parts:
+        if isinstance(part, Metric):
+            found.append(part)
+        elif part.casefold() == "all":
+            found.extend(name for name in ENTRIES if name not in ON_REQUEST)
+        elif part.casefold() in GROUPS:
+            found.extend(name for name in GROUPS[part.casefold()] if name in ENTRIES)
+        elif part.casefold() in by_fold:
+            found.append(by_fold[part.casefold()])
+        elif part:
+            hint = did_you_mean(part, [*ENTRIES, *GROUPS, "all"])
+            raise InputError(f"unknown metric '{part}'{hint} ('captious metrics' lists them all)")
+    if not found:
+        raise InputError("no metric was named ('captious metrics' lists them all)")
+    return list(dict.fromkeys(found))
+
+
+def metric_class(name: str) -> type[Metric]:
+    """The class of a metric, with its self-description."""
+    module, _, attribute = ENTRIES[name].path.partition(":")
+    kind: type[Metric] = getattr(import_module(module), attribute)
+    return kind
+
+
+def option_names() -> list[str]:
+    """All options that some metric takes."""
+    return sorted({option for name in ENTRIES for option in metric_class(name).options})
+
+
+def create(name: str, options: Mapping[str, Any] | None = None) -> Metric:
+    """The metric of that name, given those of the options that it takes."""
+    kind = metric_class(name)
+    given = {key: value for key, value in (options or {}).items() if key in kind.options and value is not None}
+    return kind(**ENTRIES[name].arguments, **given)

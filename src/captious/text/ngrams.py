@@ -1,0 +1,188 @@
+"""n-grams as integers: each distinct n-gram of a corpus has one number, shared by all its captions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.kernels import kernel
+
+IntArray = NDArray[np.int64]
+
+#: Words fit into this many bits when n-grams are packed exactly; larger vocabularies fall back to a 64-bit hash.
+BITS = 16
+
+
+def is_exact(n: int, vocabulary_size: int) -> bool:
+    """Whether n-grams over so many words are packed exactly."""
+    return vocabulary_size < (1 << BITS) and n * BITS <= 64
+
+
+def pack(tokens: NDArray[np.int32], n: int, vocabulary_size: int) -> NDArray[np.uint64]:
+    """One 64-bit key for the n-gram that starts at each position of ``tokens`` (the last n−1 positions run over).
+
+    Up to 65,536 words and n ≤ 4 the key is the n-gram itself. Beyond that it is a 64-bit hash, where two different
+    n-grams among ten million share a key with probability 3 in a million.
+    """
+    words = tokens.astype(np.uint64) + np.uint64(1)
+    keys = words.copy()
+    exact = is_exact(n, vocabulary_size)
+    for shift in range(1, n):
+        following = np.zeros_like(words)
+        following[:-shift] = words[shift:]
+        if exact:
+            keys |= following << np.uint64(BITS * shift)
+        else:
+            keys = _mix(keys) ^ following  # unsigned arithmetic wraps, as a hash wants
+    return keys if exact or n == 1 else _mix(keys)
+
+
+def _mix(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """A bijective scrambling of 64-bit numbers (the finaliser of splitmix64)."""
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))
+
+
+@kernel
+def _assign(keys, slots, numbers, known, multiplier, half, hits):  # type: ignore[no-untyped-def]
+    """Number each key by open addressing: ``slots`` holds keys (0 = free), ``numbers`` their numbers.
+
+    ``multiplier`` and ``half`` (32) are arguments because only typed scalars keep the arithmetic unsigned.
+    """
+    mask = slots.shape[0] - 1
+    for i in range(keys.shape[0]):
+        key = keys[i]
+        place = int(((key ^ (key >> half)) * multiplier) >> half) & mask
+        while slots[place] != key:
+            if slots[place] == 0:
+                slots[place] = key
+                numbers[place] = known
+                known += 1
+                break
+            place = (place + 1) & mask
+        hits[i] = numbers[place]
+    return known
+
+
+class NgramIndex:
+    """The numbers of all n-grams of one length seen so far."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.size = 0
+        self._slots: NDArray[np.uint64] = np.zeros(1024, dtype=np.uint64)
+        self._numbers: NDArray[np.int32] = np.zeros(1024, dtype=np.int32)
+        self._exact = True
+
+    def encode(self, keys: NDArray[np.uint64], exact: bool) -> NDArray[np.int32]:
+        """The number of each key, adding those that are new."""
+        if self.size == 0:
+            self._exact = exact
+        elif exact != self._exact:
+            raise ValueError("keys of two kinds in one index")
+        # At worst all keys are new; the table stays at most half full.
+        self._reserve(self.size + len(keys))
+        hits = np.empty(len(keys), dtype=np.int32)
+        with np.errstate(over="ignore"):
+            self.size = int(
+                _assign.pick(len(keys) * 4)(
+                    keys, self._slots, self._numbers, self.size, np.uint64(0x9E3779B97F4A7C15), np.uint64(32), hits
+                )
+            )
+        return hits
+
+    def _reserve(self, count: int) -> None:
+        capacity = len(self._slots)
+        if capacity >= 2 * count:
+            return
+        while capacity < 2 * count:
+            capacity *= 2
+        old_slots, old_numbers = self._slots, self._numbers
+        used = old_slots != 0
+        order = np.argsort(old_numbers[used], kind="stable")
+        keys = old_slots[used][order]
+        self._slots = np.zeros(capacity, dtype=np.uint64)
+        self._numbers = np.zeros(capacity, dtype=np.int32)
+        if len(keys):
+            self.size = 0
+            self.encode(keys, self._exact)
+
+
+class NgramTable(NamedTuple):
+    """The distinct n-grams of each caption, sorted by number, with their counts.
+
+    Rows ``offsets[i]:offsets[i + 1]`` of ``number`` and ``count`` belong to caption i.
+    """
+
+    number: NDArray[np.int32]
+    count: NDArray[np.int32]
+    offsets: IntArray
+    #: Number of n-grams (with repeats) of each caption.
+    totals: IntArray
+
+
+@kernel
+def _tabulate(numbers, starts, out_number, out_count, out_offsets):  # type: ignore[no-untyped-def]
+    """Sort and count the n-gram numbers of each caption. Short captions by insertion, long ones by a library sort."""
+    at = 0
+    out_offsets[0] = 0
+    for i in range(starts.shape[0] - 1):
+        low = starts[i]
+        high = starts[i + 1]
+        if high - low > 64:
+            numbers[low:high].sort()
+        else:
+            for j in range(low + 1, high):
+                value = numbers[j]
+                k = j - 1
+                while k >= low and numbers[k] > value:
+                    numbers[k + 1] = numbers[k]
+                    k -= 1
+                numbers[k + 1] = value
+        previous = -1
+        for j in range(low, high):
+            value = numbers[j]
+            if value == previous:
+                out_count[at - 1] += 1
+            else:
+                out_number[at] = value
+                out_count[at] = 1
+                at += 1
+                previous = value
+        out_offsets[i + 1] = at
+    return at
+
+
+def ngram_positions(offsets: IntArray, n: int) -> tuple[IntArray, IntArray]:
+    """Positions at which a whole n-gram of one caption starts, and where each caption's run of them starts."""
+    totals = np.maximum(np.diff(offsets) - (n - 1), 0)
+    starts = np.zeros(len(offsets), dtype=np.int64)
+    np.cumsum(totals, out=starts[1:])
+    positions = np.arange(starts[-1], dtype=np.int64) + np.repeat(offsets[:-1] - starts[:-1], totals)
+    return positions, starts
+
+
+def ngram_numbers(
+    tokens: NDArray[np.int32], positions: IntArray, n: int, index: NgramIndex, vocabulary_size: int
+) -> NDArray[np.int32]:
+    """The numbers of the n-grams that start at the given positions. A word's number is its own."""
+    if n == 1:
+        index.size = max(index.size, vocabulary_size)
+        return tokens[positions].astype(np.int32)
+    return index.encode(pack(tokens, n, vocabulary_size)[positions], is_exact(n, vocabulary_size))
+
+
+def ngram_table(
+    tokens: NDArray[np.int32], offsets: IntArray, n: int, index: NgramIndex, vocabulary_size: int
+) -> NgramTable:
+    """Number and count the n-grams of captions (``tokens[offsets[i]:offsets[i + 1]]`` is caption i)."""
+    positions, starts = ngram_positions(offsets, n)
+    numbers = ngram_numbers(tokens, positions, n, index, vocabulary_size)
+    number = np.empty(len(numbers), dtype=np.int32)
+    count = np.empty(len(numbers), dtype=np.int32)
+    table_offsets = np.empty(len(offsets), dtype=np.int64)
+    used = int(_tabulate.pick(len(numbers) * 4)(numbers, starts, number, count, table_offsets))
+    return NgramTable(number[:used].copy(), count[:used].copy(), table_offsets, np.diff(starts))
