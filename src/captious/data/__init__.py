@@ -1,0 +1,28 @@
+"""Data that ships with the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from captious.errors import InputError, did_you_mean
+
+_DEMO = Path(__file__).parent / "demo"
+
+
+def demo_names() -> list[str]:
+    """The parts of the demo: captions of 60 imagined images, written for this project.
+
+    ``references`` (five per image, COCO annotations), the systems ``good``, ``generic`` and ``poor`` (one caption per
+    image, COCO results), ``sampling`` (ten captions per image, JSON lines) and ``objects`` (COCO classes per image).
+    """
+    return sorted(path.stem for path in _DEMO.glob("*.json*"))
+
+
+def demo_path(name: str) -> Path:
+    """The file of one part of the demo, such as ``demo_path("references")``."""
+    for path in _DEMO.glob("*.json*"):
+        if path.stem == name:
+            return path
+    raise InputError(
+        f"the demo has no part '{name}'{did_you_mean(name, demo_names())} There are: {', '.join(demo_names())}"
+    )

@@ -1,0 +1,112 @@
+"""The shape of the sample that ships with the package, and that its systems differ as they are meant to."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from captious.data import demo_names, demo_path
+from captious.errors import InputError
+from captious.io import CaptionFile, align, read
+
+COCO_CLASSES = {
+    *(
+        "person bicycle car motorcycle airplane bus train truck boat bench bird cat dog horse sheep cow elephant".split()
+    ),
+    *(
+        "bear zebra giraffe backpack umbrella handbag tie suitcase frisbee skis snowboard kite skateboard".split()
+    ),
+    *(
+        "surfboard bottle cup fork knife spoon bowl banana apple sandwich orange broccoli carrot pizza donut".split()
+    ),
+    *("cake chair couch bed toilet tv laptop mouse remote keyboard microwave oven toaster sink".split()),
+    *("refrigerator book clock vase scissors toothbrush".split()),
+    *(
+        "traffic light,fire hydrant,stop sign,parking meter,sports ball,baseball bat,baseball glove".split(
+            ","
+        )
+    ),
+    *(
+        "tennis racket,wine glass,hot dog,potted plant,dining table,cell phone,teddy bear,hair drier".split(
+            ","
+        )
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def references() -> CaptionFile:
+    return read(demo_path("references"), "references")
+
+
+def test_the_list_of_classes_is_complete() -> None:
+    assert len(COCO_CLASSES) == 80
+
+
+def test_names() -> None:
+    assert demo_names() == ["generic", "good", "objects", "poor", "references", "sampling"]
+    with pytest.raises(InputError, match="did you mean 'good'"):
+        demo_path("goood")
+
+
+def test_references(references: CaptionFile) -> None:
+    assert references.format == "coco-annotations"
+    assert len(references) == 60
+    assert all(len(captions) == 5 for captions in references.captions)
+    everything = [text.casefold() for captions in references.captions for text in captions]
+    assert len(set(everything)) == 300
+    assert all(6 <= len(text.split()) <= 18 for text in everything)
+
+
+@pytest.mark.parametrize("system", ["good", "generic", "poor"])
+def test_systems(system: str, references: CaptionFile) -> None:
+    aligned = align(references, read(demo_path(system), "predictions"))
+    assert aligned.left_out == 0
+    for known, captions in zip(aligned.references, aligned.candidates):
+        assert len(captions) == 1
+        assert captions[0].casefold() not in {text.casefold().rstrip(".") for text in known}
+
+
+def test_sampling(references: CaptionFile) -> None:
+    aligned = align(references, read(demo_path("sampling"), "predictions"))
+    assert all(len(set(captions)) == 10 for captions in aligned.candidates)
+
+
+def test_objects(references: CaptionFile) -> None:
+    rows = [json.loads(line) for line in demo_path("objects").read_text(encoding="utf-8").splitlines()]
+    assert [str(row["image_id"]) for row in rows] == references.ids
+    for row in rows:
+        assert row["objects"] and len(set(row["objects"])) == len(row["objects"])
+        assert set(row["objects"]) <= COCO_CLASSES
+
+
+def test_the_systems_differ_in_quality_and_vocabulary(references: CaptionFile) -> None:
+    """Counted simply, so that it does not lean on the metrics which the demo shows: words shared with the references."""
+
+    def words(text: str) -> set[str]:
+        return set(text.lower().replace(".", "").replace(",", "").split()) - {
+            "a",
+            "an",
+            "the",
+            "of",
+            "on",
+            "in",
+            "and",
+        }
+
+    known = {
+        image: set().union(*map(words, captions))
+        for image, captions in zip(references.ids, references.captions)
+    }
+    precision, vocabulary = {}, {}
+    for system in ("good", "generic", "poor"):
+        found = read(demo_path(system), "predictions")
+        hits = [
+            len(words(captions[0]) & known[image]) / len(words(captions[0]))
+            for image, captions in zip(found.ids, found.captions)
+        ]
+        precision[system] = sum(hits) / len(hits)
+        vocabulary[system] = len(set().union(*(words(captions[0]) for captions in found.captions)))
+    assert min(precision["good"], precision["generic"]) > precision["poor"] + 0.3
+    assert vocabulary["good"] > 1.5 * vocabulary["generic"]
