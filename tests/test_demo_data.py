@@ -10,29 +10,16 @@ from captious.data import demo_names, demo_path
 from captious.errors import InputError
 from captious.io import CaptionFile, align, read
 
-COCO_CLASSES = {
-    *(
-        "person bicycle car motorcycle airplane bus train truck boat bench bird cat dog horse sheep cow elephant".split()
-    ),
-    *(
-        "bear zebra giraffe backpack umbrella handbag tie suitcase frisbee skis snowboard kite skateboard".split()
-    ),
-    *(
-        "surfboard bottle cup fork knife spoon bowl banana apple sandwich orange broccoli carrot pizza donut".split()
-    ),
-    *("cake chair couch bed toilet tv laptop mouse remote keyboard microwave oven toaster sink".split()),
-    *("refrigerator book clock vase scissors toothbrush".split()),
-    *(
-        "traffic light,fire hydrant,stop sign,parking meter,sports ball,baseball bat,baseball glove".split(
-            ","
-        )
-    ),
-    *(
-        "tennis racket,wine glass,hot dog,potted plant,dining table,cell phone,teddy bear,hair drier".split(
-            ","
-        )
-    ),
-}
+CLASSES = """
+person, bicycle, car, motorcycle, airplane, bus, train, truck, boat, traffic light, fire hydrant, stop sign,
+parking meter, bench, bird, cat, dog, horse, sheep, cow, elephant, bear, zebra, giraffe, backpack, umbrella, handbag,
+tie, suitcase, frisbee, skis, snowboard, sports ball, kite, baseball bat, baseball glove, skateboard, surfboard,
+tennis racket, bottle, wine glass, cup, fork, knife, spoon, bowl, banana, apple, sandwich, orange, broccoli, carrot,
+hot dog, pizza, donut, cake, chair, couch, potted plant, bed, dining table, toilet, tv, laptop, mouse, remote,
+keyboard, cell phone, microwave, oven, toaster, sink, refrigerator, book, clock, vase, scissors, teddy bear,
+hair drier, toothbrush
+"""
+COCO_CLASSES = {name.strip() for name in CLASSES.split(",")}
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,5 @@ def demo_path(name: str) -> Path:
     for path in _DEMO.glob("*.json*"):
         if path.stem == name:
             return path
-    raise InputError(
-        f"the demo has no part '{name}'{did_you_mean(name, demo_names())} There are: {', '.join(demo_names())}"
-    )
+    hint = did_you_mean(name, demo_names())
+    raise InputError(f"the demo has no part '{name}'; there are {', '.join(demo_names())}{hint}")
