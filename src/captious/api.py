@@ -53,7 +53,7 @@ def load_systems(
     sources = list(predictions)
     corpora: list[Corpus] = []
     for source, name in zip(sources, list(names) if names is not None else [None] * len(sources)):
-        file = source if isinstance(source, CaptionFile) else read(source, "predictions", several=bool(several))
+        file = source if isinstance(source, CaptionFile) else read(source, "predictions", several=several)
         aligned = align(reference_file, file, subset=subset)
         called = name or system_name(file)
         shared = next((c for c in corpora if c.ids == tuple(aligned.ids)), None)

@@ -58,6 +58,11 @@ def _scalar(kind: _Kind, data: bytes = b"") -> float | int:
     return np.frombuffer(raw, dtype=np.dtype("<" + kind.code), count=1)[0].item()  # type: ignore[no-any-return]
 
 
+def _as_bytes(text: str, encoding: str = "latin1") -> bytes:
+    """How older pickles write bytes: as text in Latin-1."""
+    return text.encode("latin-1")
+
+
 class _Kind:
     """Stands in for numpy.dtype: remembers the code, nothing else."""
 
@@ -72,6 +77,7 @@ _HARMLESS: dict[tuple[str, str], Any] = {
     ("collections", "defaultdict"): _Plain,
     ("collections", "OrderedDict"): _Plain,
     ("collections", "Counter"): _Plain,
+    ("_codecs", "encode"): _as_bytes,
     ("numpy", "dtype"): _Kind,
     ("numpy.core.multiarray", "scalar"): _scalar,
     ("numpy._core.multiarray", "scalar"): _scalar,
@@ -92,8 +98,12 @@ class _RestrictedUnpickler(pickle.Unpickler):
 
 def _from_pickle(source: Path, content: bytes, images: int | None) -> FrequencyTable:
     try:
-        # Python 2 wrote most of the tables that circulate; their strings are bytes.
-        loaded = _RestrictedUnpickler(io.BytesIO(content), encoding="utf-8").load()
+        # Python 2 wrote most of the tables that circulate: their words are bytes, and so are their NumPy numbers,
+        # which need not be UTF-8.
+        try:
+            loaded = _RestrictedUnpickler(io.BytesIO(content), encoding="utf-8").load()
+        except UnicodeDecodeError:
+            loaded = _RestrictedUnpickler(io.BytesIO(content), encoding="latin-1").load()
     except Exception as error:
         raise InputError(
             f"{source}: a pickle that was not loaded: {error}. Only tables of n-grams and numbers are read, because "

@@ -6,6 +6,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -200,7 +201,7 @@ class FrequencyTable(DocumentFrequencies):
                 tokenizer = archive["tokenizer"].tobytes().decode()
                 grams = {n: archive[f"grams_{n}"].astype(np.int32) for n in orders}
                 counts = {n: archive[f"counts_{n}"].astype(np.int64) for n in orders}
-        except (OSError, ValueError, KeyError, zlib.error, EOFError) as error:
+        except (OSError, ValueError, KeyError, zlib.error, EOFError, BadZipFile) as error:
             if isinstance(error, InputError):
                 raise
             raise InputError(

@@ -1,0 +1,66 @@
+"""The ``captious`` command: gathers the sub-commands and turns errors into one message and exit code 2."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from importlib import import_module
+
+import typer
+
+from captious._version import __version__
+from captious.errors import CaptiousError
+
+#: Modules of this package with a ``register(app)``; the order is that of the help page.
+COMMANDS = ["score", "compare", "metrics", "df", "demo"]
+
+app = typer.Typer(
+    name="captious",
+    help="The caption critic: how good, how diverse, how unique and how human-like are image captions?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"captious {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _main(version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version.")) -> None:
+    pass
+
+
+for _command in COMMANDS:
+    import_module(f"captious.cli.{_command}").register(app)
+
+
+def main() -> None:
+    """Entry point: every foreseeable mistake ends in one clear message on standard error and exit code 2."""
+    warnings.showwarning = _show_warning
+    try:
+        app()
+    except CaptiousError as error:
+        print(f"captious: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:
+        # The reader of our output (head, less) has seen enough.
+        sys.stderr.close()
+        sys.exit(141)
+    except KeyboardInterrupt:
+        print("captious: interrupted", file=sys.stderr)
+        sys.exit(130)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    """Our own warnings as one line; others (of libraries) only where Python was asked to show them."""
+    if category.__module__.startswith("captious") or sys.warnoptions:
+        print(f"captious: warning: {message}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

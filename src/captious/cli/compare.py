@@ -1,0 +1,67 @@
+"""``captious compare``: is system B really better than system A?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from captious.cli import options
+from captious.cli.output import print_table, write_json
+from captious.cli.score import parse_options
+
+
+def register(app: typer.Typer) -> None:
+    app.command("compare")(compare)
+
+
+def compare(
+    references: options.References,
+    a: Annotated[Path, typer.Argument(metavar="A", help="Predictions of the first system.")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="Predictions of the second system.")],
+    metrics: options.Metrics = "coco",
+    df: options.Df = None,
+    tokenizer: options.Tokenizer = "ptb",
+    subset: options.Subset = False,
+    allow_several: options.AllowSeveral = False,
+    option: options.Options = None,
+    resamples: Annotated[int, typer.Option(min=10, help="Bootstrap resamples.")] = 1000,
+    trials: Annotated[int, typer.Option(min=10, help="Trials of the randomisation test.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of both tests.")] = 12345,
+    json: options.JsonOut = None,
+) -> None:
+    """Compare two systems on the same images: differences, intervals and p-values, metric by metric."""
+    from captious.api import compare_scores, load_systems, make_metrics
+    from captious.metrics.registry import resolve
+    from captious.progress import track
+    from captious.scores import Score
+
+    resolve(metrics)
+    first, second = load_systems(
+        references, [a, b], tokenizer=tokenizer, subset=subset, several=allow_several or None
+    )
+    made = make_metrics(metrics, {**parse_options(option), **({"df": df} if df else {})})
+    rows = [
+        compare_scores(Score.of(metric, first), Score.of(metric, second), resamples=resamples, trials=trials, seed=seed)
+        for metric in track(made, "comparing")
+    ]
+    if json is not None:
+        write_json(
+            {"references": str(references), "a": first.name, "b": second.name, "metrics": [r.to_json() for r in rows]},
+            json,
+        )
+    if json == "-":
+        return
+    table = []
+    for row in rows:
+        low, high = row.interval
+        ahead = {"A": first.name, "B": second.name}.get(row.better, "–")
+        table.append(
+            [
+                row.metric, f"{row.a:.4f}", f"{row.b:.4f}", f"{row.difference:+.4f}", f"[{low:+.4f}, {high:+.4f}]",
+                f"{row.p_bootstrap:.4f}", f"{row.p_randomisation:.4f}", ahead,
+            ]
+        )  # fmt: skip
+    header = ["metric", first.name, second.name, "difference", "95 % interval", "p (bootstrap)", "p (randomis.)", "ahead"]
+    print_table(f"{len(first):,} images, paired tests", header, table)

@@ -1,0 +1,60 @@
+"""``captious df``: tables of document frequencies for CIDEr."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from captious.cli import options
+
+Out = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the table.")]
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(help="Make and import document frequencies for CIDEr.", no_args_is_help=True)
+    group.command("build")(build)
+    group.command("import")(import_table)
+    group.command("show")(show)
+    app.add_typer(group, name="df")
+
+
+def build(references: options.References, output: Out, tokenizer: options.Tokenizer = "ptb") -> None:
+    """Count in how many images' references each n-gram occurs."""
+    from captious.corpus import Captions
+    from captious.io import read
+    from captious.metrics.document_frequency import FrequencyTable
+
+    file = read(references, "references")
+    table = FrequencyTable.build(Captions(file.captions, tokenizer))
+    table.save(output)
+    _describe(output, table)
+
+
+def import_table(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="A pickle of the COCO tools, or lines of n-gram TAB count.")],
+    output: Out,
+    images: Annotated[int | None, typer.Option(min=1, help="Images counted, where the file does not say it.")] = None,
+) -> None:
+    """Import document frequencies made by other tools."""
+    from captious.io.frequencies import read_frequencies
+
+    table = read_frequencies(source, images)
+    table.save(output)
+    _describe(output, table)
+
+
+def show(source: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
+    """Say what a table holds."""
+    from captious.io.frequencies import read_frequencies
+
+    _describe(source, read_frequencies(source))
+
+
+def _describe(path: Path, table: object) -> None:
+    from captious.metrics.document_frequency import FrequencyTable
+
+    assert isinstance(table, FrequencyTable)
+    sizes = ", ".join(f"{len(table.table[n]):,} {n}-grams" for n in sorted(table.table))
+    print(f"{path}: {table.images:,} images; {sizes}; df:{table.describe()}")

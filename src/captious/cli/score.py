@@ -1,0 +1,116 @@
+"""``captious score``: a table with one row per system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from captious.cli import options
+from captious.cli.output import print_table, write_csv, write_json
+from captious.errors import InputError
+
+
+def register(app: typer.Typer) -> None:
+    app.command("score")(score)
+
+
+def score(
+    references: options.References,
+    predictions: options.Predictions,
+    metrics: options.Metrics = "coco",
+    ci: Annotated[bool, typer.Option("--ci", help="Show 95 % bootstrap confidence intervals over images.")] = False,
+    df: options.Df = None,
+    tokenizer: options.Tokenizer = "ptb",
+    subset: options.Subset = False,
+    allow_several: options.AllowSeveral = False,
+    option: options.Options = None,
+    json: options.JsonOut = None,
+    per_image: Annotated[
+        Path | None, typer.Option("--per-image", metavar="OUT.csv", help="Write the score of every image.")
+    ] = None,
+) -> None:
+    """Score captions against references: one row per system, the best value of each column marked."""
+    from captious.api import load_systems, make_metrics
+    from captious.metrics.registry import resolve
+    from captious.progress import track
+    from captious.scores import Score, Scores
+
+    resolve(metrics)  # a typing mistake is reported before files are read
+    corpora = load_systems(
+        references, predictions, tokenizer=tokenizer, subset=subset, several=allow_several or None
+    )
+    made = make_metrics(metrics, {**parse_options(option), **({"df": df} if df else {})})
+    work = [(corpus, metric) for corpus in corpora for metric in made]
+    found: dict[int, list[Score]] = {}
+    for corpus, metric in track(work, "scoring"):
+        found.setdefault(id(corpus), []).append(Score.of(metric, corpus))
+    results = [Scores(corpus.name, found[id(corpus)]) for corpus in corpora]
+    if per_image is not None:
+        write_per_image(results, per_image)
+    if json is not None:
+        write_json({"references": str(references), "systems": [r.to_json(per_image=True, ci=ci) for r in results]}, json)
+    if json != "-":
+        show(results, ci=ci)
+
+
+def show(results: list[Any], *, ci: bool = False, title: str = "") -> None:
+    """Print the table of scores; several captions per image add a row with the best caption of each image."""
+    names = list(results[0])
+    rows: list[list[str]] = []
+    numbers: list[list[float | None]] = []
+    for scores in results:
+        numbers.append([scores[name].value for name in names])
+        rows.append([scores.system, *(_cell(scores[name], ci) for name in names)])
+        if any(score.several for score in scores.values()):
+            numbers.append([None] * len(names))
+            rows.append([f"{scores.system} (best of each image)", *(f"{scores[name].oracle:.4f}" for name in names)])
+    best = [[False] * (len(names) + 1) for _ in rows]
+    if len(results) > 1:
+        for j, name in enumerate(names):
+            column = [row[j] for row in numbers]
+            known = [value for value in column if value is not None and value == value]
+            if known:
+                top = max(known) if results[0][name].metric.higher_is_better else min(known)
+                for i, value in enumerate(column):
+                    best[i][j + 1] = value == top
+    header = [name if results[0][name].metric.higher_is_better else f"{name} ↓" for name in names]
+    print_table(title, ["system", *header], rows, best=best)
+
+
+def _cell(score: Any, ci: bool) -> str:
+    if not ci:
+        return f"{score.value:.4f}"
+    low, high = score.interval()
+    return f"{score.value:.4f} [{low:.4f}, {high:.4f}]"
+
+
+def write_per_image(results: list[Any], target: Path) -> None:
+    """One row per image and system."""
+    names = list(results[0])
+    rows: list[list[Any]] = [["system", "image_id", *names]]
+    for scores in results:
+        columns = [scores[name].per_image for name in names]
+        rows.extend([scores.system, image, *(repr(c[image]) for c in columns)] for image in columns[0])
+    write_csv(rows, target)
+
+
+def parse_options(given: list[str] | None) -> dict[str, Any]:
+    """``name=value`` pairs; numbers become numbers."""
+    parsed: dict[str, Any] = {}
+    for item in given or []:
+        name, equals, value = item.partition("=")
+        if not equals:
+            raise InputError(f"an option is written NAME=VALUE, not '{item}'")
+        parsed[name.strip().replace("-", "_")] = _value(value)
+    return parsed
+
+
+def _value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

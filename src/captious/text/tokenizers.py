@@ -1,0 +1,58 @@
+"""Tokenizers by name: from captions to one flat list of words and the number of words of each caption."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.errors import InputError, did_you_mean
+
+Flat = tuple[list[str], NDArray[np.int64]]
+Tokenizer = Callable[[Sequence[str]], Flat]
+
+_WORD = re.compile(r"\w+(?:['’-]\w+)*")
+
+
+def _ptb(texts: Sequence[str]) -> Flat:
+    from captious.text.ptb import tokenize_flat
+
+    return tokenize_flat(texts)
+
+
+def _simple(texts: Sequence[str]) -> Flat:
+    """Lowercase words."""
+    return _flatten([_WORD.findall(text.lower()) for text in texts])
+
+
+def _none(texts: Sequence[str]) -> Flat:
+    """Already tokenised: split at white space."""
+    return _flatten([text.split() for text in texts])
+
+
+def _flatten(captions: list[list[str]]) -> Flat:
+    counts = np.fromiter(map(len, captions), dtype=np.int64, count=len(captions))
+    return [word for words in captions for word in words], counts
+
+
+def _spacy_like(texts: Sequence[str]) -> Flat:
+    from captious.text.spacy_like import tokenize_flat
+
+    return tokenize_flat(texts)
+
+
+_BY_NAME: dict[str, Tokenizer] = {"ptb": _ptb, "simple": _simple, "none": _none, "spacy-like": _spacy_like}
+
+
+def names() -> list[str]:
+    """All tokenizer names."""
+    return list(_BY_NAME)
+
+
+def get(name: str) -> Tokenizer:
+    """The tokenizer of that name."""
+    if name not in _BY_NAME:
+        raise InputError(f"unknown tokenizer '{name}'{did_you_mean(name, names())} (there are {', '.join(names())})")
+    return _BY_NAME[name]

@@ -1,0 +1,103 @@
+"""BLEU, ROUGE-L, CIDEr and their parts against straightforward implementations, in both forms of every kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import captious
+from captious import kernels
+from captious.corpus import Corpus
+from tests.metrics import naive
+
+WORDS = st.sampled_from("a the dog cat sits on mat red".split())
+CAPTION = st.lists(WORDS, max_size=9)
+ROW = st.tuples(CAPTION, st.lists(CAPTION, min_size=1, max_size=4))
+ROWS = st.lists(ROW, min_size=2, max_size=6)
+Rows = list[tuple[list[str], list[list[str]]]]
+
+
+def corpus_of(rows: Rows) -> Corpus:
+    return Corpus.build(
+        [str(i) for i in range(len(rows))],
+        [[" ".join(c)] for c, _ in rows],
+        [[" ".join(r) for r in rs] for _, rs in rows],
+        tokenizer="none",
+    )
+
+
+def check(rows: Rows) -> None:
+    corpus = corpus_of(rows)
+    scores = captious.score(corpus, "bleu,ROUGE-L,CIDEr,CIDEr-D,precision,Recall-1")
+    for n in range(1, 5):
+        assert scores[f"BLEU-{n}"].value == pytest.approx(naive.bleu(rows, n), rel=1e-9, abs=1e-12)
+        assert scores[f"BLEU-{n}"].per_caption == pytest.approx([naive.bleu([r], n) for r in rows], rel=1e-9, abs=1e-12)
+        matches = [sum((naive.grams(c, n) & _most(rs, n)).values()) for c, rs in rows]
+        totals = [max(len(c) - n + 1, 0) for c, _ in rows]
+        expected = [m / t if t else 0.0 for m, t in zip(matches, totals)]
+        assert scores[f"Precision-{n}"].per_caption == pytest.approx(expected)
+    assert scores["ROUGE-L"].per_caption == pytest.approx([naive.rouge_l(*row) for row in rows])
+    assert scores["CIDEr"].per_caption == pytest.approx(naive.cider(rows, d=False))
+    assert scores["CIDEr-D"].per_caption == pytest.approx(naive.cider(rows, d=True))
+    recall = [
+        max(sum((naive.grams(c, 1) & naive.grams(r, 1)).values()) / len(r) if r else 0.0 for r in rs) for c, rs in rows
+    ]
+    assert scores["Recall-1"].per_caption == pytest.approx(recall)
+
+
+def _most(references: list[list[str]], n: int) -> object:
+    most = naive.grams([], n)
+    for reference in references:
+        most |= naive.grams(reference, n)
+    return most
+
+
+@given(ROWS)
+@settings(max_examples=60, deadline=None)
+def test_agrees_with_naive_plain(rows: Rows) -> None:
+    check(rows)
+
+
+def test_agrees_with_naive_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The compiled form of each kernel, on a corpus with repeats, empty captions and a caption of 300 words."""
+    monkeypatch.setattr(kernels, "SMALL", 0)
+    rng = np.random.default_rng(3)
+    words = [f"w{i}" for i in range(12)]
+
+    def caption(length: int) -> list[str]:
+        return [words[i] for i in rng.integers(0, 12, length)]
+
+    rows = [(caption(int(rng.integers(0, 12))), [caption(int(rng.integers(0, 12))) for _ in range(5)]) for _ in range(30)]
+    rows.append((caption(300), [caption(280), []]))
+    check(rows)
+
+
+def test_hashed_ngrams_agree_with_exact_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A vocabulary too large for exact packing gives the same scores."""
+    rows = [(f"a{i} b c d{i} e".split(), [f"a{i} b c d e".split(), "b c d e f".split()]) for i in range(20)]
+    exact = captious.score(corpus_of(rows), "lexical")
+    monkeypatch.setattr("captious.text.ngrams.BITS", 3)
+    monkeypatch.setattr("captious.corpus.BITS", 3)
+    hashed = captious.score(corpus_of(rows), "lexical")
+    for name in exact:
+        assert hashed[name].per_caption == pytest.approx(exact[name].per_caption, abs=1e-12)
+
+
+def test_one_image_has_no_document_frequencies() -> None:
+    corpus = Corpus.build(["1"], [["a dog"]], [["a dog", "the dog"]], tokenizer="none")
+    with pytest.raises(captious.InputError, match=r"log\(1\) = 0.*--df"):
+        captious.score(corpus, "CIDEr-D")
+
+
+def test_images_without_references_score_nothing_but_do_not_crash() -> None:
+    corpus = Corpus.build(["1", "2", "3"], [["a dog"]] * 3, [["a dog"], [], ["the cat"]], tokenizer="none")
+    for score in captious.score(corpus, "lexical,Recall-1").values():
+        assert np.isfinite(score.per_caption).all()
+        assert score.per_caption[1] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_closest_reference_prefers_the_shorter_of_two_equally_near() -> None:
+    corpus = Corpus.build(["1"], [["a b c"]], [["a b", "a b c d"]], tokenizer="none")
+    assert captious.score(corpus, "BLEU-1")["BLEU-1"].statistics[0, -1] == 2
