@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from typing import TypeVar, cast
@@ -84,7 +85,7 @@ class Captions:
         names = self.vocabulary.words
         flat = [names[t] for t in self.tokens.tolist()]
         bounds = self.token_offsets.tolist()
-        return [" ".join(flat[a:b]) for a, b in zip(bounds[:-1], bounds[1:])]
+        return [" ".join(flat[a:b]) for a, b in itertools.pairwise(bounds)]
 
     @cached_property
     def unique(self) -> tuple[IntArray, IntArray]:
@@ -93,7 +94,7 @@ class Captions:
         data = self.tokens.tobytes()
         bounds = (self.token_offsets * self.tokens.itemsize).tolist()
         inverse = np.fromiter(
-            (seen.setdefault(data[a:b], len(seen)) for a, b in zip(bounds[:-1], bounds[1:])), np.int64, len(self)
+            (seen.setdefault(data[a:b], len(seen)) for a, b in itertools.pairwise(bounds)), np.int64, len(self)
         )
         first = np.full(len(seen), len(self), dtype=np.int64)
         np.minimum.at(first, inverse, np.arange(len(self), dtype=np.int64))

@@ -10,19 +10,20 @@ import sys
 import types
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any
 
-F = TypeVar("F", bound=Callable[..., Any])
+#: Kernels are typed by their arrays at run time, as Numba sees them.
+Form = Callable[..., Any]
 
 #: Below this many inner operations plain Python is quicker than loading Numba and the compiled code.
 SMALL = 300_000
 
 
-class Kernel(Generic[F]):
+class Kernel:
     """A function with a plain and a compiled form; calling it runs the plain form."""
 
-    def __init__(self, function: F) -> None:
-        self.plain: F = function
+    def __init__(self, function: Form) -> None:
+        self.plain: Form = function
         self.__doc__ = function.__doc__
         self.__name__ = function.__name__
         self.__wrapped__ = function
@@ -31,7 +32,7 @@ class Kernel(Generic[F]):
         return self.plain(*args)
 
     @cached_property
-    def compiled(self) -> F:
+    def compiled(self) -> Form:
         """The Numba form: compiled on first use, cached on disk, releasing the GIL."""
         import numba
 
@@ -46,10 +47,10 @@ class Kernel(Generic[F]):
         copy = types.FunctionType(plain.__code__, scope, plain.__name__, plain.__defaults__, plain.__closure__)
         copy.__module__ = plain.__module__
         copy.__qualname__ = plain.__qualname__
-        compiled: F = numba.njit(cache=True, nogil=True)(copy)
+        compiled: Form = numba.njit(cache=True, nogil=True)(copy)
         return compiled
 
-    def pick(self, work: float) -> F:
+    def pick(self, work: float) -> Form:
         """The form to use for about ``work`` inner operations."""
         if work < SMALL and "numba" not in sys.modules:
             return self.plain
@@ -58,6 +59,6 @@ class Kernel(Generic[F]):
         return self.compiled
 
 
-def kernel(function: F) -> Kernel[F]:
+def kernel(function: Form) -> Kernel:
     """Mark a function on arrays and scalars as a kernel (see :class:`Kernel`)."""
     return Kernel(function)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -18,7 +18,7 @@ def track(iterable: Iterable[T], description: str, total: int | None = None) -> 
     if not sys.stderr.isatty():
         yield from iterable
         return
-    if total is None and hasattr(iterable, "__len__"):
+    if total is None and isinstance(iterable, Sized):
         total = len(iterable)
     start = time.monotonic()
     iterator = iter(iterable)

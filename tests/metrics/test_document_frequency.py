@@ -75,7 +75,7 @@ def test_lists_of_ngrams(tmp_path: Path) -> None:
     path = tmp_path / "df.tsv.gz"
     path.write_bytes(gzip.compress("a\t3\na dog\t2\ncafé\t1\n".encode()))
     assert count(read_frequencies(path, images=9), "café") == 1
-    with pytest.raises(captious.InputError, match="how many images.*--images"):
+    with pytest.raises(captious.InputError, match=r"how many images.*--images"):
         read_frequencies(path)
 
 

@@ -90,5 +90,5 @@ def test_unknown_names_get_a_hint(wrong: str, meant: str) -> None:
 
 
 def test_unknown_options_get_a_hint(base: Corpus) -> None:
-    with pytest.raises(captious.InputError, match="unknown option 'dff'.*'df'"):
+    with pytest.raises(captious.InputError, match=r"unknown option 'dff'.*'df'"):
         captious.score(base, "CIDEr-D", dff=3)

@@ -20,9 +20,9 @@ class Metric(ABC):
     """Base of all metrics. A metric never reads captions from a file, never tokenises, never prints."""
 
     #: The name people know, as in the papers.
-    name: ClassVar[str] | str
+    name: str
     #: One line for tables of metrics.
-    summary: ClassVar[str] | str = ""
+    summary: str = ""
     higher_is_better: ClassVar[bool] = True
     #: Smallest and largest possible value; ``None`` where there is none.
     bounds: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)

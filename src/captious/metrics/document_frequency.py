@@ -172,8 +172,8 @@ class FrequencyTable(DocumentFrequencies):
         """A short name of the contents."""
         crc = zlib.crc32("\n".join(self.vocabulary.words).encode())
         for n in sorted(self.table):
-            crc = zlib.crc32(np.ascontiguousarray(self.grams[n]), crc)
-            crc = zlib.crc32(np.ascontiguousarray(self.table[n]), crc)
+            crc = zlib.crc32(self.grams[n].tobytes(), crc)
+            crc = zlib.crc32(self.table[n].tobytes(), crc)
         return f"{crc:08x}"
 
     def save(self, path: str | Path) -> None:

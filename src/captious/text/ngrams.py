@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,8 @@ def _mix(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """A bijective scrambling of 64-bit numbers (the finaliser of splitmix64)."""
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return keys ^ (keys >> np.uint64(31))
+    mixed: NDArray[np.uint64] = keys ^ (keys >> np.uint64(31))
+    return mixed
 
 
 @kernel
@@ -111,7 +112,8 @@ class NgramIndex:
             self.encode(keys, self._exact)
 
 
-class NgramTable(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class NgramTable:
     """The distinct n-grams of each caption, sorted by number, with their counts.
 
     Rows ``offsets[i]:offsets[i + 1]`` of ``number`` and ``count`` belong to caption i.
