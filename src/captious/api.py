@@ -12,7 +12,7 @@ import numpy as np
 
 from captious import significance
 from captious.corpus import Corpus
-from captious.errors import InputError, did_you_mean
+from captious.errors import InputError, MissingExtraError, did_you_mean
 from captious.io import CaptionFile, CaptionWarning, align, read
 from captious.metrics import registry
 from captious.metrics.base import Metric
@@ -102,15 +102,32 @@ def score(corpus: Corpus, metrics: str | Metric | Iterable[str | Metric] = "coco
 
 def make_metrics(metrics: str | Metric | Iterable[str | Metric], options: dict[str, Any]) -> list[Metric]:
     """Metric objects from names, groups and options; an option that no metric knows is an error."""
-    known = registry.option_names()
-    for option in options:
-        if option not in known:
-            raise InputError(f"unknown option '{option}'{did_you_mean(option, known)}")
+    if options:
+        known = registry.option_names()
+        for option in options:
+            if option not in known:
+                raise InputError(f"unknown option '{option}'{did_you_mean(option, known)}")
     if isinstance(options.get("df"), str | Path):
         from captious.io.frequencies import read_frequencies
 
         options = {**options, "df": read_frequencies(options["df"])}
-    return [m if isinstance(m, Metric) else registry.create(m, options) for m in registry.resolve(metrics)]
+    named = set(registry.named(metrics))
+    made: list[Metric] = []
+    left_out: dict[str, list[str]] = {}
+    for wanted in registry.resolve(metrics):
+        try:
+            metric = wanted if isinstance(wanted, Metric) else registry.create(wanted, options)
+            metric.check()
+        except MissingExtraError as error:
+            # Asked for by name, a metric that cannot run is an error; as a member of a group it is left out, and said.
+            if wanted in named:
+                raise
+            left_out.setdefault(str(error), []).append(str(wanted))
+            continue
+        made.append(metric)
+    for reason, names in left_out.items():
+        warnings.warn(CaptionWarning(f"left out {', '.join(names)}: {reason}"), stacklevel=3)
+    return made
 
 
 @dataclass(frozen=True)

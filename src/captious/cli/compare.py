@@ -9,7 +9,6 @@ import typer
 
 from captious.cli import options
 from captious.cli.output import print_table, write_json
-from captious.cli.score import parse_options
 
 
 def register(app: typer.Typer) -> None:
@@ -25,6 +24,12 @@ def compare(
     tokenizer: options.Tokenizer = "ptb",
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
+    meteor_data: options.MeteorData = None,
+    vectors: options.Vectors = None,
+    combine: options.Combine = None,
+    concepts: options.Concepts = None,
+    objects: options.Objects = None,
+    chair_synonyms: options.ChairSynonyms = None,
     option: options.Options = None,
     resamples: Annotated[int, typer.Option(min=10, help="Bootstrap resamples.")] = 1000,
     trials: Annotated[int, typer.Option(min=10, help="Trials of the randomisation test.")] = 10_000,
@@ -33,15 +38,17 @@ def compare(
 ) -> None:
     """Compare two systems on the same images: differences, intervals and p-values, metric by metric."""
     from captious.api import compare_scores, load_systems, make_metrics
-    from captious.metrics.registry import resolve
     from captious.progress import track
     from captious.scores import Score
 
-    resolve(metrics)
+    given = options.metric_options(
+        option, df=df, meteor_data=meteor_data, vectors=vectors, combine=combine, concepts=concepts,
+        objects=objects, chair_synonyms=chair_synonyms,
+    )  # fmt: skip
+    made = make_metrics(metrics, given)
     first, second = load_systems(
         references, [a, b], tokenizer=tokenizer, subset=subset, several=allow_several or None
     )
-    made = make_metrics(metrics, {**parse_options(option), **({"df": df} if df else {})})
     rows = [
         compare_scores(Score.of(metric, first), Score.of(metric, second), resamples=resamples, trials=trials, seed=seed)
         for metric in track(made, "comparing")

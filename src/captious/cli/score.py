@@ -9,7 +9,6 @@ import typer
 
 from captious.cli import options
 from captious.cli.output import print_table, write_csv, write_json
-from captious.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
@@ -25,6 +24,12 @@ def score(
     tokenizer: options.Tokenizer = "ptb",
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
+    meteor_data: options.MeteorData = None,
+    vectors: options.Vectors = None,
+    combine: options.Combine = None,
+    concepts: options.Concepts = None,
+    objects: options.Objects = None,
+    chair_synonyms: options.ChairSynonyms = None,
     option: options.Options = None,
     json: options.JsonOut = None,
     per_image: Annotated[
@@ -33,15 +38,18 @@ def score(
 ) -> None:
     """Score captions against references: one row per system, the best value of each column marked."""
     from captious.api import load_systems, make_metrics
-    from captious.metrics.registry import resolve
     from captious.progress import track
     from captious.scores import Score, Scores
 
-    resolve(metrics)  # a typing mistake is reported before files are read
+    # Made first: a typing mistake or a missing package is reported before files are read.
+    given = options.metric_options(
+        option, df=df, meteor_data=meteor_data, vectors=vectors, combine=combine, concepts=concepts,
+        objects=objects, chair_synonyms=chair_synonyms,
+    )  # fmt: skip
+    made = make_metrics(metrics, given)
     corpora = load_systems(
         references, predictions, tokenizer=tokenizer, subset=subset, several=allow_several or None
     )
-    made = make_metrics(metrics, {**parse_options(option), **({"df": df} if df else {})})
     work = [(corpus, metric) for corpus in corpora for metric in made]
     found: dict[int, list[Score]] = {}
     for corpus, metric in track(work, "scoring"):
@@ -94,23 +102,3 @@ def write_per_image(results: list[Any], target: Path) -> None:
         columns = [scores[name].per_image for name in names]
         rows.extend([scores.system, image, *(repr(c[image]) for c in columns)] for image in columns[0])
     write_csv(rows, target)
-
-
-def parse_options(given: list[str] | None) -> dict[str, Any]:
-    """``name=value`` pairs; numbers become numbers."""
-    parsed: dict[str, Any] = {}
-    for item in given or []:
-        name, equals, value = item.partition("=")
-        if not equals:
-            raise InputError(f"an option is written NAME=VALUE, not '{item}'")
-        parsed[name.strip().replace("-", "_")] = _value(value)
-    return parsed
-
-
-def _value(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

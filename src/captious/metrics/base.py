@@ -47,6 +47,9 @@ class Metric(ABC):
         """The score of each caption by itself."""
         return self.value(statistics)
 
+    def check(self) -> None:  # noqa: B027 - most metrics need nothing more
+        """Raise an error that says what to install or to give, when something this metric needs is not there."""
+
     def signature_fields(self, corpus: Corpus) -> dict[str, str]:
         """What, beyond name, tokenizer and version, makes two numbers of this metric comparable."""
         return {}

@@ -52,14 +52,28 @@ def names() -> list[str]:
     return list(ENTRIES)
 
 
-def resolve(wanted: str | Metric | Iterable[str | Metric]) -> list[str | Metric]:
-    """Metric names from names, groups ("coco", "all") and comma-separated lists; metric objects pass through."""
+def named(wanted: str | Metric | Iterable[str | Metric]) -> list[str | Metric]:
+    """Those metrics that are asked for by their own name (or as objects), not as members of a group."""
+    by_fold = {name.casefold(): name for name in ENTRIES}
+    parts = _parts(wanted)
+    return [p if isinstance(p, Metric) else by_fold[p.casefold()] for p in parts if isinstance(p, Metric) or p.casefold() in by_fold]
+
+
+def _parts(wanted: str | Metric | Iterable[str | Metric]) -> list[str | Metric]:
     parts: list[str | Metric] = []
     for item in [wanted] if isinstance(wanted, str | Metric) else wanted:
-        parts.extend(part.strip() for part in item.split(",")) if isinstance(item, str) else parts.append(item)
+        if isinstance(item, str):
+            parts.extend(part.strip() for part in item.split(","))
+        else:
+            parts.append(item)
+    return parts
+
+
+def resolve(wanted: str | Metric | Iterable[str | Metric]) -> list[str | Metric]:
+    """Metric names from names, groups ("coco", "all") and comma-separated lists; metric objects pass through."""
     by_fold = {name.casefold(): name for name in ENTRIES}
     found: list[str | Metric] = []
-    for part in parts:
+    for part in _parts(wanted):
         if isinstance(part, Metric):
             found.append(part)
         elif part.casefold() == "all":
