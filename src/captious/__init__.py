@@ -15,6 +15,7 @@ from captious._version import __version__
 if TYPE_CHECKING:
     from captious.api import Comparison, compare, load, load_systems, score
     from captious.corpus import Captions, Corpus
+    from captious.diversity.sets.api import diversity
     from captious.errors import CaptiousError, InputError, MissingExtraError
     from captious.metrics.base import Metric
     from captious.metrics.document_frequency import FrequencyTable
@@ -33,6 +34,7 @@ _WHERE = {
     "Score": "captious.scores",
     "Scores": "captious.scores",
     "compare": "captious.api",
+    "diversity": "captious.diversity",
     "load": "captious.api",
     "load_systems": "captious.api",
     "score": "captious.api",
@@ -51,6 +53,7 @@ __all__ = [
     "Scores",
     "__version__",
     "compare",
+    "diversity",
     "load",
     "load_systems",
     "score",

@@ -1,0 +1,118 @@
+"""Diversity of the best m captions of each set, and how diversity grows with m."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from captious.corpus import Corpus, IntArray
+from captious.diversity.sets.accuracy import SetAccuracy, caption_score
+from captious.diversity.sets.api import Kernel, read_df
+from captious.diversity.sets.caption_kernels import make_kernel
+from captious.diversity.sets.lsa import LSA
+from captious.diversity.sets.mbleu import InverseMBleu
+from captious.diversity.sets.selection import of_images, with_selected
+from captious.diversity.sets.self_cider import SelfCider
+from captious.errors import InputError
+from captious.metrics.base import FloatArray, Metric
+from captious.metrics.document_frequency import DocumentFrequencies
+from captious.scores import Score, Scores, signature
+
+#: The sizes of the paper.
+SIZES = (2, 5, 8, 10)
+
+Order = Literal["accuracy", "given", "random"]
+
+
+class Best(NamedTuple):
+    """The measures of sets cut to m captions."""
+
+    m: int
+    #: Images that have so many captions.
+    images: int
+    scores: Scores
+
+
+def best(
+    corpus: Corpus,
+    sizes: Sequence[int] = SIZES,
+    *,
+    metric: str | Metric = "CIDEr-D",
+    order: Order = "accuracy",
+    df: DocumentFrequencies | str | Path | None = None,
+    kernel: Kernel = "cider",
+    seed: int = 12345,
+) -> list[Best]:
+    """LSA, Self-CIDEr, 1−mBLEU-mix and accuracy of m captions of each image, for several m.
+
+    By default the m most accurate ones; ``order="given"`` takes the first m, ``order="random"`` any m. An image counts
+    for the m that it has captions for, and an m that no image has captions for is left out.
+    """
+    wrong = [m for m in sizes if m < 1]
+    if wrong or not sizes:
+        raise InputError(f"sizes of sets are positive whole numbers, not {list(sizes)}")
+    table = read_df(df)
+    accuracy = _metric(corpus, metric, table, order)
+    rank = _ranks(corpus, accuracy, order, seed)
+    out = []
+    for m in sizes:
+        images = np.flatnonzero(corpus.candidates.per_image >= m)
+        if len(images):
+            cut = _cut(corpus, rank, images, m, accuracy)
+            out.append(Best(m, len(images), _measure(cut, accuracy, kernel, table)))
+    return out
+
+
+def _metric(corpus: Corpus, metric: str | Metric, table: Any, order: Order) -> Metric | None:
+    from captious.api import make_metrics
+
+    if not len(corpus.references):
+        if order == "accuracy":
+            raise InputError("ranking captions by accuracy needs reference captions; or take them as given (order='given')")
+        return None
+    return make_metrics(metric, {} if table is None else {"df": table})[0]
+
+
+def _ranks(corpus: Corpus, metric: Metric | None, order: Order, seed: int) -> IntArray:
+    """The place of each caption within its image, the first to be kept first."""
+    captions = corpus.candidates
+    if order == "random":
+        worth: FloatArray = np.random.default_rng(seed).random(len(captions))
+    elif order == "accuracy" and metric is not None:
+        worth = caption_score(metric, corpus).per_caption * (-1.0 if metric.higher_is_better else 1.0)
+    else:
+        worth = np.zeros(len(captions))
+    place = np.arange(len(captions), dtype=np.int64)
+    by_worth = np.lexsort((place, np.nan_to_num(worth, nan=np.inf), captions.image_of))
+    rank = np.empty(len(captions), dtype=np.int64)
+    rank[by_worth] = place - captions.image_offsets[captions.image_of]
+    return rank
+
+
+def _cut(corpus: Corpus, rank: IntArray, images: IntArray, m: int, accuracy: Metric | None) -> Corpus:
+    """The first m captions of the images that have so many."""
+    chosen = np.zeros(len(corpus), dtype=np.bool_)
+    chosen[images] = True
+    index = np.flatnonzero((rank < m) & chosen[corpus.candidates.image_of])
+    cut = with_selected(corpus, index, np.where(chosen, m, 0))
+    if len(images) < len(corpus):
+        cut = of_images(cut, images)
+    if accuracy is not None:
+        # A caption is as accurate in a small set as in a large one.
+        kept = caption_score(accuracy, corpus).statistics[index]
+        known = Score(accuracy, kept, cut.ids, cut.candidates.image_offsets, signature(accuracy, cut))
+        cut.cached(("caption score", id(accuracy)), lambda: known)
+    return cut
+
+
+def _measure(corpus: Corpus, accuracy: Metric | None, kernel: Kernel, table: DocumentFrequencies | None) -> Scores:
+    measures: Iterable[Any] = [
+        LSA(),
+        SelfCider(make_kernel(kernel, table)),
+        InverseMBleu(),
+        *([] if accuracy is None else [SetAccuracy(accuracy), SetAccuracy(accuracy, oracle=True)]),
+    ]
+    return Scores(corpus.name, [measure.score(corpus) for measure in measures])
