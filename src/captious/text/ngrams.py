@@ -11,6 +11,12 @@ from captious.kernels import kernel
 
 IntArray = NDArray[np.int64]
 
+#: Keys numbered before the table is looked at again.
+_PIECE = 1 << 15
+
+#: 2⁶⁴ over the golden ratio, which spreads products evenly (Knuth's multiplicative hashing).
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+
 #: Words fit into this many bits when n-grams are packed exactly; larger vocabularies fall back to a 64-bit hash.
 BITS = 16
 
@@ -84,15 +90,19 @@ class NgramIndex:
             self._exact = exact
         elif exact != self._exact:
             raise ValueError("keys of two kinds in one index")
-        # At worst all keys are new; the table stays at most half full.
-        self._reserve(self.size + len(keys))
         hits = np.empty(len(keys), dtype=np.int32)
-        with np.errstate(over="ignore"):
-            self.size = int(
-                _assign.pick(len(keys) * 4)(
-                    keys, self._slots, self._numbers, self.size, np.uint64(0x9E3779B97F4A7C15), np.uint64(32), hits
+        assign = _assign.pick(len(keys) * 4)
+        at = 0
+        while at < len(keys):
+            # All keys of a piece may be new, but most are not: pieces keep the table as small as the caches like it.
+            piece = slice(at, at + max(_PIECE, self.size))
+            part = keys[piece]
+            self._reserve(self.size + len(part))
+            with np.errstate(over="ignore"):
+                self.size = int(
+                    assign(part, self._slots, self._numbers, self.size, _MULTIPLIER, np.uint64(32), hits[piece])
                 )
-            )
+            at += len(part)
         return hits
 
     def _reserve(self, count: int) -> None:
