@@ -1,0 +1,1 @@
+"""Showing results: figures and the HTML report. Uses scores, never metrics."""

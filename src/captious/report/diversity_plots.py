@@ -1,0 +1,256 @@
+"""Figures of the diversity of sets: the plane of accuracy and diversity, the effect of m, words, latent space, map."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.report import style
+
+FloatArray = NDArray[np.float64]
+_PURPOSE = "drawing figures of diversity"
+
+
+class Point(NamedTuple):
+    """A system on the plane, with confidence intervals where they are known."""
+
+    name: str
+    accuracy: float
+    diversity: float
+    accuracy_interval: tuple[float, float] | None = None
+    diversity_interval: tuple[float, float] | None = None
+    human: bool = False
+
+
+def _look_of(names: Sequence[str], humans: Sequence[bool]) -> list[style.Look]:
+    systems = iter(style.looks(sum(not human for human in humans)))
+    return [style.HUMAN_LOOK if human else next(systems) for _, human in zip(names, humans)]
+
+
+def plane(
+    points: Sequence[Point],
+    *,
+    accuracy: str = "CIDEr-D",
+    diversity: str = "Self-CIDEr",
+    beta_squared: float | None = 5.0,
+) -> Any:
+    """Diversity against accuracy: one point per system, people as a star, curves of equal F behind."""
+    with style.drawing(_PURPOSE) as plt:
+        figure, axes = plt.subplots()
+        looks = _look_of([p.name for p in points], [p.human for p in points])
+        for point, look in zip(points, looks):
+            axes.errorbar(
+                point.accuracy, point.diversity,
+                xerr=_error(point.accuracy, point.accuracy_interval),
+                yerr=_error(point.diversity, point.diversity_interval),
+                fmt=look.marker, color=look.colour, markersize=15 if point.human else 9,
+                markeredgecolor="white", markeredgewidth=0.8, elinewidth=1.4, capsize=2.5, zorder=3,
+                label=style.shorten(point.name, 40),
+            )  # fmt: skip
+        _limits(axes, points)
+        if beta_squared:
+            _equal_f(axes, beta_squared)
+        axes.set_xlabel(f"accuracy ({accuracy})")
+        axes.set_ylabel(f"diversity ({diversity})")
+        axes.set_title("Accuracy and diversity")
+        _legend_beside(axes, len(points))
+    return figure
+
+
+def _error(value: float, interval: tuple[float, float] | None) -> list[list[float]] | None:
+    if interval is None:
+        return None
+    return [[max(0.0, value - interval[0])], [max(0.0, interval[1] - value)]]
+
+
+def _limits(axes: Any, points: Sequence[Point]) -> None:
+    """From 0, since distances to "no diversity" matter, with a little air above."""
+    right = max([p.accuracy_interval[1] if p.accuracy_interval else p.accuracy for p in points], default=1.0)
+    top = max([p.diversity_interval[1] if p.diversity_interval else p.diversity for p in points], default=1.0)
+    axes.set_xlim(0, max(right * 1.12, 0.1))
+    axes.set_ylim(0, min(1.02, max(top * 1.12, 0.1)))
+
+
+def _equal_f(axes: Any, beta_squared: float) -> None:
+    """Curves on which the F-measure is the same."""
+    (_, right), (_, top) = axes.get_xlim(), axes.get_ylim()
+    x, y = np.meshgrid(np.linspace(1e-6, right, 200), np.linspace(1e-6, top, 200))
+    f = (1 + beta_squared) * x * y / (beta_squared * y + x)
+    drawn = axes.contour(x, y, f, levels=5, colors="#B5B5B5", linewidths=0.8, linestyles=":", zorder=1)
+    axes.clabel(drawn, fmt=lambda level: f"F = {level:.2g}", fontsize=8, colors=style.GREY)
+
+
+def _legend_beside(axes: Any, entries: int) -> None:
+    if entries > 5:
+        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0.0)
+    else:
+        axes.legend(loc="best")
+
+
+class Curve(NamedTuple):
+    """A line of the figure "effect of m", or of word frequencies."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    human: bool = False
+
+
+def effect_of_m(curves: Sequence[Curve], *, diversity: str = "Self-CIDEr", order: str = "accuracy") -> Any:
+    """Diversity of m captions per image as m grows."""
+    which = {"accuracy": "the m most accurate captions", "given": "the first m captions", "random": "any m captions"}
+    with style.drawing(_PURPOSE) as plt:
+        figure, axes = plt.subplots()
+        _lines(axes, curves, markers=True)
+        ticks = sorted({int(m) for curve in curves for m in curve.x})
+        axes.set_xticks(ticks if len(ticks) <= 15 else ticks[:: math.ceil(len(ticks) / 15)])
+        axes.set_xlabel(f"m: {which.get(order, order)} of each image")
+        axes.set_ylabel(f"diversity ({diversity})")
+        axes.set_ylim(bottom=0)
+        axes.set_title("Diversity of the best captions" if order == "accuracy" else "Diversity and the size of the set")
+        _legend_beside(axes, len(curves))
+    return figure
+
+
+def word_frequencies(curves: Sequence[Curve]) -> Any:
+    """How often the most frequent word is used, the second, …: share of all words by rank, both logarithmic."""
+    with style.drawing(_PURPOSE) as plt:
+        figure, axes = plt.subplots()
+        _lines(axes, curves, markers=False)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel("rank of the word")
+        axes.set_ylabel("share of all words")
+        axes.set_title("Word frequencies")
+        _legend_beside(axes, len(curves))
+    return figure
+
+
+def _lines(axes: Any, curves: Sequence[Curve], *, markers: bool) -> None:
+    looks = _look_of([c.name for c in curves], [c.human for c in curves])
+    for curve, look in zip(curves, looks):
+        axes.plot(
+            curve.x, curve.y,
+            color=look.colour, linestyle=look.line, marker=look.marker if markers else None,
+            markeredgecolor="white", markeredgewidth=0.7, markersize=13 if curve.human else 8,
+            label=style.shorten(curve.name, 40),
+        )  # fmt: skip
+
+
+def radar(
+    coordinates: FloatArray,
+    captions: Sequence[str],
+    *,
+    axes_names: Sequence[str] | None = None,
+    title: str = "Captions in the latent space",
+    columns: int = 5,
+) -> Any:
+    """One small radar chart per caption: its coordinates on the axes of the latent space (see ``latent_space``).
+
+    All charts share one scale; the dashed ring is 0, so points inside it are negative. At most 20 captions are drawn.
+    """
+    shown = min(len(captions), 20)
+    k = coordinates.shape[1]
+    with style.drawing(_PURPOSE) as plt:
+        columns = max(1, min(columns, shown))
+        rows = max(1, math.ceil(shown / columns))
+        figure, grid = plt.subplots(
+            rows, columns, figsize=(2.45 * columns, 2.75 * rows + 0.9), subplot_kw={"projection": "polar"}, squeeze=False
+        )
+        reach = float(np.abs(coordinates).max(initial=0.0)) or 1.0
+        for place, axes in enumerate(grid.ravel()):
+            if place >= shown:
+                axes.set_visible(False)
+                continue
+            _one_radar(axes, coordinates[place], reach, k)
+            axes.set_title(_wrapped(f"{place + 1}. {captions[place]}"), fontsize=9, fontweight="normal", loc="center", pad=14)
+        figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold")
+        if axes_names is not None:
+            named = "     ".join(f"{i + 1}: {name}" for i, name in enumerate(axes_names[:k]) if name)
+            figure.supxlabel(style.shorten(named, 30 * columns), fontsize=9, color=style.GREY)
+    return figure
+
+
+def _one_radar(axes: Any, values: FloatArray, reach: float, k: int) -> None:
+    angles = np.linspace(0, 2 * np.pi, max(k, 3), endpoint=False)
+    padded = np.concatenate([values, np.zeros(len(angles) - k)])
+    closed, around = np.append(padded, padded[:1]), np.append(angles, angles[:1])
+    axes.set_theta_offset(np.pi / 2)
+    axes.set_theta_direction(-1)
+    axes.plot(around, closed, color=style.BLUE, linewidth=1.6)
+    axes.fill(around, closed, color=style.BLUE, alpha=0.22)
+    ring = np.linspace(0, 2 * np.pi, 100)
+    axes.plot(ring, np.zeros_like(ring), color=style.GREY, linewidth=0.9, linestyle="--")
+    axes.set_ylim(-1.05 * reach, 1.05 * reach)
+    axes.set_yticks([])
+    axes.set_xticks(angles[:k] if k >= 3 else angles)
+    axes.set_xticklabels([str(i + 1) if i < k else "" for i in range(len(angles))], fontsize=9)
+    axes.tick_params(axis="x", pad=-2)
+    axes.spines["polar"].set_color("#CFCFCF")
+
+
+def _wrapped(text: str, width: int = 27, lines: int = 3) -> str:
+    import textwrap
+
+    wrapped = textwrap.wrap(style.shorten(text, 300), width) or [""]
+    if len(wrapped) > lines:
+        wrapped = [*wrapped[: lines - 1], style.shorten(wrapped[lines - 1] + " …", width)]
+    return "\n".join(wrapped)
+
+
+class MapGroup(NamedTuple):
+    """Captions on the map that belong together: of one image by one system."""
+
+    image: str
+    system: str
+    points: FloatArray
+    human: bool = False
+
+
+def mds_map(groups: Sequence[MapGroup], *, similarity: str = "CIDEr") -> Any:
+    """Captions as points, near where they are similar: colour is the image, marker the system."""
+    images = list(dict.fromkeys(group.image for group in groups))
+    systems = list(dict.fromkeys(group.system for group in groups))
+    people = {group.system for group in groups if group.human}
+    with style.drawing(_PURPOSE) as plt:
+        from matplotlib.lines import Line2D
+
+        figure, axes = plt.subplots(figsize=(7.4, 5.2))
+        colour = dict(zip(images, style.colours(len(images))))
+        marker = dict(zip((s for s in systems if s not in people), (look.marker for look in style.looks(len(systems)))))
+        marker.update(dict.fromkeys(people, style.HUMAN_LOOK.marker))
+        for group in groups:
+            axes.scatter(
+                group.points[:, 0], group.points[:, 1], c=colour[group.image], marker=marker[group.system],
+                s=150 if group.human else 60, alpha=0.8, edgecolors="white", linewidths=0.7,
+                zorder=4 if group.human else 3,
+            )  # fmt: skip
+        axes.set_aspect("equal", adjustable="datalim")
+        axes.set_xticklabels([])
+        axes.set_yticklabels([])
+        axes.tick_params(length=0)
+        axes.set_title(f"Map of captions (distances from {similarity})")
+        handles = [Line2D([], [], color=colour[i], marker="o", linestyle="", label=f"image {style.shorten(i, 24)}") for i in images]
+        handles += [
+            Line2D([], [], color=style.GREY, marker=marker[s], linestyle="", label=style.shorten(s, 24),
+                   markersize=12 if s in people else 7)
+            for s in systems
+        ]  # fmt: skip
+        axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0.0)
+    return figure
+
+
+def frequency_curve(name: str, tokens: NDArray[np.int32], *, human: bool = False) -> Curve:
+    """The share of all words that the most frequent word has, the second, …."""
+    counts = np.sort(np.unique(tokens, return_counts=True)[1])[::-1]
+    total = max(int(counts.sum()), 1)
+    return Curve(name, np.arange(1, len(counts) + 1).tolist(), (counts / total).tolist(), human)
+
+
+def save_all(figures: Mapping[str, Any], folder: str) -> list[str]:
+    """Write figures under their names."""
+    return [str(path) for name, figure in figures.items() for path in style.save(figure, folder, name)]
