@@ -1,0 +1,124 @@
+"""Parsed captions as flat arrays: each distinct text is parsed once, whoever wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.corpus import IntArray
+from captious.language.parse_types import Parse
+from captious.text.vocabulary import Vocabulary
+
+#: Texts in, parses out, in the same order.
+Parser = Callable[[Sequence[str]], Sequence[Parse]]
+
+
+@dataclass(frozen=True)
+class Trees:
+    """The tokens of parsed captions, one after another.
+
+    ``heads`` are places in these same arrays (a root is its own head); caption i is ``offsets[i]:offsets[i + 1]`` and
+    may hold several sentences, ``sentences`` has the places where they start and the end of the last.
+    """
+
+    words: NDArray[np.int32]
+    tags: NDArray[np.int32]
+    relations: NDArray[np.int32]
+    heads: IntArray
+    sentences: IntArray
+    offsets: IntArray
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def caption_of(self) -> IntArray:
+        """The caption of each token."""
+        return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.offsets))
+
+
+def flatten(parses: Sequence[Parse], words: Vocabulary, tags: Vocabulary, relations: Vocabulary) -> Trees:
+    """Parses as flat arrays, words and labels numbered by the given vocabularies."""
+    forms: list[str] = []
+    labels: list[str] = []
+    arcs: list[str] = []
+    heads: list[int] = []
+    lengths: list[int] = []
+    per_caption: list[int] = []
+    for parse in parses:
+        before = len(forms)
+        for sentence in parse:
+            forms += sentence.forms
+            labels += sentence.tags
+            arcs += sentence.relations
+            heads += sentence.heads
+            lengths.append(len(sentence.forms))
+        per_caption.append(len(forms) - before)
+    sentences = _offsets(lengths)
+    start = np.repeat(sentences[:-1], lengths)
+    within = np.array(heads, dtype=np.int64)
+    return Trees(
+        words=words.encode([form.lower() for form in forms]),
+        tags=tags.encode(labels),
+        relations=relations.encode(arcs),
+        heads=np.where(within > 0, start + within - 1, np.arange(len(within), dtype=np.int64)),
+        sentences=sentences,
+        offsets=_offsets(per_caption),
+    )
+
+
+def join(a: Trees, b: Trees) -> Trees:
+    """The captions of one, then those of the other."""
+    shift = len(a.words)
+    return Trees(
+        words=np.concatenate([a.words, b.words]),
+        tags=np.concatenate([a.tags, b.tags]),
+        relations=np.concatenate([a.relations, b.relations]),
+        heads=np.concatenate([a.heads, b.heads + shift]),
+        sentences=np.concatenate([a.sentences, b.sentences[1:] + shift]),
+        offsets=np.concatenate([a.offsets, b.offsets[1:] + shift]),
+    )
+
+
+def _offsets(lengths: list[int]) -> IntArray:
+    out = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=out[1:])
+    return out
+
+
+class TreeBank:
+    """All parsed captions of a run. The texts are kept only as keys; what measures read are the arrays."""
+
+    def __init__(self, parser: Parser) -> None:
+        self._parser = parser
+        self._rows: dict[str, int] = {}
+        self.words = Vocabulary()
+        self.tags = Vocabulary()
+        self.relations = Vocabulary()
+        self.trees = flatten([], self.words, self.tags, self.relations)
+
+    def rows(self, texts: Sequence[str]) -> IntArray:
+        """The row of each text; those not seen before are parsed."""
+        new: dict[str, int] = {}
+        known = self._rows
+        for text in texts:
+            if text not in known and text not in new:
+                new[text] = len(known) + len(new)
+        if new:
+            parsed = flatten(self._parser(list(new)), self.words, self.tags, self.relations)
+            if len(parsed) != len(new):
+                raise ValueError("the parser must return one parse per text")
+            self.trees = join(self.trees, parsed)
+            known.update(new)
+        return np.fromiter((known[text] for text in texts), dtype=np.int64, count=len(texts))
+
+    def weights(self, rows: IntArray) -> IntArray:
+        """How often each row of the bank occurs among the given ones."""
+        return np.bincount(rows, minlength=len(self.trees))
+
+    def mask(self, labels: Vocabulary, keep: Callable[[str], bool]) -> NDArray[np.bool_]:
+        """Which numbers of a vocabulary carry a label that is to be kept."""
+        return np.fromiter(map(keep, labels.words), dtype=np.bool_, count=len(labels))

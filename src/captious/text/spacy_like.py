@@ -1,0 +1,202 @@
+"""Tokens in the manner of spaCy's English rules, lowercased, punctuation kept (``--tokenizer spacy-like``).
+
+Papers on the diversity of captions tokenise with spaCy. The convention: white space first; from each chunk, opening and
+closing punctuation is peeled off, contractions are taken apart ("don't" and, without its apostrophe, "dont" both give
+two words), abbreviations and emoticons stay whole, and what is left is split at hyphens and the like between letters.
+Unlike spaCy, runs of white space are no tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import chain, pairwise, product
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+#: Suffixes are looked for in the last characters only, so that a hostile chunk costs linear time.
+_WINDOW = 12
+
+_PUNCTUATION = "…,:;!?¿؟¡()\\[\\]{}<>_#*&。？！，、；：～·।،۔؛٪"
+_QUOTES = "'\"”“`‘´’‚„»«「」『』（）〔〕【】《》〈〉⟦⟧"
+_CURRENCY = r"(?:US|C|A)?\$|[£€¥฿₠-₿﷼]"
+_UNITS = (
+    "km[²³]?|dm[²³]?|cm[²³]?|mm[²³]?|m[²³]?|ha|µm|nm|yd|in|ft|kg|g|mg|µg|t|lb|oz|m/s|km/h|kmh|mph|hPa|Pa|mbar|mb|MB|kb|KB"
+    "|gb|GB|tb|TB|T|G|M|K|%"
+)
+_HYPHENS = r"-{1,3}|[–—~]|——"
+
+_PREFIX = regex.compile(rf"\.\.+|''|{_CURRENCY}|[§%=—–{_PUNCTUATION}{_QUOTES}\p{{So}}]|\+(?![0-9])")
+_SUFFIX = regex.compile(
+    rf"(?:\.\.+|''|['’][sS]|[—–{_PUNCTUATION}{_QUOTES}\p{{So}}]"
+    rf"|(?<=[0-9])(?:\+|{_CURRENCY}|{_UNITS})"
+    rf"|(?<=[0-9\p{{Ll}}\p{{Lo}}%²\-+{_PUNCTUATION}{_QUOTES}]|°[FCK]|[\p{{Lu}}\p{{Lo}}]{{2}})\.)$"
+)
+_INFIX = regex.compile(
+    rf"\.\.+|…|\p{{So}}"
+    rf"|(?<=[0-9])[+\-*^](?=[0-9-])"
+    rf"|(?<=[\p{{Ll}}\p{{Lo}}{_QUOTES}])\.(?=[\p{{Lu}}\p{{Lo}}{_QUOTES}])"
+    rf"|(?<=\p{{L}}),(?=\p{{L}})"
+    rf"|(?<=[\p{{L}}0-9])(?:{_HYPHENS})(?=\p{{L}})"
+    rf"|(?<=[\p{{L}}0-9])[:<>=/](?=\p{{L}})"
+)
+_URL = regex.compile(
+    r"(?i)(?:(?:https?|ftp)://|www\.)\S*[\p{L}\p{N}/]|[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.(?:com|org|net|edu|gov|co\.uk|de)(?:/\S*)?"
+)
+_EMOTICON = regex.compile(r"[:;=8xX]['’]?[-o^]?[)(\]\[DPpOo3/\\|*}{@]{1,3}|[(\[][-o^]?['’]?[:;=]|<3|\^_+\^|-_+-|[oO0]_+[oO0]")
+
+def _list(words: str) -> list[str]:
+    return words.split()
+
+
+#: Chunks that stay whole.
+_WHOLE = _list(
+    "'s 's 're 'd 'll 'em 'cause 'cos 'coz 'cuz 'bout 'nuff ma'am o'clock doin' goin' havin' lovin' nothin' nuthin' ol' "
+    "somethin' and/or w/o co. a.m. p.m. e.g. i.e. v.s. vs. mt. ak. ala. apr. ariz. ark. aug. calif. colo. conn. dec. del. "
+    "feb. fla. ga. ia. id. ill. ind. jan. jul. jun. kan. kans. ky. la. mar. mass. mich. minn. miss. n.c. n.d. n.h. n.j. "
+    "n.m. n.y. neb. nebr. nev. nov. oct. okla. ore. pa. s.c. sep. sept. tenn. va. wash. wis. adm. bros. corp. d.c. dr. gen. "
+    "gov. inc. jr. ltd. md. messrs. mo. mont. mr. mrs. ms. ph.d. prof. rep. rev. sen. st."
+)
+#: Those of them that are abbreviations only with a capital: "miss." at the end of a sentence is a word and a full stop.
+_CAPITAL = frozenset(_WHOLE[_WHOLE.index("mt.") :])
+
+#: Chunks that look like a contraction without apostrophe, and are words.
+_WORDS = frozenset(_list("ill its hell shell shed were well whore"))
+
+
+def tokenize_flat(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
+    """All tokens of all captions, and the number of tokens of each."""
+    known = _Chunks()
+    flat: list[str] = []
+    ends = np.empty(len(texts), dtype=np.int64)
+    for i, text in enumerate(texts):
+        flat.extend(chain.from_iterable(map(known.__getitem__, text.split())))
+        ends[i] = len(flat)
+    return flat, np.diff(ends, prepend=0)
+
+
+class _Chunks(dict[str, list[str]]):
+    """Chunks of text with their tokens: captions repeat the same few."""
+
+    def __missing__(self, chunk: str) -> list[str]:
+        tokens = self[chunk] = [token.lower() for token in split_chunk(chunk)]
+        return tokens
+
+
+def split_chunk(chunk: str) -> list[str]:
+    """The tokens of a piece of text without white space, in their own case."""
+    if chunk.isalpha() and chunk not in _specials():
+        return [chunk]
+    start, end = 0, len(chunk)
+    opening: list[str] = []
+    closing: list[str] = []
+    while start < end and (middle := _kept(chunk, start, end)) is None:
+        prefix = _PREFIX.match(chunk, start, end)
+        if prefix:
+            opening.append(prefix.group())
+            start = prefix.end()
+            if start < end and _special(chunk, start, end):
+                continue
+        tail = chunk[max(start, end - _WINDOW) : end]
+        suffix = _SUFFIX.search(tail)
+        if suffix and suffix.group():
+            closing.append(suffix.group())
+            end -= len(suffix.group())
+        if not prefix and not suffix:
+            middle = list(_pieces(chunk[start:end]))
+            break
+    else:
+        middle = _kept(chunk, start, end) if start < end else []
+    return opening + (middle or []) + closing[::-1]
+
+
+def _kept(chunk: str, start: int, end: int) -> list[str] | None:
+    """The parts of a special chunk, or a web address as it is; nothing when it is to be taken apart."""
+    special = _special(chunk, start, end)
+    if special:
+        return special
+    if _URL.fullmatch(chunk, start, end):
+        return [chunk[start:end]]
+    return None
+
+
+def _special(chunk: str, start: int, end: int) -> list[str] | None:
+    if end - start > _WINDOW:
+        return None
+    text = chunk[start:end]
+    found = _specials().get(text.replace("’", "'"))
+    if found is not None:
+        # The parts as they are written, with the apostrophe that was used.
+        bounds = np.cumsum([0, *map(len, found)]).tolist()
+        return [text[a:b] for a, b in pairwise(bounds)]
+    return [text] if end - start > 1 and _EMOTICON.fullmatch(text) else None
+
+
+def _pieces(text: str) -> Iterator[str]:
+    at = 0
+    for found in _INFIX.finditer(text):
+        # A mark at the very start is not between two things.
+        if found.start() == 0:
+            continue
+        if found.start() > at:
+            yield text[at : found.start()]
+        yield found.group()
+        at = found.end()
+    if at < len(text):
+        yield text[at:]
+
+
+@lru_cache(maxsize=1)
+def _specials() -> dict[str, list[str]]:
+    """Contractions, times and abbreviations with their parts; the apostrophe is the straight one."""
+    made: dict[str, list[str]] = {}
+
+    def add(parts: Sequence[str], bare: bool = True) -> None:
+        """Lower and title case; ``bare`` adds the form without apostrophes ("dont")."""
+        for written in ({tuple(parts), tuple(part.replace("'", "") for part in parts)} if bare else {tuple(parts)}):
+            for cased in (written, (written[0].title(), *written[1:])):
+                if "".join(cased).lower() not in _WORDS or "'" in "".join(written):
+                    made["".join(cased)] = list(cased)
+
+    for ending in ("'m",):
+        add(["i", ending])
+        add(["i", ending, "a"])
+    for pronoun, endings in product(_list("i you he she it we they"), (["'ll"], ["'d"], ["'ll", "'ve"], ["'d", "'ve"])):
+        add([pronoun, *endings])
+    for pronoun, ending in [
+        *product(_list("i you we they"), ["'ve"]), *product(_list("you we they"), ["'re"]),
+        *product(_list("he she it"), ["'s"]),
+    ]:  # fmt: skip
+        add([pronoun, ending])
+    singular, plural = ("that", "this"), ("these", "those")
+    for word in ("who", "what", "when", "where", "why", "how", "there", *singular, *plural):
+        for endings in (["'ll"], ["'d"], ["'ll", "'ve"], ["'d", "'ve"]):
+            add([word, *endings])
+        if word not in plural:
+            add([word, "'s"])
+        if word not in singular:
+            add([word, "'re"])
+            add([word, "'ve"])
+    for verb in _list("ca could do does did had may might must need ought sha should wo would"):
+        add([verb, "n't"])
+        add([verb, "n't", "'ve"])
+    for verb in _list("could might must should would"):
+        add([verb, "'ve"])
+    for verb in _list("ai are is was were have has dare"):
+        add([verb, "n't"])
+    for hour, half in product(range(1, 13), ("a.m.", "am", "p.m.", "pm")):
+        made[f"{hour}{half}"] = [str(hour), half]
+    for parts in (["y'", "all"], ["not", "'ve"]):
+        add(parts)
+    for parts in (["can", "not"], ["gon", "na"], ["got", "ta"], ["let", "'s"], ["c'm", "on"], ["how", "'d", "'y"]):
+        add(parts, bare=False)
+    for word in _WHOLE:
+        cased = {word.capitalize(), word.upper()} if "." in word[:-1] else {word.capitalize()}
+        for form in cased if word in _CAPITAL else cased | {word}:
+            made[form] = [form]
+    made["'Cause"], made["'S"], made["Ph.D."] = ["'Cause"], ["'S"], ["Ph.D."]
+    for letter in "abcdefghijklmnopqrstuvwxyz":
+        made[f"{letter}."] = [f"{letter}."]
+    return made
