@@ -48,7 +48,7 @@ def plane(
                 xerr=_error(point.accuracy, point.accuracy_interval),
                 yerr=_error(point.diversity, point.diversity_interval),
                 fmt=look.marker, color=look.colour, markersize=15 if point.human else 9,
-                markeredgecolor="white", markeredgewidth=0.8, elinewidth=1.4, capsize=2.5, zorder=3,
+                markeredgecolor="white", markeredgewidth=0.8, elinewidth=1.4, capsize=2.5, zorder=3, clip_on=False,
                 label=style.shorten(point.name, 40),
             )  # fmt: skip
         _limits(axes, points)
@@ -88,7 +88,7 @@ def _legend_beside(axes: Any, entries: int) -> None:
     if entries > 5:
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0.0)
     else:
-        axes.legend(loc="best")
+        axes.legend(loc="best", frameon=True, framealpha=0.9, edgecolor="none")
 
 
 class Curve(NamedTuple):
@@ -110,7 +110,8 @@ def effect_of_m(curves: Sequence[Curve], *, diversity: str = "Self-CIDEr", order
         axes.set_xticks(ticks if len(ticks) <= 15 else ticks[:: math.ceil(len(ticks) / 15)])
         axes.set_xlabel(f"m: {which.get(order, order)} of each image")
         axes.set_ylabel(f"diversity ({diversity})")
-        axes.set_ylim(bottom=0)
+        top = max((value for curve in curves for value in curve.y), default=1.0)
+        axes.set_ylim(0, min(1.05, max(1.15 * top, 0.1)))
         axes.set_title("Diversity of the best captions" if order == "accuracy" else "Diversity and the size of the set")
         _legend_beside(axes, len(curves))
     return figure
@@ -123,6 +124,8 @@ def word_frequencies(curves: Sequence[Curve]) -> Any:
         _lines(axes, curves, markers=False)
         axes.set_xscale("log")
         axes.set_yscale("log")
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
         axes.set_xlabel("rank of the word")
         axes.set_ylabel("share of all words")
         axes.set_title("Word frequencies")
@@ -168,9 +171,9 @@ def radar(
                 continue
             _one_radar(axes, coordinates[place], reach, k)
             axes.set_title(_wrapped(f"{place + 1}. {captions[place]}"), fontsize=9, fontweight="normal", loc="center", pad=14)
-        figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold")
+        figure.suptitle(f"{title}\n", x=0.01, ha="left", fontsize=13, fontweight="bold")
         if axes_names is not None:
-            named = "     ".join(f"{i + 1}: {name}" for i, name in enumerate(axes_names[:k]) if name)
+            named = "  ·  ".join(f"{i + 1}: {name}" for i, name in enumerate(axes_names[:k]) if name)
             figure.supxlabel(style.shorten(named, 30 * columns), fontsize=9, color=style.GREY)
     return figure
 

@@ -58,8 +58,6 @@ SETTINGS: dict[str, Any] = {
     "pdf.fonttype": 42,
     # The same figure gives the same file.
     "svg.hashsalt": "captious",
-    # A caption is text, whatever dollar signs are in it.
-    "text.parse_math": False,
 }
 
 
@@ -135,6 +133,11 @@ def save(figure: Any, folder: str | Path, name: str, formats: Sequence[str] = FO
 
 
 def shorten(text: str, limit: int = 60) -> str:
-    """A caption for a figure: on one line, printable, and not longer than it must be."""
+    """A caption for a figure: on one line, printable, and not longer than it must be.
+
+    Dollar signs are escaped: to matplotlib a pair of them encloses a formula.
+    """
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+    if len(line) > limit:
+        line = line[: limit - 1].rstrip() + "…"
+    return line.replace("$", r"\$")

@@ -70,6 +70,8 @@ class SetDiversity(Scores):
     def to_json(self, *, per_image: bool = False, ci: bool = False) -> dict[str, Any]:
         """A JSON-ready description of all measures."""
         out = super().to_json(per_image=per_image, ci=ci)
+        for score in out["scores"].values():
+            del score["captions"]  # one row per image, whatever the sizes of the sets
         out["images"] = len(self.corpus)
         out["captions"] = len(self.corpus.candidates)
         out["total_vocabulary"] = self.total_vocabulary

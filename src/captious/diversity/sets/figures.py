@@ -53,7 +53,9 @@ def draw(
     placed = [d for d in everyone if mean in d and "Self-CIDEr" in d]
     if placed:
         keep(plots.plane([_point(d, mean, d is people) for d in placed], accuracy=accuracy, beta_squared=beta_squared), "plane")
-        keep(plots.effect_of_m(_growth(systems, sizes, accuracy, df, kernel)), "best-m")
+    grown = _growth(systems, sizes, accuracy, df, kernel) if placed else []
+    if grown:
+        keep(plots.effect_of_m(grown), "best-m")
     keep(
         plots.word_frequencies(
             [plots.frequency_curve(d.system, d.corpus.candidates.tokens, human=d is people) for d in everyone]
@@ -90,7 +92,8 @@ def _growth(
     curves = []
     for found in systems:
         rows = best(found.corpus, sizes, metric=accuracy, df=df, kernel=kernel)
-        curves.append(plots.Curve(found.system, [r.m for r in rows], [r.scores["Self-CIDEr"].value for r in rows]))
+        if len(rows) > 1:
+            curves.append(plots.Curve(found.system, [r.m for r in rows], [r.scores["Self-CIDEr"].value for r in rows]))
     return curves
 
 

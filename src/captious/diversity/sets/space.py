@@ -116,18 +116,41 @@ def kernel_matrix(
     return symmetric_part(values)
 
 
-def mds(similarities: FloatArray, dimensions: int = 2) -> FloatArray:
-    """Classical multidimensional scaling of a kernel: points whose distances are those of the kernel, as far as possible.
+def distances(similarities: FloatArray) -> FloatArray:
+    """Distances in the space of a kernel: the square of each is K_ii + K_jj − 2 K_ij."""
+    own = np.diag(similarities)
+    squares: FloatArray = own[:, None] + own[None, :] - 2 * similarities
+    return np.sqrt(np.maximum(squares, 0.0))
 
-    The squared distance of two captions is K_ii + K_jj − 2 K_ij. Directions are made definite by their largest entry.
+
+def mds(similarities: FloatArray, dimensions: int = 2, *, iterations: int = 300) -> FloatArray:
+    """Multidimensional scaling of a kernel: points whose distances are those of the kernel, as far as possible.
+
+    Classical scaling, which keeps the directions of largest spread, then ``iterations`` steps of stress majorisation
+    (SMACOF), which moves points until the distances themselves fit best. Nothing is random. Directions are made
+    definite by their largest entry.
     """
     m = len(similarities)
-    centring = np.eye(m) - 1.0 / max(m, 1)
+    if m == 0:
+        return np.zeros((0, dimensions))
+    points = _classical(similarities, dimensions)
+    wanted = distances(similarities)
+    for _ in range(iterations):
+        apart = np.sqrt(((points[:, None, :] - points[None, :, :]) ** 2).sum(axis=-1))
+        ratio = np.divide(wanted, apart, out=np.zeros_like(wanted), where=apart > 1e-12)
+        moved = (ratio.sum(axis=1)[:, None] * points - ratio @ points) / m
+        if np.abs(moved - points).max() < 1e-9:
+            break
+        points = moved
+    sign = np.where(points[np.abs(points).argmax(axis=0), np.arange(dimensions)] < 0, -1.0, 1.0)
+    return points * sign
+
+
+def _classical(similarities: FloatArray, dimensions: int) -> FloatArray:
+    m = len(similarities)
+    centring = np.eye(m) - 1.0 / m
     values, vectors = np.linalg.eigh(centring @ similarities @ centring)
     values, vectors = values[::-1][:dimensions], vectors[:, ::-1][:, :dimensions]
     points = np.zeros((m, dimensions))
-    found = vectors * np.sqrt(np.maximum(values, 0.0))
-    if m:
-        sign = np.where(found[np.abs(found).argmax(axis=0), np.arange(found.shape[1])] < 0, -1.0, 1.0)
-        points[:, : found.shape[1]] = found * sign
+    points[:, : vectors.shape[1]] = vectors * np.sqrt(np.maximum(values, 0.0))
     return points

@@ -1,0 +1,227 @@
+"""``captious diversity``: how diverse the captions of each image are, beside people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from captious.cli import options
+from captious.cli.output import print_table, write_csv, write_json
+from captious.errors import InputError
+
+#: Columns of the table; the JSON has every measure.
+COLUMNS = ("Self-CIDEr", "LSA", "1-mBLEU-mix", "mBLEU-4", "Div-1", "Div-2", "Unique", "Novel", "Vocabulary")
+
+
+def register(app: typer.Typer) -> None:
+    app.command("diversity")(diversity)
+
+
+def diversity(
+    references: options.References,
+    samples: Annotated[
+        list[Path], typer.Argument(metavar="SAMPLES…", help="Several captions per image, one file per system.")
+    ],
+    df: Annotated[
+        Path | None,
+        typer.Option("--df", help="Document frequencies for Self-CIDEr and CIDEr (default: the references of the run)."),
+    ] = None,
+    kernel: Annotated[
+        str, typer.Option("--kernel", help="Similarity inside Self-CIDEr: cider, cider-d, or a metric's name.")
+    ] = "cider",
+    accuracy: Annotated[
+        str, typer.Option("--accuracy", "-a", help="Accuracy metrics, comma-separated; the first enters the F-measure.")
+    ] = "CIDEr-D",
+    beta2: Annotated[float, typer.Option("--beta2", help="β² of the F-measure.")] = 5.0,
+    train: Annotated[
+        Path | None, typer.Option("--train", metavar="CAPTIONS", help="Training captions, for the share of novel captions.")
+    ] = None,
+    best: Annotated[bool, typer.Option("--best", help="Also the best 2, 5, 8 and 10 captions of each image.")] = False,
+    human_scores: Annotated[
+        Path | None,
+        typer.Option("--human-scores", metavar="F", help="Human diversity scores (JSON: system → image → score)."),
+    ] = None,
+    ci: Annotated[bool, typer.Option("--ci", help="Show 95 % bootstrap confidence intervals over images.")] = False,
+    plots: Annotated[Path | None, typer.Option("--plots", metavar="DIR", help="Draw figures into a folder.")] = None,
+    image: Annotated[
+        list[str] | None, typer.Option("--image", help="Image for the latent space and the map; repeatable.")
+    ] = None,
+    tokenizer: options.Tokenizer = "ptb",
+    subset: options.Subset = False,
+    json: options.JsonOut = None,
+    per_image: Annotated[
+        Path | None, typer.Option("--per-image", metavar="OUT.csv", help="Write the measures of every image.")
+    ] = None,
+) -> None:
+    """Measure the diversity of several captions per image: one row per system, and one for people (the references)."""
+    from captious.api import load_systems, make_metrics
+    from captious.diversity.sets import best as best_of
+    from captious.diversity.sets import diversity as measure
+    from captious.diversity.sets import human as measure_human
+    from captious.diversity.sets.api import read_df, training_captions
+    from captious.diversity.sets.caption_kernels import make_kernel
+    from captious.progress import track
+    from captious.report import style
+
+    if plots is not None:
+        style.pyplot("drawing figures of diversity")  # a missing package is reported before any work
+    judged = read_human_scores(human_scores) if human_scores is not None else None
+    table = read_df(df)
+    metrics = make_metrics(accuracy, {} if table is None else {"df": table}) if accuracy.strip() else []
+    chosen = make_kernel(kernel, table)
+    corpora = load_systems(references, samples, tokenizer=tokenizer, subset=subset, several=True)
+    training = training_captions(train, tokenizer) if train is not None else None
+    shared: dict[str, Any] = {
+        "df": table, "kernel": chosen, "accuracy": metrics, "beta_squared": beta2, "train": training,
+    }  # fmt: skip
+    systems = [measure(corpus, **shared) for corpus in track(corpora, "measuring diversity")]
+    people = measure_human(corpora[0], **shared)
+    first = metrics[0].name if metrics else ""
+    cut = {s.system: best_of(s.corpus, metric=metrics[0], df=table, kernel=chosen) for s in systems} if best and metrics else {}
+    agreed = agreements(systems, judged) if judged is not None else []
+
+    drawn: list[Path] = []
+    if plots is not None:
+        from captious.diversity.sets.figures import draw
+
+        drawn = draw(
+            systems, people, plots, df=table, kernel=chosen, accuracy=first or "CIDEr-D", images=image, beta_squared=beta2
+        )
+    if per_image is not None:
+        write_per_image([*systems, people], per_image)
+    if json is not None:
+        write_json(
+            {
+                "references": str(references),
+                "systems": [found.to_json(per_image=True, ci=ci) for found in systems],
+                "human": people.to_json(per_image=True, ci=ci),
+                **({"best": {name: [_best_json(row) for row in rows] for name, rows in cut.items()}} if cut else {}),
+                **({"agreement": [row._asdict() for row in agreed]} if agreed else {}),
+                **({"figures": [str(path) for path in drawn]} if drawn else {}),
+            },
+            json,
+        )
+    if json != "-":
+        show([*systems, people], [metric.name for metric in metrics], ci=ci)
+        if cut:
+            show_best(cut, first)
+        if agreed:
+            show_agreement(agreed)
+        if drawn:
+            print(f"{len(drawn)} figures in {plots}: {', '.join(sorted({path.stem for path in drawn}))}")
+
+
+def show(rows: list[Any], accuracies: list[str], *, ci: bool) -> None:
+    """One row per system, people last; the best system of each column marked."""
+    wanted = [*COLUMNS, *(f"{kind} {name}" for name in accuracies for kind in ("mean", "oracle")), "F-measure"]
+    names = [name for name in wanted if any(name in row for row in rows)]
+    best = [[False] * (len(names) + 1) for _ in rows]
+    cells = []
+    for row in rows:
+        cells.append([row.system, *(_cell(row, name, ci) for name in names)])
+    if len(rows) > 2:
+        for j, name in enumerate(names):
+            values = {i: row[name].value for i, row in enumerate(rows[:-1]) if name in row}
+            pick = max if any(row[name].metric.higher_is_better for row in rows if name in row) else min
+            top = pick(values.values(), default=None)
+            for i, value in values.items():
+                best[i][j + 1] = value == top
+    header = [name if any(row[name].metric.higher_is_better for row in rows if name in row) else f"{name} ↓" for name in names]
+    first = rows[0].corpus
+    print_table(f"{len(first):,} images", ["system (captions per image)", *header], [
+        [f"{line[0]} ({_sizes(row)})", *line[1:]] for line, row in zip(cells, rows)
+    ], best=best)  # fmt: skip
+
+
+def _sizes(row: Any) -> str:
+    from captious.diversity.sets.base import sizes
+
+    return sizes(row.corpus.candidates)
+
+
+def _cell(row: Any, name: str, ci: bool) -> str:
+    if name not in row:
+        return "–"
+    score = row[name]
+    text = f"{score.value:.1f}" if name == "Vocabulary" else f"{score.value:.4f}"
+    if not ci:
+        return text
+    low, high = score.interval()
+    return f"{text} [{low:.3f}, {high:.3f}]"
+
+
+def show_best(cut: dict[str, Any], metric: str) -> None:
+    """The best m captions of each image."""
+    rows = []
+    for name, listed in cut.items():
+        for row in listed:
+            scores = row.scores
+            values = [scores[k].value for k in ("Self-CIDEr", "LSA", "1-mBLEU-mix", f"mean {metric}")]
+            rows.append([name, str(row.m), f"{row.images:,}", *(f"{value:.4f}" for value in values)])
+    print_table(
+        f"the m best captions of each image by {metric}",
+        ["system", "m", "images", "Self-CIDEr", "LSA", "1-mBLEU-mix", f"mean {metric}"], rows,
+    )  # fmt: skip
+
+
+def _best_json(row: Any) -> dict[str, Any]:
+    return {"m": row.m, "images": row.images, **row.scores.to_json()}
+
+
+def agreements(systems: list[Any], judged: dict[str, dict[str, float]]) -> list[Any]:
+    """Agreement of each measure with the human scores."""
+    from captious.diversity.sets import agreement
+
+    return [
+        agreement({found.system: found[name] for found in systems}, judged, measure=name)
+        for name in ("Self-CIDEr", "LSA", "1-mBLEU-mix", "1-mBLEU-4", "Div-1", "Div-2")
+        if all(name in found for found in systems)
+    ]
+
+
+def show_agreement(agreed: list[Any]) -> None:
+    """Correlations with people."""
+    rows = [
+        [a.measure, f"{a.pearson:.3f}", f"{a.spearman:.3f}", f"{a.per_image_spearman:.3f}", f"{a.sets:,}", f"{a.images:,}"]
+        for a in agreed
+    ]
+    print_table(
+        "agreement with human diversity scores",
+        ["measure", "Pearson", "Spearman", "Spearman per image", "sets", "images"], rows,
+    )  # fmt: skip
+
+
+def read_human_scores(path: Path) -> dict[str, dict[str, float]]:
+    """``{system: {image: score}}`` from JSON."""
+    import json
+    import math
+
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as human scores ({error})") from error
+    shape = 'expected {"system": {"image": score}}'
+    if not isinstance(found, dict) or not found:
+        raise InputError(f"{path}: {shape}, found {type(found).__name__}")
+    for system, scores in found.items():
+        if not isinstance(scores, dict):
+            raise InputError(f"{path}: {shape}, but '{system}' holds {type(scores).__name__}")
+        for image, value in scores.items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+                raise InputError(f"{path}: the score of {system} for image {image} is {value!r}, not a number")
+    return found
+
+
+def write_per_image(rows: list[Any], target: Path) -> None:
+    """One row per system and image."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    out: list[list[Any]] = [["system", "image_id", *names]]
+    for row in rows:
+        columns = {name: row[name].per_image for name in names if name in row}
+        out.extend(
+            [row.system, image, *(repr(columns[n][image]) if n in columns and image in columns[n] else "" for n in names)]
+            for image in row.corpus.ids
+        )
+    write_csv(out, target)
