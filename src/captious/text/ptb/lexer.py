@@ -1,0 +1,132 @@
+"""The full lexer: scan, then turn each match into a token as the reference writes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from captious.text.ptb.automaton import Scanner
+from captious.text.ptb.grammar import PARTS, RULES
+
+# What follows the caption. The reference reads a whole file, and a few rules look past the end of the line: after an
+# abbreviation or a single letter, a capital on the next line means that a sentence ends here. Captions are tokenised
+# on their own here, as if the next line began with the commonest beginning of a caption.
+NEXT_LINE = "\nA\n"
+
+_BRACKETS = {"(": "-LRB-", ")": "-RRB-", "{": "-LCB-", "}": "-RCB-", "[": "-LSB-", "]": "-RSB-"}
+_CURRENCY = {"\u00a2": "cents", "\u00a3": "#", "\u00a4": "$", "\u0080": "$", "\u20a0": "$", "\u20ac": "$"}
+_VULGAR = {"\u00bc": "1/4", "\u00bd": "1/2", "\u00be": "3/4", "\u2153": "1/3", "\u2154": "2/3"}
+_QUOTES = str.maketrans(
+    {
+        "\u2018": "`", "\u2019": "'", "\u0091": "`", "\u0092": "'", "\u201b": "`", "\u2039": "`", "\u203a": "'",
+        "\u201c": "``", "\u201d": "''", "\u0093": "``", "\u0094": "''", "\u00ab": "``", "\u00bb": "''",
+    }
+)  # fmt: skip
+
+
+_DOUBLE = ('"', "&quot;")  # in other capitals the entity is kept as it is
+
+
+def _straighten(token: str) -> str:
+    return token.replace("&apos;", "'").replace("\u2019", "'").replace("\u0092", "'")
+
+
+def _word(token: str) -> str:
+    return token.replace("\u00ad", "") or "-"
+
+
+def _hyphens(token: str) -> str:
+    return "--" if len(token) in (3, 4) else token
+
+
+def _round_brackets(token: str) -> str:
+    return token.replace("(", "-LRB-").replace(")", "-RRB-")
+
+
+def _fraction(token: str) -> str:
+    return token.replace("\\/", "/").replace(" ", "\u00a0")
+
+
+# action → the token for the text matched; None: no token
+ACTIONS: dict[str, Callable[[str], str | None]] = {
+    "keep": str,
+    "markup": lambda token: token.replace(" ", "\u00a0"),
+    "word": _word,
+    "number": _word,
+    "abbreviation_end": str,
+    "reduced": _straighten,
+    "dash": lambda token: "--",
+    "ampersand": lambda token: "&",
+    "thing_amp": lambda token: token.replace("&amp;", "&"),
+    "fraction": _fraction,
+    "vulgar": lambda token: _VULGAR.get(token, token),
+    "currency": lambda token: _CURRENCY.get(token, token),
+    "phone": lambda token: _round_brackets(token).replace(" ", "\u00a0"),
+    "open_double": lambda token: "``" if token in _DOUBLE else token,
+    "close_double": lambda token: "''" if token in _DOUBLE else token,
+    "less": lambda token: "<",
+    "greater": lambda token: ">",
+    "smiley": _round_brackets,
+    "bracket": lambda token: _BRACKETS[token],
+    "hyphens": _hyphens,
+    "ellipsis": lambda token: "...",
+    "open_single": lambda token: "`",
+    "quotes": lambda token: token.translate(_QUOTES),
+    "skip": lambda token: None,
+}
+
+class Lexer:
+    """Compiled rules. One instance serves every caption; states of its automaton appear as text needs them."""
+
+    def __init__(self) -> None:
+        self.scanner = Scanner(PARTS, [f"({rule.expression})({rule.context})" for rule in RULES])
+        self.actions = [ACTIONS[rule.action] for rule in RULES]
+        self.back = [rule.back if isinstance(rule.back, int) else 0 for rule in RULES]
+        self.cut = [re.compile(rule.back) if isinstance(rule.back, str) else None for rule in RULES]
+        self.twice = [rule.action == "abbreviation_end" for rule in RULES]  # the period is read again, alone
+
+    def tokens(self, text: str) -> list[str]:
+        """Tokens of one caption, in the case of the text."""
+        source = _as_units(text + NEXT_LINE)
+        kinds = self.scanner.classes(source)
+        end_of_caption = len(kinds) - len(NEXT_LINE)
+        found: list[str] = []
+        at = 0
+        while at < end_of_caption:
+            rule, end = self.scanner.longest(kinds, at)
+            cut = self.cut[rule]
+            if cut is not None:
+                match = cut.search(source[at:end])
+                end = at + match.start() if match else end
+            else:
+                end -= self.back[rule]
+            end = max(min(end, end_of_caption), at + 1)
+            token = self.actions[rule](source[at:end])
+            if token is not None:
+                found.append(token)
+            at = end - 1 if self.twice[rule] else end
+        return [_from_units(token) for token in found]
+
+
+def _as_units(text: str) -> str:
+    """Write characters beyond the basic plane as surrogate pairs, which is how the reference sees them."""
+    if text.isascii() or max(text) < "\U00010000":
+        return text
+    return "".join(
+        char
+        if char < "\U00010000"
+        else chr(0xD7C0 + (ord(char) >> 10)) + chr(0xDC00 + (ord(char) & 0x3FF))
+        for char in text
+    )
+
+
+def _from_units(token: str) -> str:
+    if token.isascii() or not any("\ud800" <= char <= "\udfff" for char in token):
+        return token
+    return token.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+@lru_cache(maxsize=1)
+def lexer() -> Lexer:
+    return Lexer()
