@@ -58,7 +58,7 @@ class Sentence:
         graph: list[Edge] | None = None
         if keep_graph and "cc" in row:
             graph = [(float(governor), float(dependent), str(relation)) for governor, dependent, relation in row["cc"]]
-        return cls(forms, list(row["tag"]), list(row["lemma"]), heads, relations, graph)
+        return cls(forms, list(row["tag"]), list(row.get("lemma", ())), heads, relations, graph)
 
     def to_dict(self) -> dict[str, Any]:
         """The inverse of `from_dict`, with the graph."""

@@ -1,0 +1,141 @@
+"""From scores to trees: the best projective tree with one root (Eisner's algorithm), and the relations on its arcs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from captious.kernels import kernel
+
+_NEVER = np.float32(-1e30)
+
+
+@kernel
+def best_tree(scores, heads, complete, incomplete, split_complete, split_incomplete):  # type: ignore[no-untyped-def]
+    """The best projective tree of one sentence.
+
+    `scores[d, h]` is the score of word d + 1 under head h (0 = root). Exactly one word hangs from the root.
+    The chart is over words only; [.., 0] means the head is the right end, [.., 1] the left end.
+    """
+    n = scores.shape[0]
+    for i in range(n):
+        complete[i, i, 0] = 0.0
+        complete[i, i, 1] = 0.0
+    for span in range(1, n):
+        for left in range(n - span):
+            right = left + span
+            best = _NEVER
+            where = left
+            for k in range(left, right):
+                value = complete[left, k, 1] + complete[k + 1, right, 0]
+                if value > best:
+                    best = value
+                    where = k
+            incomplete[left, right, 0] = best + scores[left, right + 1]
+            incomplete[left, right, 1] = best + scores[right, left + 1]
+            split_incomplete[left, right] = where
+            best = _NEVER
+            where = left
+            for k in range(left, right):
+                value = complete[left, k, 0] + incomplete[k, right, 0]
+                if value > best:
+                    best = value
+                    where = k
+            complete[left, right, 0] = best
+            split_complete[left, right, 0] = where
+            best = _NEVER
+            where = right
+            for k in range(left + 1, right + 1):
+                value = incomplete[left, k, 1] + complete[k, right, 1]
+                if value > best:
+                    best = value
+                    where = k
+            complete[left, right, 1] = best
+            split_complete[left, right, 1] = where
+    best = _NEVER
+    root = 0
+    for r in range(n):
+        value = complete[0, r, 0] + complete[r, n - 1, 1] + scores[r, 0]
+        if value > best:
+            best = value
+            root = r
+    heads[root] = 0
+    # Walk back through the chart with a stack of (left, right, direction, whether complete).
+    stack = np.empty((4 * n + 8, 4), np.int64)
+    top = 0
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, root, 0, 1
+    stack[1, 0], stack[1, 1], stack[1, 2], stack[1, 3] = root, n - 1, 1, 1
+    top = 2
+    while top > 0:
+        top -= 1
+        left, right, side, done = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
+        if left == right:
+            continue
+        if done == 1:
+            k = split_complete[left, right, side]
+            if side == 0:
+                stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = left, k, 0, 1
+                stack[top + 1, 0], stack[top + 1, 1], stack[top + 1, 2], stack[top + 1, 3] = k, right, 0, 0
+            else:
+                stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = left, k, 1, 0
+                stack[top + 1, 0], stack[top + 1, 1], stack[top + 1, 2], stack[top + 1, 3] = k, right, 1, 1
+        else:
+            if side == 0:
+                heads[left] = right + 1
+            else:
+                heads[right] = left + 1
+            k = split_incomplete[left, right]
+            stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = left, k, 1, 1
+            stack[top + 1, 0], stack[top + 1, 1], stack[top + 1, 2], stack[top + 1, 3] = k + 1, right, 0, 1
+        top += 2
+
+
+@kernel
+def best_trees(scores, distance, heads):  # type: ignore[no-untyped-def]
+    """The trees of sentences of one length: scores (n, length, length + 1), distance (2D + 1,), heads (n, length)."""
+    sentences, n, _ = scores.shape
+    far = distance.shape[0] // 2
+    complete = np.zeros((n, n, 2), np.float32)
+    incomplete = np.zeros((n, n, 2), np.float32)
+    split_complete = np.zeros((n, n, 2), np.int64)
+    split_incomplete = np.zeros((n, n), np.int64)
+    sums = np.empty((n, n + 1), np.float32)
+    for s in range(sentences):
+        for d in range(n):
+            sums[d, 0] = scores[s, d, 0]
+            for h in range(n):
+                away = min(max(h - d, -far), far)
+                sums[d, h + 1] = scores[s, d, h + 1] + distance[away + far]
+        best_tree(sums, heads[s], complete, incomplete, split_complete, split_incomplete)
+
+
+@kernel
+def meet(dependent, head, root, heads, out):  # type: ignore[no-untyped-def]
+    """Where a word meets its head: relu(dependent + head) for every word.
+
+    `dependent` and `head` are (length, n, width), `heads` (n, length), `out` (length, n, width).
+    """
+    length, n, width = dependent.shape
+    zero = np.float32(0.0)
+    for d in range(length):
+        for s in range(n):
+            h = heads[s, d]
+            if h == 0:
+                for j in range(width):
+                    out[d, s, j] = max(dependent[d, s, j] + root[j], zero)
+            else:
+                for j in range(width):
+                    out[d, s, j] = max(dependent[d, s, j] + head[h - 1, s, j], zero)
+
+
+@kernel
+def best_columns(scores, bias, out):  # type: ignore[no-untyped-def]
+    """The column with the highest score + bias of each row; the first among equals."""
+    for i in range(scores.shape[0]):
+        best = scores[i, 0] + bias[0]
+        where = 0
+        for j in range(1, scores.shape[1]):
+            value = scores[i, j] + bias[j]
+            if value > best:
+                best = value
+                where = j
+        out[i] = where

@@ -1,0 +1,250 @@
+"""The shipped model: reading it, and scoring sentences with NumPy and a few kernels.
+
+What a word adds to the first layer depends on the word alone, so it is computed once for each distinct word and
+kept; a sentence then costs one small matrix product per word and direction in the first layer. Sentences are
+processed in groups of one length, padded to whole blocks of `BLOCK` sentences with repetitions: nothing depends on
+which other sentences are in the group.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.errors import InputError
+from captious.language.cells import step
+from captious.language.decode import best_columns, best_trees, meet
+from captious.language.features import WIDTH, encode
+
+Floats = NDArray[np.float32]
+Integers = NDArray[np.int64]
+
+FORMAT = 1
+BLOCK = 32  # sentences; fewer rows would let BLAS take other code paths, and other roundings
+CHUNK = 256  # sentences at a time: the working set of a step stays in the cache
+WORDS_KEPT = 30_000  # distinct words whose first-layer inputs are kept
+SHIPPED = Path(__file__).with_name("model.npz")
+
+
+@dataclass
+class Scored:
+    """Analyses of sentences of one length: (n, length) arrays of tag numbers, heads and relation numbers."""
+
+    tags: NDArray[np.int64]
+    heads: NDArray[np.int64]
+    relations: NDArray[np.int64]
+
+
+def quantise(matrix: Floats) -> tuple[NDArray[np.int8], Floats]:
+    """Rows as 8-bit integers, with a scale for each row."""
+    scale = np.maximum(np.abs(matrix).max(1), 1e-8).astype(np.float32) / np.float32(127)
+    return np.rint(matrix / scale[:, None]).astype(np.int8), scale.astype(np.float32)
+
+
+def halve_sigmoids(matrix: Floats) -> Floats:
+    """Halve the last axis' columns of the input, forget and output gates, as `cells.cell` expects."""
+    matrix = matrix.copy()
+    width = matrix.shape[-1] // 4
+    matrix[..., : 2 * width] *= np.float32(0.5)
+    matrix[..., 3 * width :] *= np.float32(0.5)
+    return matrix
+
+
+class Model:
+    """Weights, and the names behind the numbers."""
+
+    def __init__(self, arrays: dict[str, NDArray[Any]]) -> None:
+        self.tags: list[str] = json.loads(bytes(arrays["tags"]).decode())
+        self.relations: list[str] = json.loads(bytes(arrays["relations"]).decode())
+        names = bytes(arrays["features"]).decode().split("\n")
+        self.table = {name: row for row, name in enumerate(names, start=2)}
+        self._embedding, self._scale = arrays["embedding"], arrays["embedding_scale"]
+
+        def load(name: str) -> Floats:
+            return np.ascontiguousarray(arrays[name], dtype=np.float32)
+
+        self._input1 = halve_sigmoids(np.concatenate([load("first_input"), load("first_input_reverse")], 0).T.reshape(-1, 2, self._gates(arrays)))
+        self._input1 = self._input1.reshape(self._input1.shape[0], -1)
+        bias = np.stack([load("first_bias"), load("first_bias_reverse")])
+        self._bias1 = halve_sigmoids(bias).reshape(-1)
+        self._recurrent1 = [halve_sigmoids(load(name).T) for name in ("first_recurrent", "first_recurrent_reverse")]
+        self._second = [
+            np.ascontiguousarray(halve_sigmoids(np.concatenate([load(a), load(b)], 1).T))
+            for a, b in (("second_input", "second_recurrent"), ("second_input_reverse", "second_recurrent_reverse"))
+        ]
+        self._bias2 = halve_sigmoids(np.stack([load("second_bias"), load("second_bias_reverse")]))[None]
+        self.hidden1 = self._recurrent1[0].shape[0]
+        self.hidden2 = self._bias2.shape[2] // 4
+        self._heads = np.ascontiguousarray(load("heads").T)
+        self._heads_bias = load("heads_bias")
+        self._arc_bilinear = load("arc_bilinear")
+        self._arc_bias = load("arc_bias")
+        self._arc_root = load("arc_root")
+        self._distance = load("arc_distance")
+        self._label_root = load("label_root")
+        self._label_out = np.ascontiguousarray(load("label_out").T)
+        # A word under the root has the relation "root", and no other word has it.
+        label_bias = load("label_bias")
+        self._root = self.relations.index("root")
+        label_bias[self._root] = -1e30
+        self._label_bias = label_bias
+        self._tag_bias = np.zeros(len(self.tags), np.float32)
+        self.exceptions: dict[str, str] = json.loads(bytes(arrays["lemmas"]).decode())
+        self._lock = threading.Lock()
+        self._forget()
+
+    @staticmethod
+    def _gates(arrays: dict[str, NDArray[Any]]) -> int:
+        return int(arrays["first_recurrent"].shape[0])
+
+    # Words.
+
+    def _forget(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._inputs = np.empty((0, 2, self._bias1.shape[0] // 2), np.float32)
+
+    def number(self, words: list[str]) -> tuple[Integers, Floats]:
+        """The numbers of words, and the array of first-layer inputs that these numbers index.
+
+        New words are learned. When there are too many, the store starts again; arrays handed out before stay valid.
+        """
+        with self._lock:
+            fresh = [word for word in dict.fromkeys(words) if word not in self._numbers]
+            if fresh and len(self._numbers) + len(fresh) > WORDS_KEPT:
+                self._forget()
+                fresh = list(dict.fromkeys(words))
+            if fresh:
+                self._learn(fresh)
+            return np.fromiter(map(self._numbers.__getitem__, words), np.int64, len(words)), self._inputs
+
+    def _learn(self, fresh: list[str]) -> None:
+        rows = np.array([encode(word, self.table) for word in fresh], np.int64).reshape(len(fresh), WIDTH)
+        # Whole blocks here too, so that a word's vector does not depend on its company.
+        padded = -(-len(fresh) // BLOCK) * BLOCK
+        vectors = np.zeros((padded, self._embedding.shape[1]), np.float32)
+        for column in rows.T:
+            vectors[: len(fresh)] += self._embedding[column].astype(np.float32) * self._scale[column, None]
+        inputs = (vectors @ self._input1 + self._bias1)[: len(fresh)].reshape(len(fresh), 2, -1)
+        start = len(self._numbers)
+        if start + len(fresh) > len(self._inputs):
+            grown = np.empty((max(1024, 2 * (start + len(fresh))), *inputs.shape[1:]), np.float32)
+            grown[:start] = self._inputs[:start]
+            self._inputs = grown
+        self._inputs[start : start + len(fresh)] = inputs
+        for number, word in enumerate(fresh, start=start):
+            self._numbers[word] = number
+
+    # Sentences.
+
+    def analyse(self, words: Integers, inputs: Floats) -> Scored:
+        """Tags, heads and relations of sentences of one length, given as word numbers (n, length) of `number`."""
+        n, length = words.shape
+        result = Scored(*(np.empty((n, length), np.int64) for _ in range(3)))
+        for start in range(0, n, CHUNK):
+            part = words[start : start + CHUNK]
+            count = len(part)
+            padded = -(-count // BLOCK) * BLOCK
+            if padded != count:
+                part = np.concatenate([part, np.broadcast_to(part[-1], (padded - count, length))])
+            tags, heads, relations = self._chunk(np.ascontiguousarray(part.T), inputs)
+            result.tags[start : start + count] = tags[:, :count].T
+            result.heads[start : start + count] = heads[:count]
+            result.relations[start : start + count] = relations[:, :count].T
+        return result
+
+    def encode(self, words: Integers, inputs: Floats) -> Floats:
+        """The states of the second layer (length, n, 2 x width) for word numbers (length, n)."""
+        length, n = words.shape
+        one, two = self.hidden1, self.hidden2
+        # What the second layer reads at each position, for each direction: both states of the first layer, then its
+        # own state at the position before, so that one product does for all.
+        reads = [np.zeros((length, n, 2 * one + two), np.float32) for _ in range(2)]
+        gates = np.empty((n, 4 * one), np.float32)
+        for side in (0, 1):
+            state = np.zeros((n, one), np.float32)
+            own = slice(side * one, (side + 1) * one)
+            previous: int | None = None
+            for t in range(length) if side == 0 else range(length - 1, -1, -1):
+                if previous is None:
+                    gates.fill(0)
+                else:
+                    np.matmul(reads[0][previous, :, own], self._recurrent1[side], out=gates)
+                step(gates, inputs, side, words[t], state, reads[0], t, side * one)
+                reads[1][t, :, own] = reads[0][t, :, own]
+                previous = t
+        states = np.empty((length, n, 2 * two), np.float32)
+        gates = np.empty((n, 4 * two), np.float32)
+        nothing = np.zeros(n, np.int64)
+        for side in (0, 1):
+            state = np.zeros((n, two), np.float32)
+            read = reads[side]
+            own = slice(side * two, (side + 1) * two)
+            for t in range(length) if side == 0 else range(length - 1, -1, -1):
+                np.matmul(read[t], self._second[side], out=gates)
+                step(gates, self._bias2, side, nothing, state, states, t, side * two)
+                following = t + 1 - 2 * side
+                if 0 <= following < length:
+                    read[following, :, 2 * one :] = states[t, :, own]
+        return states
+
+    def _chunk(self, words: Integers, inputs: Floats) -> tuple[Integers, Integers, Integers]:
+        length, n = words.shape
+        work = float(length) * n
+        flat = self.encode(words, inputs).reshape(length * n, -1)
+        outputs = (flat @ self._heads + self._heads_bias).reshape(length, n, -1)
+        arc, label, tags = len(self._arc_bias), len(self._label_root), len(self.tags)
+        cuts = np.cumsum([0, arc, arc, label, label, tags])
+        dependent, head, label_dependent, label_head, tag_scores = (
+            outputs[..., a:b] for a, b in zip(cuts[:-1], cuts[1:])
+        )
+        tag = np.empty(length * n, np.int64)
+        best_columns.pick(work * tags)(tag_scores.reshape(length * n, -1), self._tag_bias, tag)
+        # Arcs: the leaky rectifier is max(x, x / 10).
+        dependent = np.maximum(dependent, dependent * np.float32(0.1))
+        query = dependent.reshape(length * n, arc) @ self._arc_bilinear + self._arc_bias
+        keys = np.empty((n, length + 1, arc), np.float32)
+        keys[:, 0] = self._arc_root
+        np.maximum(head, head * np.float32(0.1), out=keys[:, 1:].transpose(1, 0, 2))
+        queries = np.ascontiguousarray(query.reshape(length, n, arc).transpose(1, 0, 2))
+        scores = queries @ keys.transpose(0, 2, 1)
+        heads = np.empty((n, length), np.int64)
+        best_trees.pick(work * length**2)(scores, self._distance, heads)
+        # Relations of the chosen arcs.
+        met = np.empty((length, n, label), np.float32)
+        meet.pick(work * label)(label_dependent, label_head, self._label_root, heads, met)
+        relation = np.empty(length * n, np.int64)
+        best_columns.pick(work * len(self.relations))(
+            met.reshape(length * n, label) @ self._label_out, self._label_bias, relation
+        )
+        relations = relation.reshape(length, n)
+        relations[heads.T == 0] = self._root
+        return tag.reshape(length, n), heads, relations
+
+
+def read_model(path: str | Path) -> Model:
+    """The model in a file written by ``python -m captious.language.train``."""
+    path = Path(path)
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = dict(stored)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such parser model; make one with python -m captious.language.train") from None
+    except (ValueError, OSError, EOFError) as error:
+        raise InputError(f"{path}: not a parser model ({error}); make one with python -m captious.language.train") from error
+    found = int(arrays["format"]) if "format" in arrays else None
+    if found != FORMAT:
+        raise InputError(f"{path}: a parser model of format {found}, but this version reads format {FORMAT}; train it again")
+    return Model(arrays)
+
+
+@lru_cache(maxsize=1)
+def shipped_model() -> Model:
+    """The model that comes with captious, loaded once."""
+    return read_model(SHIPPED)

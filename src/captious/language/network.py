@@ -1,0 +1,101 @@
+"""The network in torch, for training only; `model.py` runs the same computation in NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import torch
+from torch import nn
+
+from captious.language.features import ABSENT, UNKNOWN
+
+DISTANCES = 16  # a head further away counts as this far
+
+
+@dataclass
+class Size:
+    """Widths of the layers."""
+
+    embedding: int = 128
+    hidden1: int = 96
+    hidden2: int = 96
+    arc: int = 48
+    label: int = 64
+
+    def as_dict(self) -> dict[str, int]:
+        return asdict(self)
+
+
+class Network(nn.Module):  # type: ignore[misc]
+    """Two bidirectional LSTMs over the words; tags, arc scores and relations from their states."""
+
+    def __init__(self, rows: int, tags: int, relations: int, size: Size, dropout: float, word_dropout: float) -> None:
+        super().__init__()
+        self.size = size
+        self.word_dropout = word_dropout
+        self.embedding = nn.Embedding(rows, size.embedding)
+        nn.init.normal_(self.embedding.weight, std=0.1)
+        with torch.no_grad():
+            self.embedding.weight[ABSENT] = 0
+        self.rate = dropout
+        self.first = nn.LSTM(size.embedding, size.hidden1, bidirectional=True)
+        self.second = nn.LSTM(2 * size.hidden1, size.hidden2, bidirectional=True)
+        width = 2 * size.hidden2
+        self.tag = nn.Linear(width, tags)
+        self.arc_dependent = nn.Linear(width, size.arc)
+        self.arc_head = nn.Linear(width, size.arc)
+        self.arc_root = nn.Parameter(torch.randn(size.arc) * 0.1)
+        self.arc_bilinear = nn.Parameter(torch.eye(size.arc) / size.arc**0.5)
+        self.arc_bias = nn.Parameter(torch.zeros(size.arc))
+        self.arc_distance = nn.Parameter(torch.zeros(2 * DISTANCES + 1))
+        self.label_dependent = nn.Linear(width, size.label)
+        self.label_head = nn.Linear(width, size.label, bias=False)
+        self.label_root = nn.Parameter(torch.randn(size.label) * 0.1)
+        self.label_out = nn.Linear(size.label, relations)
+
+    def drop(self, x: torch.Tensor) -> torch.Tensor:
+        """Dropout with one mask for all positions of a sentence, which also costs fewer random numbers."""
+        if not self.training or self.rate <= 0:
+            return x
+        keep = torch.rand(1, *x.shape[1:]) >= self.rate
+        return x * (keep / (1 - self.rate)).to(x.dtype)
+
+    def encode(self, rows: torch.Tensor) -> torch.Tensor:
+        """States of the words; `rows` is (length, batch, features)."""
+        if self.training and self.word_dropout > 0:
+            drop = torch.rand(rows.shape[:2]) < self.word_dropout
+            rows = rows.clone()
+            rows[..., 0][drop] = UNKNOWN
+        x = nn.functional.embedding_bag(rows.flatten(0, 1), self.embedding.weight, mode="sum").view(*rows.shape[:2], -1)
+        x = self.drop(x)
+        x, _ = self.first(x)
+        x = self.drop(x)
+        x, _ = self.second(x)
+        return self.drop(x)
+
+    def arcs(self, h: torch.Tensor) -> torch.Tensor:
+        """(batch, dependent, head) scores; head 0 is the root."""
+        length, batch = h.shape[:2]
+        dependent = nn.functional.leaky_relu(self.arc_dependent(h), 0.1)
+        head = nn.functional.leaky_relu(self.arc_head(h), 0.1)
+        head = torch.cat([self.arc_root.expand(1, batch, -1).to(head.dtype), head])
+        query = dependent @ self.arc_bilinear.to(head.dtype) + self.arc_bias.to(head.dtype)
+        scores = torch.bmm(query.transpose(0, 1), head.permute(1, 2, 0)).float()
+        position = torch.arange(length)
+        distance = (position[None, :] - position[:, None]).clamp(-DISTANCES, DISTANCES) + DISTANCES
+        bias = torch.zeros(length, length + 1)
+        bias[:, 1:] = self.arc_distance[distance]
+        return scores + bias
+
+    def labels(self, h: torch.Tensor, heads: torch.Tensor) -> torch.Tensor:
+        """(length, batch, relation) scores of each word's arc from `heads` (length, batch)."""
+        batch = h.shape[1]
+        dependent = self.label_dependent(h)
+        head = self.label_head(h)
+        head = torch.cat([self.label_root.expand(1, batch, -1).to(head.dtype), head])
+        chosen = head.gather(0, heads[..., None].expand(-1, -1, head.shape[2]))
+        return self.label_out(nn.functional.relu(dependent + chosen)).float()
+
+    def forward(self, rows: torch.Tensor, heads: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        h = self.encode(rows)
+        return self.tag(h).float(), self.arcs(h), self.labels(h, heads)

@@ -1,0 +1,185 @@
+"""Parsing captions: tokens in, trees out; equal sentences are parsed once."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.errors import InputError
+from captious.language.lemmas import lemma
+from captious.language.model import CHUNK, Model, shipped_model
+from captious.language.parse_types import Parse, Sentence
+from captious.language.sentences import split
+from captious.progress import track
+
+if TYPE_CHECKING:
+    from captious.corpus import Captions
+
+Integers = NDArray[np.int64]
+Tokenize = Callable[[str], list[str]]
+
+
+@dataclass
+class ParsedBatch:
+    """Parsed captions as flat arrays, with names for the numbers in them.
+
+    The distinct sentences stand one after the other: sentence s has the words `offsets[s]:offsets[s + 1]` of
+    `forms`, `tags`, `lemmas`, `heads` (from 1 within the sentence, 0 = root) and `relations`. Caption c consists of the
+    sentences `sentence_of[caption_offsets[c]:caption_offsets[c + 1]]`.
+    """
+
+    forms: list[str]
+    offsets: Integers
+    tags: Integers
+    heads: Integers
+    relations: Integers
+    lemmas: Integers
+    sentence_of: Integers
+    caption_offsets: Integers
+    tag_names: list[str]
+    relation_names: list[str]
+    lemma_names: list[str]
+
+    def __len__(self) -> int:
+        return len(self.caption_offsets) - 1
+
+    def sentences(self) -> list[Sentence]:
+        """The distinct sentences."""
+        tags = np.array(self.tag_names, object)[self.tags].tolist()
+        relations = np.array(self.relation_names, object)[self.relations].tolist()
+        lemmas = np.array(self.lemma_names, object)[self.lemmas].tolist()
+        heads = self.heads.tolist()
+        forms = self.forms
+        return [
+            Sentence(forms[a:b], tags[a:b], lemmas[a:b], heads[a:b], relations[a:b])
+            for a, b in itertools.pairwise(self.offsets.tolist())
+        ]
+
+    def parses(self) -> list[Parse]:
+        """The sentences of each caption; equal sentences are one object."""
+        sentences = self.sentences()
+        chosen = self.sentence_of.tolist()
+        return [
+            [sentences[s] for s in chosen[a:b]] for a, b in itertools.pairwise(self.caption_offsets.tolist())
+        ]
+
+
+def _offsets(lengths: Iterable[int], count: int) -> Integers:
+    result = np.zeros(count + 1, np.int64)
+    np.cumsum(np.fromiter(lengths, np.int64, count), out=result[1:])
+    return result
+
+
+def parse_batch(captions: Sequence[Sequence[str]], *, jobs: int = 1, model: Model | None = None) -> ParsedBatch:
+    """Parse tokenised captions to flat arrays."""
+    if jobs < 1:
+        raise InputError(f"jobs must be at least 1, not {jobs}")
+    model = shipped_model() if model is None else model
+    numbers: dict[tuple[str, ...], int] = {}
+    sentence_of: list[int] = []
+    counts: list[int] = []
+    for caption in captions:
+        found = split(caption)
+        counts.append(len(found))
+        for sentence in found:
+            sentence_of.append(numbers.setdefault(tuple(sentence), len(numbers)))
+    offsets = _offsets(map(len, numbers), len(numbers))
+    forms = list(itertools.chain.from_iterable(numbers))
+    words, inputs = model.number(forms)
+    tags, heads, relations = (np.empty(len(forms), np.int64) for _ in range(3))
+
+    def run(places: Integers) -> None:
+        scored = model.analyse(words[places], inputs)
+        tags[places], heads[places], relations[places] = scored.tags, scored.heads, scored.relations
+
+    tasks = _tasks(offsets)
+    if jobs == 1:
+        for places in track(tasks, "Parsing"):
+            run(places)
+    else:
+        with ThreadPoolExecutor(jobs) as pool:
+            for _ in track(pool.map(run, tasks), "Parsing", total=len(tasks)):
+                pass
+    lemmas, lemma_names = _lemmas(words, tags, forms, model)
+    return ParsedBatch(
+        forms=forms,
+        offsets=offsets,
+        tags=tags,
+        heads=heads,
+        relations=relations,
+        lemmas=lemmas,
+        sentence_of=np.array(sentence_of, np.int64),
+        caption_offsets=_offsets(counts, len(counts)),
+        tag_names=model.tags,
+        relation_names=model.relations,
+        lemma_names=lemma_names,
+    )
+
+
+def _tasks(offsets: Integers) -> list[Integers]:
+    """Sentences of one length, in chunks: for each chunk an array (sentences, length) of places of words."""
+    lengths = np.diff(offsets)
+    order = np.argsort(lengths, kind="stable")
+    tasks: list[Integers] = []
+    for length, start in zip(*np.unique(lengths[order], return_index=True)):
+        stop = int(np.searchsorted(lengths[order], length, side="right"))
+        for first in range(int(start), stop, CHUNK):
+            chosen = order[first : min(first + CHUNK, stop)]
+            tasks.append(offsets[chosen][:, None] + np.arange(length))
+    return tasks
+
+
+def _lemmas(words: Integers, tags: Integers, forms: list[str], model: Model) -> tuple[Integers, list[str]]:
+    """Numbers of lemmas, and their names: one for each distinct pair of word and tag."""
+    _, first, inverse = np.unique(words * len(model.tags) + tags, return_index=True, return_inverse=True)
+    names = [lemma(forms[i], model.tags[t], model.exceptions) for i, t in zip(first.tolist(), tags[first].tolist())]
+    return inverse.reshape(-1).astype(np.int64), names
+
+
+def parse_tokens(captions: Sequence[Sequence[str]], *, jobs: int = 1) -> list[Parse]:
+    """Parse captions that are tokenised already, in Penn Treebank style."""
+    return parse_batch(captions, jobs=jobs).parses()
+
+
+def parse(captions: Sequence[str], *, jobs: int = 1, tokenizer: str | Tokenize = "ptb") -> list[Parse]:
+    """Parse captions given as text: for each its sentences.
+
+    `tokenizer` is `ptb` (keeps case and punctuation, as CoreNLP does), `none` (tokens are separated by spaces), or a
+    function from text to tokens. Equal captions are parsed once and give the same `Sentence` objects; treat them as
+    read-only. With `jobs` more than one thread works; the output is the same.
+    """
+    if isinstance(captions, str):
+        raise InputError("parse takes a list of captions; for one caption, give a list of one")
+    tokenize = _tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+    tokens: dict[str, list[str]] = {}
+    for caption in captions:
+        if caption not in tokens:
+            tokens[caption] = tokenize(caption)
+    return parse_tokens([tokens[caption] for caption in captions], jobs=jobs)
+
+
+def _tokenizer(name: str) -> Tokenize:
+    if name == "none":
+        return str.split
+    if name == "ptb":
+        from captious.text.ptb import tokenize
+
+        return lambda text: tokenize(text, keep_punctuation=True, lowercase=False)
+    raise InputError(f"unknown tokenizer '{name}' for parsing (there are ptb and none, or give a function)")
+
+
+def parses_of(captions: Captions, *, jobs: int = 1) -> list[Parse]:
+    """The parses of a corpus' captions, as they were tokenised for it; distinct captions are parsed once, and kept."""
+    return captions.cached("parses", lambda: _parses_of(captions, jobs))
+
+
+def _parses_of(captions: Captions, jobs: int) -> list[Parse]:
+    first, inverse = captions.unique
+    distinct = parse_tokens([captions.words(i) for i in first.tolist()], jobs=jobs)
+    return [distinct[i] for i in inverse.tolist()]
