@@ -21,9 +21,6 @@ EXACT, STEM, SYNONYM, PARAPHRASE = range(4)
 #: Paths kept at each position.
 BEAM = 40
 
-#: Columns of a statistics line: lengths, function words, four modules of four counts, chunks and words matched.
-STATISTICS = 23
-
 #: More matches than this between two captions mean that both have thousands of words, most of them the same.
 MAX_MATCHES = 40_000_000
 
@@ -87,6 +84,18 @@ def add(found: NDArray[np.int32], n: int, start2: int, length2: int, start1: int
 
 
 @kernel
+def matching(words: Words, module: int, a: int, b: int) -> bool:
+    """Whether two words match by exact form, stem or synonym (each only where no earlier one of them made them equal)."""
+    if module == EXACT:
+        return words.key[a] == words.key[b]
+    if words.key[a] == words.key[b]:
+        return False
+    if module == STEM:
+        return words.stem[a] == words.stem[b]
+    return synonymous(words, a, b)
+
+
+@kernel
 def collect(
     lines: Lines, words: Words, phrases: Phrases, line1: int, line2: int, mark: NDArray[np.int32], serial: int,
     found: NDArray[np.int32],
@@ -97,94 +106,82 @@ def collect(
     """
     a, a_end = lines.offsets[line1], lines.offsets[line1 + 1]
     b, b_end = lines.offsets[line2], lines.offsets[line2 + 1]
-    n = 0
     identical = a_end - a == b_end - b
     for j in range(b, b_end):
-        key = words.key[lines.tokens[j]]
-        if identical and words.key[lines.tokens[a + j - b]] != key:
-            identical = False
-        for i in range(a, a_end):
-            if words.key[lines.tokens[i]] == key:
-                n = add(found, n, j - b, 1, i - a, 1, EXACT)
-    if identical:
-        return n
-    for j in range(b, b_end):
-        key = words.key[lines.tokens[j]]
-        stem = words.stem[lines.tokens[j]]
-        for i in range(a, a_end):
-            if words.stem[lines.tokens[i]] == stem and words.key[lines.tokens[i]] != key:
-                n = add(found, n, j - b, 1, i - a, 1, STEM)
-    for j in range(b, b_end):
-        word = lines.tokens[j]
-        if words.signature[word] != 0:
+        if not identical:
+            break
+        identical = words.key[lines.tokens[a + j - b]] == words.key[lines.tokens[j]]
+    n = 0
+    for module in range(PARAPHRASE):
+        if identical and module > EXACT:
+            return n
+        for j in range(b, b_end):
             for i in range(a, a_end):
-                if words.key[lines.tokens[i]] != words.key[word] and synonymous(words, lines.tokens[i], word):
-                    n = add(found, n, j - b, 1, i - a, 1, SYNONYM)
+                if matching(words, module, lines.tokens[i], lines.tokens[j]):
+                    n = add(found, n, j - b, 1, i - a, 1, module)
 
     width = lines.spans.shape[1]
-    for i in range(a, a_end):
-        for k in range(width):
-            if lines.spans[i, k] >= 0:
-                mark[0, lines.spans[i, k]] = serial
-    for j in range(b, b_end):
-        for k in range(width):
-            phrase = lines.spans[j, k]
-            if phrase >= 0:
-                mark[1, phrase] = serial
-                for t in range(phrases.offsets[phrase], phrases.offsets[phrase + 1]):
-                    target = phrases.targets[t]
-                    if mark[0, target] == serial:
-                        length = phrases.lengths[target]
-                        for i in range(a, a_end):
-                            if lines.spans[i, length - 1] == target:
-                                n = add(found, n, j - b, k + 1, i - a, length, PARAPHRASE)
-    # The table is looked up in the other direction as well; a pair listed both ways is matched twice.
-    for i in range(a, a_end):
-        for k in range(width):
-            phrase = lines.spans[i, k]
-            if phrase >= 0:
-                for t in range(phrases.offsets[phrase], phrases.offsets[phrase + 1]):
-                    target = phrases.targets[t]
-                    if mark[1, target] == serial:
-                        length = phrases.lengths[target]
-                        for j in range(b, b_end):
-                            if lines.spans[j, length - 1] == target:
-                                n = add(found, n, j - b, length, i - a, k + 1, PARAPHRASE)
+    for side in range(2):
+        for t in range(a if side == 0 else b, a_end if side == 0 else b_end):
+            for k in range(width):
+                if lines.spans[t, k] >= 0:
+                    mark[side, lines.spans[t, k]] = serial
+    # Paraphrases of line 2's phrases in line 1, then the other way round; a pair listed both ways is matched twice.
+    for side in range(2):
+        here, here_end = (b, b_end) if side == 0 else (a, a_end)
+        there, there_end = (a, a_end) if side == 0 else (b, b_end)
+        for t in range(here, here_end):
+            for k in range(width):
+                phrase = lines.spans[t, k]
+                if phrase < 0:
+                    continue
+                for place in range(phrases.offsets[phrase], phrases.offsets[phrase + 1]):
+                    target = phrases.targets[place]
+                    if mark[side, target] != serial:
+                        continue
+                    length = phrases.lengths[target]
+                    for u in range(there, there_end):
+                        if lines.spans[u, length - 1] == target:
+                            j, length2 = (t - here, k + 1) if side == 0 else (u - there, length)
+                            i, length1 = (u - there, length) if side == 0 else (t - here, k + 1)
+                            n = add(found, n, j, length2, i, length1, PARAPHRASE)
     return n
 
 
 @kernel
 def group(
-    found: NDArray[np.int32], n: int, length1: int, length2: int, bounds: Ints, order: Ints, fixed: Ints
+    found: NDArray[np.int32], n: int, length1: int, length2: int, cover: Ints, bounds: Ints, order: Ints, fixed: Ints
 ) -> None:
     """Group matches by their start in line 2, in the order found, and fix those that compete with no other.
 
     The matches at position j are ``order[bounds[j]:bounds[j + 1]]``; ``fixed[j]`` is the one that is certain, or -1.
     """
-    cover1 = np.zeros(length1, np.int64)
-    cover2 = np.zeros(length2, np.int64)
-    bounds[: length2 + 1] = 0
+    for i in range(length1):
+        cover[0, i] = 0
+    for j in range(length2):
+        cover[1, j] = 0
+        bounds[j + 1] = 0
+        fixed[j] = 0  # for now: how many of the position's matches have been placed
     for m in range(n):
         bounds[found[m, 0] + 1] += 1
         for k in range(found[m, 1]):
-            cover2[found[m, 0] + k] += 1
+            cover[1, found[m, 0] + k] += 1
         for k in range(found[m, 3]):
-            cover1[found[m, 2] + k] += 1
+            cover[0, found[m, 2] + k] += 1
     for j in range(length2):
         bounds[j + 1] += bounds[j]
-    place = bounds[:length2].copy()
     for m in range(n):
-        order[place[found[m, 0]]] = m
-        place[found[m, 0]] += 1
+        order[bounds[found[m, 0]] + fixed[found[m, 0]]] = m
+        fixed[found[m, 0]] += 1
     for j in range(length2):
         fixed[j] = -1
         if bounds[j + 1] - bounds[j] == 1:
             m = order[bounds[j]]
             alone = True
             for k in range(found[m, 1]):
-                alone = alone and cover2[j + k] == 1
+                alone = alone and cover[1, j + k] == 1
             for k in range(found[m, 3]):
-                alone = alone and cover1[found[m, 2] + k] == 1
+                alone = alone and cover[0, found[m, 2] + k] == 1
             if alone:
                 fixed[j] = m
 
@@ -210,85 +207,90 @@ def offer(beam: Ints, size: int, rank: int, distance: int, parent: int, match: i
 
 @kernel
 def search(
-    found: NDArray[np.int32], bounds: Ints, order: Ints, fixed: Ints, length1: int, length2: int, chosen: Ints
-) -> None:
-    """Beam search over line 2 from left to right; ``chosen[j]`` becomes the match that starts at j, or -1.
+    found: NDArray[np.int32], bounds: Ints, order: Ints, fixed: Ints, length1: int, length2: int,
+    beam: Ints, state: Ints, used: NDArray[np.bool_], history: NDArray[np.int32], chosen: Ints,
+) -> None:  # fmt: skip
+    """Beam search over line 2 from left to right; ``chosen[j]`` becomes the match that starts at j, or negative.
 
     Paths are ranked by weighted words matched (more is better), then chunks, then distance. The weight of a word is 1 if
     matched exactly and a half otherwise, and each sum is truncated to an integer, so that one-word stem, synonym and
     paraphrase matches weigh nothing.
+
+    Columns of ``beam``: rank, distance, parent, match (-1: the position is skipped; -2: it lies inside an earlier match);
+    of ``state``: rank, distance, next free position of line 2, end of the open chunk in line 1 (-1: none). ``used`` marks
+    words of line 1. Both have two generations of paths, which take turns. ``history`` keeps parent and match.
     """
-    chunk = 1
-    word = 1 << 32  # rank = chunks - words matched: one comparison for both, the words being the higher digits
-    # Columns: rank, distance, parent, match (-1: the position is skipped; -2: it lies inside an earlier match).
-    beam = np.zeros((BEAM, 4), np.int64)
-    # Columns: next free position of line 2, end of the open chunk in line 1 (-1: none).
-    state = np.zeros((BEAM, 2), np.int64)
-    new_state = np.zeros((BEAM, 2), np.int64)
-    used = np.zeros((BEAM, length1), np.bool_)
-    new_used = np.zeros((BEAM, length1), np.bool_)
-    history = np.zeros((length2, BEAM, 2), np.int32)
-    ranks = np.zeros((BEAM, 2), np.int64)
-    state[0, 1] = -1
+    word = 1 << 32  # rank = chunks - word * words matched: one comparison for both
+    for c in range(3):
+        state[0, 0, c] = 0
+    state[0, 0, 3] = -1
+    for i in range(length1):
+        used[0, 0, i] = False
     paths = 1
     for j in range(length2):
+        old, new = j % 2, 1 - j % 2
+        certain = fixed[j] >= 0
         size = 0
         for p in range(paths):
-            rank = ranks[p, 0]
-            distance = ranks[p, 1]
-            end = state[p, 1]
-            if state[p, 0] > j:
-                size = offer(beam, size, rank, distance, p, -2)
-            elif fixed[j] >= 0:
-                m = fixed[j]
-                gain = found[m, 1] + found[m, 3] if found[m, 4] == EXACT else found[m, 1] // 2 + found[m, 3] // 2
-                opened = chunk if end != -1 and end != found[m, 2] else 0
-                size = offer(beam, size, rank + opened - word * gain, distance + abs(j - found[m, 2]), p, m)
-            else:
-                for place in range(bounds[j], bounds[j + 1]):
+            distance = state[old, p, 1]
+            end = state[old, p, 3]
+            inside = state[old, p, 2] > j
+            for place in range(bounds[j + 1] if inside else bounds[j], bounds[j + 1] + 1):
+                rank = state[old, p, 0]
+                charged = distance
+                m = -2
+                if place < bounds[j + 1]:
                     m = order[place]
-                    free = True
-                    for k in range(found[m, 2], found[m, 2] + found[m, 3]):
-                        if used[p, k]:
-                            free = False
-                            break
-                    if free:
-                        gain = found[m, 1] + found[m, 3] if found[m, 4] == EXACT else found[m, 1] // 2 + found[m, 3] // 2
-                        opened = chunk if end != -1 and end != found[m, 2] else 0
-                        size = offer(beam, size, rank + opened - word * gain, distance, p, m)
-                        # The reference charges the distance of a match to the path that does without it.
-                        distance += abs(j - found[m, 2])
-                opened = chunk if end != -1 else 0
-                size = offer(beam, size, rank + opened, distance, p, -1)
+                    start, stop = found[m, 2], found[m, 2] + found[m, 3]
+                    i = start
+                    while i < stop and not used[old, p, i]:
+                        i += 1
+                    if i < stop:
+                        continue
+                    half = 1 if found[m, 4] == EXACT else 2
+                    rank -= word * (found[m, 1] // half + found[m, 3] // half)
+                    if end != -1 and end != start:
+                        rank += 1
+                    # The reference charges the distance of a match to the path that does without it.
+                    distance += abs(j - start)
+                    if certain:
+                        charged = distance
+                elif certain and not inside:
+                    continue
+                elif not inside:
+                    m = -1
+                    if end != -1:
+                        rank += 1
+                size = offer(beam, size, rank, charged, p, m)
         for q in range(size):
             p, m = beam[q, 2], beam[q, 3]
-            ranks[q, 0] = beam[q, 0]
-            ranks[q, 1] = beam[q, 1]
             history[j, q, 0] = p
             history[j, q, 1] = m
-            new_used[q] = used[p]
+            state[new, q, 0] = beam[q, 0]
+            state[new, q, 1] = beam[q, 1]
+            state[new, q, 2] = state[old, p, 2]
+            state[new, q, 3] = state[old, p, 3]
+            for i in range(length1):
+                used[new, q, i] = used[old, p, i]
             if m >= 0:
-                new_state[q, 0] = j + found[m, 1]
-                new_state[q, 1] = found[m, 2] + found[m, 3]
-                for k in range(found[m, 2], found[m, 2] + found[m, 3]):
-                    new_used[q, k] = True
+                state[new, q, 2] = j + found[m, 1]
+                state[new, q, 3] = found[m, 2] + found[m, 3]
+                for i in range(found[m, 2], found[m, 2] + found[m, 3]):
+                    used[new, q, i] = True
             elif m == -1:
-                new_state[q, 0] = j + 1
-                new_state[q, 1] = -1
-            else:
-                new_state[q, 0] = state[p, 0]
-                new_state[q, 1] = state[p, 1]
+                state[new, q, 2] = j + 1
+                state[new, q, 3] = -1
         paths = size
-        state, new_state = new_state, state
-        used, new_used = new_used, used
 
+    last = length2 % 2
     best = 0
-    best_rank = ranks[0, 0] + (chunk if state[0, 1] != -1 else 0)
-    for p in range(1, paths):
-        rank = ranks[p, 0] + (chunk if state[p, 1] != -1 else 0)
-        if rank < best_rank or (rank == best_rank and ranks[p, 1] < ranks[best, 1]):
+    for p in range(paths):
+        if state[last, p, 3] != -1:
+            state[last, p, 0] += 1
+        if state[last, p, 0] < state[last, best, 0] or (
+            state[last, p, 0] == state[last, best, 0] and state[last, p, 1] < state[last, best, 1]
+        ):
             best = p
-            best_rank = rank
     for j in range(length2 - 1, -1, -1):
         chosen[j] = history[j, best, 1]
         best = history[j, best, 0]
@@ -301,7 +303,8 @@ def count(
     """The statistics line of an alignment."""
     a, a_end = lines.offsets[line1], lines.offsets[line1 + 1]
     b, b_end = lines.offsets[line2], lines.offsets[line2 + 1]
-    row[:] = 0
+    for c in range(len(row)):
+        row[c] = 0
     row[0] = a_end - a
     row[1] = b_end - b
     for i in range(a, a_end):
@@ -352,6 +355,11 @@ def align(
     fixed = np.zeros(longest, np.int64)
     chosen = np.zeros(longest, np.int64)
     mark = np.zeros((2, len(phrases.lengths)), np.int32)
+    beam = np.zeros((BEAM, 4), np.int64)
+    state = np.zeros((2, BEAM, 4), np.int64)
+    used = np.zeros((2, BEAM, longest), np.bool_)
+    history = np.zeros((longest, BEAM, 2), np.int32)
+    cover = np.zeros((2, longest), np.int64)
     for pair in range(len(first)):
         line1, line2 = first[pair], second[pair]
         length1 = lines.offsets[line1 + 1] - lines.offsets[line1]
@@ -363,7 +371,7 @@ def align(
             found = np.empty((2 * n, 5), np.int32)
             order = np.empty(2 * n, np.int64)
             n = collect(lines, words, phrases, line1, line2, mark, pair + 1, found)
-        group(found, n, length1, length2, bounds, order, fixed)
-        search(found, bounds, order, fixed, length1, length2, chosen)
+        group(found, n, length1, length2, cover, bounds, order, fixed)
+        search(found, bounds, order, fixed, length1, length2, beam, state, used, history, chosen)
         count(lines, words, line1, line2, found, chosen, statistics[pair])
     return -1

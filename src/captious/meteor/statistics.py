@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.errors import InputError
-from captious.meteor.alignment import MAX_MATCHES, STATISTICS, Ints, Lines, Words, align
+from captious.meteor.alignment import MAX_MATCHES, Ints, Lines, Words, align
 from captious.meteor.normalise import Normaliser
 from captious.meteor.paraphrases import Paraphrases, open_index
 from captious.meteor.phrases import restrict
+from captious.meteor.score import STATISTICS
 from captious.text import meteor_data
 from captious.text.stemmer import stem
 from captious.text.synonyms import Synonyms
@@ -71,7 +72,7 @@ def pair_statistics(
         a, b = lengths[first[stopped]], lengths[second[stopped]]
         raise InputError(
             f"METEOR cannot align a caption of {a:,} words with one of {b:,}: they have more than {MAX_MATCHES:,} matching"
-            f" pairs of words; shorten the caption that begins with {texts[first[stopped]][:60]!r}"
+            f" pairs of words; shorten the caption that begins with {texts[int(first[stopped])][:60]!r}"
         )
     result: NDArray[np.float64] = rows[inverse]
     return result
