@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from captious.language import Sentence
+from captious.language import Edge, Sentence
 
 #: Tags of nouns.
 NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
@@ -14,6 +14,14 @@ PLURAL = frozenset({"NNS", "NNPS"})
 
 # (governor, dependent, relation), words numbered from 1, 0 the root.
 Arc = tuple[int, int, str]
+# For every node its outgoing arcs as (relation, dependent).
+Children = list[list[tuple[str, int]]]
+
+
+def place(node: int) -> int:
+    """The order in which the reference meets the neighbours of a word: that of a hash table with sixteen buckets. It
+    matters where only the first of several counts, and where it is not the order of the sentence."""
+    return node & 15
 
 
 class Dependencies(NamedTuple):
@@ -35,26 +43,30 @@ class Dependencies(NamedTuple):
         lemmas = [""]
         lemmas += map(str.lower, sentence.lemmas)
         words = len(forms) - 1
-        copies: dict[float, int] = {}
-        arcs: list[Arc] = []
-        for governor, dependent, relation in sentence.graph:
-            ends = []
-            for place in (governor, dependent):
-                node = int(place)
-                if node != place:
-                    if place not in copies:
-                        copies[place] = len(forms)
-                        forms.append(forms[node])
-                        tags.append(tags[node])
-                        lemmas.append(lemmas[node])
-                    node = copies[place]
-                ends.append(node)
-            arcs.append((ends[0], ends[1], relation))
+        arcs = [(int(g), int(d), relation) for g, d, relation in sentence.graph]
+        if any(g % 1 or d % 1 for g, d, _ in sentence.graph):
+            arcs = _with_copies(sentence.graph, forms, tags, lemmas)
         return cls(words, forms, tags, lemmas, arcs)
 
-    def children(self) -> list[list[tuple[str, int]]]:
-        """For every node its outgoing arcs as (relation, dependent)."""
-        table: list[list[tuple[str, int]]] = [[] for _ in self.forms]
+    def children(self) -> Children:
+        """For every node its outgoing arcs."""
+        table: Children = [[] for _ in self.forms]
         for governor, dependent, relation in self.arcs:
             table[governor].append((relation, dependent))
         return table
+
+
+def _with_copies(edges: list[Edge], *columns: list[str]) -> list[Arc]:
+    """Arcs where each copied word has a number of its own, and a row of its own in the columns."""
+    copies: dict[float, int] = {}
+
+    def number(end: float) -> int:
+        if end % 1 == 0:
+            return int(end)
+        if end not in copies:
+            copies[end] = len(columns[0])
+            for column in columns:
+                column.append(column[int(end)])
+        return copies[end]
+
+    return [(number(governor), number(dependent), relation) for governor, dependent, relation in edges]

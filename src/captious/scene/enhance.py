@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from captious.language import Sentence
-from captious.scene.dependencies import NOUNS, SINGULAR, Arc, Dependencies
+from captious.scene.dependencies import NOUNS, SINGULAR, Arc, Dependencies, place
 
 #: Quantifiers written "a … of".
 AFTER_A = frozenset(
@@ -21,15 +21,15 @@ ALONE = frozenset(
     "lots many several plenty tons dozens multitudes mountains loads pairs tens hundreds thousands millions billions "
     "trillions".split()
 )
-_UNITS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion"
-#: Quantifiers written "… of the" or "… of them".
-BEFORE_THE = frozenset(f"some all both neither everyone nobody {_UNITS} {_TENS}".split())
+#: Quantifiers written "… of the", "… of these", …, or "… of them".
+BEFORE_DEFINITE = frozenset(
+    "some all both neither everyone nobody one two three four five six seven eight nine ten hundred thousand million billion "
+    "trillion".split()
+)
 
 _DIGITS = re.compile(r"[0-9]+(s?)")
-#: What may follow the "of" of those.
-_DEFINITE = frozenset({"the", "them", "these", "those"})
-_SINGULAR_PRONOUNS = frozenset("one he she it him her his hers its himself herself itself".split())
+_SINGULAR_PRONOUNS = frozenset(
+    "one i me my myself yourself he him his himself she her herself it its itself oneself".split())
 
 
 def enhance(sentence: Sentence | Dependencies) -> Dependencies:
@@ -48,31 +48,29 @@ def _quantifiers(graph: Dependencies) -> Dependencies:
         if graph.forms[i] != "of":
             continue
         quantifier = i - 1
-        first = _phrase_start(graph, arcs, quantifier)
-        noun = _quantified(graph, arcs, quantifier, i) if first else 0
-        if noun:
+        noun = _quantified(graph, arcs, quantifier, i)
+        first = _phrase_start(graph, arcs, quantifier, noun) if noun else 0
+        if first:
             arcs = _turned(arcs, first, quantifier, i, noun)
     return graph._replace(arcs=arcs)
 
 
-def _phrase_start(graph: Dependencies, arcs: list[Arc], quantifier: int) -> int:
-    """The first word of the quantifier phrase that ends with "quantifier of"; 0 if these words are none."""
+def _phrase_start(graph: Dependencies, arcs: list[Arc], quantifier: int, noun: int) -> int:
+    """The first word of a quantifier phrase; 0 if it is none."""
     forms = graph.forms
     form = forms[quantifier]
     own = [d for g, d, _ in arcs if g == quantifier and d < quantifier]
     if form in AFTER_A:
         return next((d for d in own if forms[d] in ("a", "an")), 0)
     digits = _DIGITS.fullmatch(form)
-    after = forms[quantifier + 2] if quantifier + 2 <= graph.words else ""
-    if (
-        form in ALONE
-        or (digits and digits[1])
-        or ((form in BEFORE_THE or digits) and after in _DEFINITE)
-    ):
-        # Whatever hangs on the quantifier from the left belongs to the phrase, even a preposition: of "with lots of
-        # donuts" the reference makes the attribute (donut, with).
-        return min(own, default=quantifier)
-    return 0
+    if not (form in ALONE or (digits and digits[1])):
+        if form not in BEFORE_DEFINITE and not digits:
+            return 0
+        if not graph.tags[noun].startswith("PRP") and not any(g == noun and r == "det" for g, _, r in arcs):
+            return 0
+    # Whatever hangs on the quantifier from the left belongs to the phrase, even a preposition: of "with lots of donuts"
+    # the reference makes the attribute (donut, with).
+    return min(own, default=quantifier)
 
 
 def _quantified(graph: Dependencies, arcs: list[Arc], quantifier: int, of: int) -> int:
@@ -87,10 +85,14 @@ def _quantified(graph: Dependencies, arcs: list[Arc], quantifier: int, of: int) 
 
 def _turned(arcs: list[Arc], first: int, quantifier: int, of: int, noun: int) -> list[Arc]:
     """The arcs after the noun of a quantifier phrase has taken the quantifier's place."""
+    # Of several governors only one hands the quantifier over; the arcs from the others are lost.
+    governors = [g for g, d, _ in arcs if d == quantifier and g != noun]
+    kept = min(governors, key=place, default=0)
     turned: list[Arc] = []
     for governor, dependent, relation in arcs:
-        if dependent == quantifier and governor != noun:
-            turned.append((governor, noun, relation))
+        if dependent == quantifier:
+            if governor == kept and kept != noun:
+                turned.append((governor, noun, relation))
         elif not (first <= dependent <= of or (governor == quantifier and dependent == noun)):
             turned.append((governor, dependent, relation))
     turned.append((noun, first, "det:qmod"))

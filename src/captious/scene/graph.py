@@ -42,7 +42,7 @@ class SceneGraph:
         for i, concept in enumerate(self.concepts):
             if not new.synsets.isdisjoint(concept.synsets):
                 similarity = new.similarity(concept)
-                if similarity > best:
+                if similarity >= best:
                     best, place = similarity, i
         if place < 0:
             place = len(self.concepts)
@@ -55,11 +55,22 @@ class SceneGraph:
 
     def _join(self, concepts: list[Concept], word: str) -> None:
         new = Concept(word, self.synonyms)
+        near: Concept | None = None
         for concept in concepts:
-            if concept.similar(new):
-                concept.absorb(new)
+            if word in concept.words:
                 return
-        concepts.append(new)
+            if near is None and not new.synsets.isdisjoint(concept.synsets):
+                near = concept
+        if near is None:
+            concepts.append(new)
+        else:
+            near.absorb(new)
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """How many objects, attributes and relations there are."""
+        attributes = sum(map(len, self.attribute_concepts))
+        return len(self.concepts), attributes, sum(map(len, self.relation_concepts.values()))
 
     @property
     def objects(self) -> list[str]:

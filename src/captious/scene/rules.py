@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from captious.language import Sentence
-from captious.scene.dependencies import NOUNS, PLURAL, Dependencies
+from captious.scene.dependencies import NOUNS, PLURAL, Children, Dependencies, place
 from captious.scene.enhance import enhance
 
 #: An object, an attribute or a relation, of lemmas.
@@ -14,7 +14,18 @@ _OBJECTS = frozenset({"iobj", "dobj"})
 #: ``nmod`` subtypes that are no prepositions.
 _NO_PREPOSITION = frozenset({"poss", "agent"})
 
-_Children = list[list[tuple[str, int]]]
+# The rules, in the order in which the reference applies them. The order matters when synonyms merge.
+(
+    _TRANSITIVE,  # a dog chases a cat: (dog, chase, cat)
+    _CLAUSE,  # a dog chasing a cat: (dog, chase, cat)
+    _INTRANSITIVE,  # a dog sleeps: (dog, sleep)
+    _COPULA,  # a dog is on a bed: (dog, on, bed)
+    _MODIFIER,  # a brown dog: (dog, brown)
+    _PREDICATIVE,  # the dog is brown: (dog, brown)
+    _PREPOSITION,  # a dog on a bed: (dog, on, bed)
+    _POSSESSIVE,  # the man's dog: (man, have, dog)
+    _PASSIVE,  # a cat chased by a dog: (dog, chase, cat)
+) = range(9)
 
 
 def tuples(sentence: Sentence | Dependencies) -> list[Tuple]:
@@ -23,22 +34,28 @@ def tuples(sentence: Sentence | Dependencies) -> list[Tuple]:
     A :class:`~captious.language.Sentence` is enhanced first; a :class:`~captious.scene.Dependencies` is taken as it is.
     """
     graph = sentence if isinstance(sentence, Dependencies) else enhance(sentence)
-    found: dict[int, list[Tuple]] = {rule: [] for rule in range(1, 12)}
+    found: list[list[Tuple]] = [[] for _ in range(9)]
+    compounds: list[Tuple] = []
+    parts: set[int] = set()
     children = graph.children()
-    compounds: set[int] = set()
-    tags = graph.tags
-    for node in range(1, len(tags)):
-        if children[node]:
-            _at(node, graph, children, found, compounds)
-    lemmas = graph.lemmas
-    found[11] = [(lemmas[i],) for i in range(1, len(tags)) if tags[i] in NOUNS and i not in compounds]
-    return [item for rule in found.values() for item in rule]
+    tags, lemmas = graph.tags, graph.lemmas
+    for node, below in enumerate(children):
+        if below and node:
+            _at(node, graph, children, found)
+            if tags[node] in NOUNS:
+                for relation, child in below:
+                    if relation == "compound" and tags[child] in NOUNS:
+                        compounds.append((lemmas[node], lemmas[child]))
+                        parts |= {node, child}
+    stated = [item for rule in found for item in rule]
+    stated += _numbers(graph, children)
+    stated += compounds
+    stated += [(lemmas[i],) for i in range(1, len(tags)) if tags[i] in NOUNS and i not in parts]
+    return stated
 
 
-def _at(
-    node: int, graph: Dependencies, children: _Children, found: dict[int, list[Tuple]], compounds: set[int]
-) -> None:
-    """What the rules read from one word and its dependents."""
+def _at(node: int, graph: Dependencies, children: Children, found: list[list[Tuple]]) -> None:
+    """What most rules read from one word and its dependents."""
     tags, lemmas = graph.tags, graph.lemmas
     tag, lemma = tags[node], lemmas[node]
     noun = tag in NOUNS
@@ -46,83 +63,111 @@ def _at(
     subjects: list[int] = []
     objects: list[tuple[str, int]] = []
     cases: list[int] = []
-    numbers: list[int] = []
-    quantifiers: list[int] = []
     for relation, child in children[node]:
-        child_is_noun = tags[child] in NOUNS
-        if relation.startswith("nmod:"):
-            if child_is_noun:
-                objects.append((relation, child))
-            if noun:
-                kind = relation[5:]
-                if kind not in _NO_PREPOSITION:
-                    found[6].append((lemma, kind.replace("_", " "), lemmas[child]))
-                elif kind == "poss" and child_is_noun:
-                    found[7].append((lemmas[child], "have", lemma))
-        elif relation == "amod":
-            found[4].append((lemma, lemmas[child]))
-        elif relation == "compound":
-            if noun and child_is_noun:
-                found[10].append((lemma, lemmas[child]))
-                compounds.add(node)
-                compounds.add(child)
-        elif relation == "nsubj":
-            if child_is_noun:
-                subjects.append(child)
-            if tag.startswith("J"):
-                found[5].append((lemmas[child], lemma))
-        elif relation in _OBJECTS:
-            if child_is_noun:
-                objects.append((relation, child))
-        elif relation == "case":
+        if relation == "case":
             cases.append(child)
+        elif relation == "amod":
+            found[_MODIFIER].append((lemma, lemmas[child]))
+        elif relation[:5] == "nmod:":
+            kind = relation[5:]
+            if tags[child] in NOUNS:
+                objects.append((relation, child))
+                if noun and kind == "poss":
+                    found[_POSSESSIVE].append((lemmas[child], "have", lemma))
+            if noun and kind not in _NO_PREPOSITION:
+                found[_PREPOSITION].append((lemma, kind.replace("_", " "), lemmas[child]))
+        elif relation == "nsubj":
+            if tags[child] in NOUNS:
+                subjects.append(child)
+            if tag[:1] == "J":
+                found[_PREDICATIVE].append((lemmas[child], lemma))
+        elif relation in _OBJECTS:
+            if tags[child] in NOUNS:
+                objects.append((relation, child))
         elif relation == "cop":
             copula = True
-        elif relation == "nummod":
-            if child < node:
-                numbers.append(child)
-        elif relation == "det:qmod":
-            quantifiers.append(child)
-        elif relation == "acl" and tags[child].startswith("V"):
+        elif relation == "acl" and tags[child][:1] == "V":
             for inner, target in children[child]:
-                if tags[target] in NOUNS and (inner in _OBJECTS or inner.startswith("nmod:")):
-                    found[2].append((lemma, _predicate(child, inner, graph, children), lemmas[target]))
+                if tags[target] in NOUNS and (inner in _OBJECTS or inner[:5] == "nmod:"):
+                    found[_CLAUSE].append((lemma, _predicate(child, inner, graph, children), lemmas[target]))
     if subjects:
         if objects and not copula:
-            found[1] += [
-                (lemmas[s], _predicate(node, relation, graph, children), lemmas[o])
-                for s in subjects
-                for relation, o in objects
+            found[_TRANSITIVE] += [
+                (lemmas[subject], _predicate(node, relation, graph, children), lemmas[target])
+                for subject in subjects
+                for relation, target in objects
             ]
-        elif cases:
-            phrase = " ".join(lemmas[i] for i in _case_words(cases, children))
-            found[3] += [(lemmas[s], phrase, lemma) for s in subjects]
-        elif lemma != "be":
-            found[3] += [(lemmas[s], lemma) for s in subjects]
-    if tag.startswith("V") and objects:
-        patients = [c for r, c in children[node] if r == "nsubjpass" and tags[c] in NOUNS]
-        for relation, agent in objects:
-            if relation == "nmod:agent":
-                found[8] += [(lemmas[agent], lemma, lemmas[patient]) for patient in patients]
-    if tag in PLURAL and (numbers or quantifiers):
-        found[9].append((lemma, lemmas[(numbers or quantifiers)[0]]))
+        else:
+            rule = found[_COPULA if copula else _INTRANSITIVE]
+            if cases:
+                phrase = _preposition(min(cases, key=place), graph, children)
+                rule += [(lemmas[subject], phrase, lemma) for subject in subjects]
+            elif lemma != "be":
+                rule += [(lemmas[subject], lemma) for subject in subjects]
+    if objects and tag[:1] == "V":
+        _passive(node, objects, graph, children, found[_PASSIVE])
 
 
-def _predicate(node: int, relation: str, graph: Dependencies, children: _Children) -> str:
+def _passive(
+    node: int, objects: list[tuple[str, int]], graph: Dependencies, children: Children, found: list[Tuple]
+) -> None:
+    """The agent of a passive does something to its subject."""
+    for relation, agent in objects:
+        if relation == "nmod:agent":
+            name = _predicate(node, relation, graph, children)
+            found += [
+                (graph.lemmas[agent], name, graph.lemmas[patient])
+                for kind, patient in children[node]
+                if kind == "nsubjpass" and graph.tags[patient] in NOUNS
+            ]
+
+
+def _numbers(graph: Dependencies, children: Children) -> list[Tuple]:
+    """(noun, number) for plural nouns with a number to their left, or else with a quantifier.
+
+    Where a plural subject meets plural objects, only the first of each is looked at, and for an object after a
+    preposition only a number counts, no quantifier: that is how the reference behaves.
+    """
+    tags, lemmas = graph.tags, graph.lemmas
+    if not any(relation in ("nummod", "det:qmod") for _, _, relation in graph.arcs):
+        return []
+    done: set[int] = set()
+    found: list[Tuple] = []
+
+    def number(noun: int, quantified: bool) -> None:
+        count = [c for r, c in children[noun] if r == "nummod" and c < noun]
+        if not count and quantified:
+            count = [c for r, c in children[noun] if r == "det:qmod"]
+        if count:
+            found.append((lemmas[noun], lemmas[min(count, key=place)]))
+
+    for below in children[1:]:
+        plural = [(r, c) for r, c in below if tags[c] in PLURAL]
+        subjects = [c for r, c in plural if r == "nsubj"]
+        objects = [(place(c), c, r in _OBJECTS) for r, c in plural if r in _OBJECTS or r[:5] == "nmod:"]
+        if subjects and objects:
+            number(min(subjects, key=place), True)
+            _, target, direct = min(objects)
+            number(target, direct)
+            done.update(subjects, (c for _, c, _ in objects))
+    for node in range(1, len(tags)):
+        if tags[node] in PLURAL and node not in done:
+            number(node, True)
+    return found
+
+
+def _predicate(node: int, relation: str, graph: Dependencies, children: Children) -> str:
     """A predicate's name: its lemma, its particle, and the preposition before its object."""
     name = graph.lemmas[node]
     for kind, child in children[node]:
         if kind == "compound:prt":
             name = graph.lemmas[child] if name == "be" else f"{name} {graph.lemmas[child]}"
             break
-    if relation.startswith("nmod:") and relation[5:] not in _NO_PREPOSITION:
+    if relation[:5] == "nmod:" and relation[5:] not in _NO_PREPOSITION:
         name = f"{name} {relation[5:].replace('_', ' ')}"
     return name.removeprefix("be ")
 
 
-def _case_words(cases: list[int], children: _Children) -> list[int]:
-    """Prepositions with the words of multi-word ones ("in front of"), in the order of the sentence."""
-    words = list(cases)
-    for case in cases:
-        words += [child for relation, child in children[case] if relation == "mwe"]
-    return sorted(words)
+def _preposition(case: int, graph: Dependencies, children: Children) -> str:
+    """A preposition, with the other words of one that has several ("in front of")."""
+    return " ".join([graph.lemmas[case], *(graph.lemmas[c] for r, c in children[case] if r == "mwe")])
