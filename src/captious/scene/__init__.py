@@ -1,0 +1,34 @@
+"""From a parsed caption to objects, attributes and relations: enhanced graph, tuples, scene graph, matching.
+
+>>> from captious import scene
+>>> scene.scene_graph("two young girls sit at a wooden table").relations
+[('girl', 'sit at', 'table')]
+"""
+
+from __future__ import annotations
+
+from captious.scene.build import caption_tuples, reference_graphs, scene_graph
+from captious.scene.concept_table import ConceptTable
+from captious.scene.concepts import Concept
+from captious.scene.dependencies import Dependencies
+from captious.scene.enhance import enhance
+from captious.scene.graph import SceneGraph
+from captious.scene.match import Match, counts, match, precision_recall_f
+from captious.scene.rules import Tuple, tuples
+
+__all__ = [
+    "Concept",
+    "ConceptTable",
+    "Dependencies",
+    "Match",
+    "SceneGraph",
+    "Tuple",
+    "caption_tuples",
+    "counts",
+    "enhance",
+    "match",
+    "precision_recall_f",
+    "reference_graphs",
+    "scene_graph",
+    "tuples",
+]

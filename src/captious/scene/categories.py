@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from captious.scene.concepts import Concept
+from captious.scene.wordlists import word_set
 
 #: Tuples of one, two and three places, and the kinds of attributes.
 CATEGORIES = ("Object", "Attribute", "Relation", "Cardinality", "Color", "Size")
 
-NUMBERS = frozenset("one two three four five six seven eight nine ten".split())
+NUMBERS = word_set("one two three four five six seven eight nine ten")
 
 # Which words the reference counts as colours and sizes was found by giving it one word after the other.
-COLORS = frozenset(
-    "beige black blue brown cream dark gray green grey light maroon orange pink purple red violet white yellow".split()
+COLORS = word_set(
+    "beige black blue brown cream dark gray green grey light maroon orange pink purple red violet white yellow"
 )
-SIZES = frozenset(
+SIZES = word_set(
     "baby beefy big bony boundless brawny broad bulky chunky colossal compact corpulent cosmic curvy elfin "
     "emaciated endless enormous epic expansive extensive fat fleshy full-size gargantuan gaunt giant gigantic grand "
     "great heavy hefty huge illimitable immeasurable immense infinitesimal lanky large lean life-size limitless "
@@ -21,7 +22,7 @@ SIZES = frozenset(
     "overweight paltry petite pint-size plump pocket-size portly pudgy puny rotund scanty scrawny short sizable "
     "skeletal skimpy skinny slender slim small squat stocky stout strapping sturdy tall teensy teeny teeny-tiny "
     "thick thickset thin tiny titanic towering trifling trim tubby undersized underweight unlimited vast wee "
-    "whopping wide".split()
+    "whopping wide"
 )
 
 

@@ -10,26 +10,28 @@ import re
 
 from captious.language import Sentence
 from captious.scene.dependencies import NOUNS, SINGULAR, Arc, Dependencies, place
+from captious.scene.wordlists import word_set
 
 #: Quantifiers written "a … of".
-AFTER_A = frozenset(
+AFTER_A = word_set(
     "lot assortment number couple bunch handful litany sheaf slew dozen series variety multitude wad clutch wave mountain "
-    "array spate string ton range plethora heap sort form kind type version bit pair triple total".split()
+    "array spate string ton range plethora heap sort form kind type version bit pair triple total"
 )
 #: Quantifiers written "… of".
-ALONE = frozenset(
+ALONE = word_set(
     "lots many several plenty tons dozens multitudes mountains loads pairs tens hundreds thousands millions billions "
-    "trillions".split()
+    "trillions"
 )
 #: Quantifiers written "… of the", "… of these", …, or "… of them".
-BEFORE_DEFINITE = frozenset(
+BEFORE_DEFINITE = word_set(
     "some all both neither everyone nobody one two three four five six seven eight nine ten hundred thousand million billion "
-    "trillion".split()
+    "trillion"
 )
 
 _DIGITS = re.compile(r"[0-9]+(s?)")
-_SINGULAR_PRONOUNS = frozenset(
-    "one i me my myself yourself he him his himself she her herself it its itself oneself".split())
+_SINGULAR_PRONOUNS = word_set(
+    "one i me my myself yourself he him his himself she her herself it its itself oneself"
+)
 
 
 def enhance(sentence: Sentence | Dependencies) -> Dependencies:

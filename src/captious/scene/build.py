@@ -1,0 +1,68 @@
+"""Scene graphs of captions: from text, and for whole corpora."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+
+from captious.corpus import Captions
+from captious.language import Sentence, parses_of
+from captious.progress import track
+from captious.scene.graph import SceneGraph
+from captious.scene.rules import Tuple, tuples
+from captious.text.synonyms import Synonyms
+
+
+def scene_graph(
+    text: str | Sequence[str],
+    *,
+    tokenizer: str = "ptb",
+    synonyms: Synonyms | None = None,
+    meteor_data: str | Path | None = None,
+) -> SceneGraph:
+    """The scene graph of a caption, or of several captions of one image, which then build one graph.
+
+    The text is tokenised as for SPICE: lower case, no punctuation. Synonyms come from METEOR's data.
+    """
+    captions = Captions([[text] if isinstance(text, str) else list(text)], tokenizer)
+    known = synonyms if synonyms is not None else Synonyms.load(meteor_data)
+    return SceneGraph((item for stated in caption_tuples(captions) for item in stated), known)
+
+
+def caption_tuples(captions: Captions) -> list[list[Tuple]]:
+    """The tuples of each caption, those of its sentences together. Equal captions share one list."""
+    return captions.cached("scene tuples", lambda: _caption_tuples(captions))
+
+
+def _caption_tuples(captions: Captions) -> list[list[Tuple]]:
+    known: dict[int, list[Tuple]] = {}
+    stated: list[list[Tuple]] = []
+    for parse in track(parses_of(captions), "reading scenes"):
+        if len(parse) == 1:
+            stated.append(_sentence_tuples(parse[0], known))
+        else:
+            stated.append([item for sentence in parse for item in _sentence_tuples(sentence, known)])
+    return stated
+
+
+def _sentence_tuples(sentence: Sentence, known: dict[int, list[Tuple]]) -> list[Tuple]:
+    """Equal sentences of a corpus are one object, so its identity will do to know them again."""
+    key = id(sentence)
+    if key not in known:
+        known[key] = list(dict.fromkeys(tuples(sentence)))
+    return known[key]
+
+
+def reference_graphs(captions: Captions, synonyms: Synonyms) -> list[SceneGraph]:
+    """One graph per image, of all its captions; kept with the captions, for the next system."""
+    return captions.cached(("scene graphs", id(synonyms)), lambda: _graphs(captions, synonyms))
+
+
+def _graphs(captions: Captions, synonyms: Synonyms) -> list[SceneGraph]:
+    stated = caption_tuples(captions)
+    bounds = captions.image_offsets.tolist()
+    return [
+        SceneGraph((item for i in range(first, last) for item in stated[i]), synonyms)
+        for first, last in track(itertools.pairwise(bounds), "joining scenes", total=captions.n_images)
+    ]
