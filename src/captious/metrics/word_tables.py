@@ -1,0 +1,74 @@
+"""What metrics on word vectors share: the vectors of a vocabulary, content words, and a word on unknown words."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.corpus import Captions, Corpus
+from captious.io import CaptionWarning
+from captious.text.stopwords import ENGLISH
+from captious.text.vocabulary import Vocabulary
+from captious.vectors import WordVectors
+
+Table = tuple[NDArray[np.float32], NDArray[np.bool_]]
+
+#: Share of unknown content words above which a warning is due.
+MANY = 0.05
+
+#: What was looked up for a vocabulary, by table; both may go when nobody else holds them.
+_LOOKED_UP: WeakKeyDictionary[Vocabulary, WeakKeyDictionary[WordVectors, Table]] = WeakKeyDictionary()
+
+
+def vocabulary_vectors(vocabulary: Vocabulary, vectors: WordVectors) -> Table:
+    """A row for each word of a vocabulary, and which words have one; each word is looked up once."""
+    tables = _LOOKED_UP.setdefault(vocabulary, WeakKeyDictionary())
+    words = vocabulary.words
+    rows, found = tables.get(vectors, (np.zeros((0, vectors.dimension), np.float32), np.zeros(0, np.bool_)))
+    if len(rows) < len(words):
+        # A vocabulary only grows, so what was looked up before stays right.
+        more, more_found = vectors.lookup(words[len(rows) :])
+        rows, found = np.concatenate([rows, more]), np.concatenate([found, more_found])
+        tables[vectors] = rows, found
+    return rows, found
+
+
+def content_mask(words: Sequence[str]) -> NDArray[np.bool_]:
+    """Which words are no stop words."""
+    return np.fromiter((word not in ENGLISH for word in words), np.bool_, len(words))
+
+
+class Coverage(NamedTuple):
+    """How many content words captions have, and how many of them have no vector (and are left out)."""
+
+    content: int
+    unknown: int
+    examples: tuple[str, ...]
+
+
+def coverage(captions: Captions, vectors: WordVectors) -> Coverage:
+    """Count the content words of captions that a table does not know."""
+    words = captions.vocabulary.words
+    _, found = vocabulary_vectors(captions.vocabulary, vectors)
+    counts = np.bincount(captions.tokens, minlength=len(words)) * content_mask(words)
+    missing = np.where(found, 0, counts)
+    order = np.argsort(-missing, kind="stable")[:3]
+    return Coverage(int(counts.sum()), int(missing.sum()), tuple(words[i] for i in order if missing[i]))
+
+
+def warn_of_unknown(corpus: Corpus, vectors: WordVectors, metric: str) -> None:
+    """Say so when a noticeable part of the candidates' content words has no vector."""
+    known = corpus.candidates.cached(("coverage", vectors), lambda: coverage(corpus.candidates, vectors))
+    if known.unknown > MANY * known.content:
+        warnings.warn(
+            CaptionWarning(
+                f"{corpus.name}: {known.unknown:,} of {known.content:,} content words have no vector in {vectors.name} "
+                f"and are left out of {metric} (such as {', '.join(map(repr, known.examples))})"
+            ),
+            stacklevel=4,
+        )

@@ -1,0 +1,151 @@
+"""BERT encoders in NumPy: the forward pass of a small sentence encoder, without a deep-learning framework.
+
+Captions are short, so padding would cost more than anything else. Here nothing is padded: the words of a batch lie one
+after the other in a single matrix, every linear layer is one matrix product over it, and attention runs caption by
+caption in a compiled kernel.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.errors import InputError
+
+Floats = NDArray[np.float32]
+Integers = NDArray[np.int64]
+
+
+def read_safetensors(data: memoryview | NDArray[np.uint8], source: str) -> dict[str, Floats]:
+    """The arrays of a safetensors file held in memory (or mapped), as views; only 32-bit floats are kept.
+
+    The format: eight bytes of header length, a JSON header (name → type, shape, offsets), then the raw numbers.
+    """
+    raw = memoryview(data)
+    try:
+        size = int.from_bytes(raw[:8], "little")
+        if not 2 <= size <= len(raw) - 8:
+            raise ValueError(f"a header of {size:,} bytes in a file of {len(raw):,}")
+        header = json.loads(bytes(raw[8 : 8 + size]))
+        arrays: dict[str, Floats] = {}
+        for name, entry in header.items():
+            if name == "__metadata__" or entry["dtype"] != "F32":
+                continue
+            start, stop = (8 + size + offset for offset in entry["data_offsets"])
+            if not 0 <= start <= stop <= len(raw):
+                raise ValueError(f"'{name}' ends at byte {stop:,} of {len(raw):,}")
+            arrays[name] = np.frombuffer(raw[start:stop], dtype="<f4").reshape(entry["shape"])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{source} is not a whole safetensors file ({error}); get a fresh copy of the model") from error
+    return arrays
+
+
+@cache
+def _kernels() -> Any:
+    """The compiled inner loops. Reassociation is allowed: it is what lets the compiler use vector registers."""
+    import numba
+
+    from captious.vectors import bert_kernels as plain
+
+    compile_ = numba.njit(
+        cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"}
+    )
+
+    class Compiled:
+        attention = staticmethod(compile_(plain.attention))
+        gelu = staticmethod(compile_(plain.gelu))
+        add_and_normalise = staticmethod(compile_(plain.add_and_normalise))
+        pool = staticmethod(compile_(plain.pool))
+
+    return Compiled
+
+
+class Bert:
+    """Weights of a BERT encoder, and its forward pass over packed token ids."""
+
+    def __init__(self, weights: dict[str, Floats], config: dict[str, Any], source: str) -> None:
+        self.heads = int(config.get("num_attention_heads", 12))
+        self.epsilon = float(config.get("layer_norm_eps", 1e-12))
+        if config.get("model_type", "bert") != "bert" or config.get("hidden_act", "gelu") != "gelu":
+            raise InputError(
+                f"{source} holds a '{config.get('model_type')}' model with activation '{config.get('hidden_act')}'; "
+                "only BERT encoders with GELU are understood"
+            )
+        weights = {name.removeprefix("bert."): array for name, array in weights.items()}
+
+        def take(name: str) -> Floats:
+            try:
+                return weights[name]
+            except KeyError:
+                raise InputError(f"{source} has no 32-bit weights named '{name}'; a BERT encoder was expected") from None
+
+        self.words = take("embeddings.word_embeddings.weight")
+        self.places = take("embeddings.position_embeddings.weight") + take("embeddings.token_type_embeddings.weight")[0]
+        self.first_norm = (take("embeddings.LayerNorm.weight"), take("embeddings.LayerNorm.bias"))
+        self.dimension = int(self.words.shape[1])
+        self.layers: list[dict[str, Floats]] = []
+        scale = np.float32(1.0 / math.sqrt(self.dimension / self.heads))
+        for number in range(int(config.get("num_hidden_layers", 6))):
+            stem = f"encoder.layer.{number}."
+            attention = stem + "attention.self."
+            # The three projections as one product; the scaling of the attention scores is folded into the first.
+            project = np.concatenate(
+                [take(attention + "query.weight") * scale, take(attention + "key.weight"), take(attention + "value.weight")]
+            )
+            bias = np.concatenate(
+                [take(attention + "query.bias") * scale, take(attention + "key.bias"), take(attention + "value.bias")]
+            )
+            self.layers.append(
+                {
+                    "project": np.ascontiguousarray(project.T),
+                    "project_bias": bias,
+                    "mix": np.ascontiguousarray(take(stem + "attention.output.dense.weight").T),
+                    "mix_bias": take(stem + "attention.output.dense.bias"),
+                    "mix_scale": take(stem + "attention.output.LayerNorm.weight"),
+                    "mix_shift": take(stem + "attention.output.LayerNorm.bias"),
+                    "up": np.ascontiguousarray(take(stem + "intermediate.dense.weight").T),
+                    "up_bias": take(stem + "intermediate.dense.bias"),
+                    "down": np.ascontiguousarray(take(stem + "output.dense.weight").T),
+                    "down_bias": take(stem + "output.dense.bias"),
+                    "down_scale": take(stem + "output.LayerNorm.weight"),
+                    "down_shift": take(stem + "output.LayerNorm.bias"),
+                }
+            )
+
+    def encode(self, ids: Integers, offsets: Integers, mean: bool = True) -> Floats:
+        """One unit vector for each of the sequences ``ids[offsets[i]:offsets[i+1]]``: the mean of its outputs.
+
+        With ``mean=False`` the output of the first token is used instead.
+        """
+        run = _kernels()
+        lengths = np.diff(offsets)
+        position = np.arange(len(ids)) - np.repeat(offsets[:-1], lengths)
+        states = self.words[ids]
+        states += self.places[position]
+        nothing = np.zeros(self.dimension, np.float32)
+        run.add_and_normalise(states, np.zeros_like(states), nothing, *self.first_norm, self.epsilon)
+        mixed = np.empty_like(states)
+        update = np.empty_like(states)
+        projected = np.empty((len(ids), 3 * self.dimension), np.float32)
+        inner = np.empty((len(ids), self.layers[0]["up"].shape[1]), np.float32)
+        for layer in self.layers:
+            np.matmul(states, layer["project"], out=projected)
+            run.attention(projected, layer["project_bias"], offsets, self.heads, mixed)
+            np.matmul(mixed, layer["mix"], out=update)
+            run.add_and_normalise(
+                states, update, layer["mix_bias"], layer["mix_scale"], layer["mix_shift"], self.epsilon
+            )
+            np.matmul(states, layer["up"], out=inner)
+            run.gelu(inner, layer["up_bias"])
+            np.matmul(inner, layer["down"], out=update)
+            run.add_and_normalise(
+                states, update, layer["down_bias"], layer["down_scale"], layer["down_shift"], self.epsilon
+            )
+        pooled: Floats = np.empty((len(lengths), self.dimension), np.float32)
+        run.pool(states, offsets, mean, pooled)
+        return pooled

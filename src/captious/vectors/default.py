@@ -1,0 +1,25 @@
+"""The word vectors that come with captious: distilled from MiniLM by :mod:`captious.vectors.distil`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from captious.errors import InputError
+from captious.vectors.table import QuantisedRows, WordList, WordVectors
+
+PATH = Path(__file__).parent / "minilm_words.npz"
+NAME = "minilm-words-1"
+
+
+def load(path: Path = PATH) -> WordVectors:
+    """The embedded table (or another one written by the distillation script)."""
+    try:
+        with np.load(path, allow_pickle=False) as data:
+            words = data["words"].tobytes().decode("utf-8").split("\n")
+            codes, scales = data["codes"], data["scales"]
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"cannot read the word vectors {path} ({error}); reinstall captious") from error
+    name = NAME if path == PATH else path.name
+    return WordVectors(name, WordList(words), QuantisedRows(codes, scales), compounds=True)
