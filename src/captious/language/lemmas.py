@@ -10,9 +10,7 @@ from captious.language.parse_types import Sentence
 _VOWELS = "aeiou"
 
 # Past forms that no spelling rule gives; the learned table has those that occur in captions.
-_IRREGULAR = dict(
-    pair.split(":")
-    for pair in """
+_IRREGULAR_FORMS = """
     arose:arise arisen:arise awoke:awake awoken:awake beaten:beat became:become began:begin begun:begin bent:bend
     bit:bite bitten:bite bled:bleed blew:blow blown:blow bound:bind bought:buy bred:breed broke:break broken:break
     brought:bring built:build burnt:burn came:come caught:catch chose:choose chosen:choose clung:cling crept:creep
@@ -30,8 +28,8 @@ _IRREGULAR = dict(
     sworn:swear swum:swim swung:swing taken:take taught:teach thought:think threw:throw thrown:throw told:tell took:take
     tore:tear torn:tear undone:undo was:be went:go were:be woke:wake woken:wake won:win wore:wear worn:wear wound:wind
     wove:weave woven:weave written:write wrote:write
-    """.split()
-)
+"""
+_IRREGULAR = dict(pair.split(":") for pair in _IRREGULAR_FORMS.split())
 
 
 def _is_word(text: str) -> bool:

@@ -8,7 +8,9 @@ which other sentences are in the group.
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import threading
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,7 +30,7 @@ Integers = NDArray[np.int64]
 
 FORMAT = 1
 BLOCK = 32  # sentences; fewer rows would let BLAS take other code paths, and other roundings
-CHUNK = 256  # sentences at a time: the working set of a step stays in the cache
+CHUNK_SENTENCES, CHUNK_WORDS = 256, 2816  # worked on at a time: more would not stay in the cache
 WORDS_KEPT = 30_000  # distinct words whose first-layer inputs are kept
 SHIPPED = Path(__file__).with_name("model.npz")
 
@@ -55,6 +57,25 @@ def halve_sigmoids(matrix: Floats) -> Floats:
     matrix[..., : 2 * width] *= np.float32(0.5)
     matrix[..., 3 * width :] *= np.float32(0.5)
     return matrix
+
+
+def chunk_size(length: int) -> int:
+    """How many sentences of a length to work on at a time."""
+    return max(BLOCK, min(CHUNK_SENTENCES, CHUNK_WORDS // max(length, 1) // BLOCK * BLOCK))
+
+
+class _Workspace(threading.local):
+    """Arrays that are used again for every chunk: asking the system for fresh memory costs a fifth of the time."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Floats] = {}
+
+    def get(self, name: str, *shape: int) -> Floats:
+        size = math.prod(shape)
+        kept = self._kept.get(name)
+        if kept is None or kept.size < size:
+            kept = self._kept[name] = np.empty(size, np.float32)
+        return kept[:size].reshape(shape)
 
 
 class Model:
@@ -98,6 +119,7 @@ class Model:
         self._tag_bias = np.zeros(len(self.tags), np.float32)
         self.exceptions: dict[str, str] = json.loads(bytes(arrays["lemmas"]).decode())
         self._lock = threading.Lock()
+        self._workspace = _Workspace()
         self._forget()
 
     @staticmethod
@@ -147,8 +169,9 @@ class Model:
         """Tags, heads and relations of sentences of one length, given as word numbers (n, length) of `number`."""
         n, length = words.shape
         result = Scored(*(np.empty((n, length), np.int64) for _ in range(3)))
-        for start in range(0, n, CHUNK):
-            part = words[start : start + CHUNK]
+        size = chunk_size(length)
+        for start in range(0, n, size):
+            part = words[start : start + size]
             count = len(part)
             padded = -(-count // BLOCK) * BLOCK
             if padded != count:
@@ -165,10 +188,11 @@ class Model:
         one, two = self.hidden1, self.hidden2
         # What the second layer reads at each position, for each direction: both states of the first layer, then its
         # own state at the position before, so that one product does for all.
-        reads = [np.zeros((length, n, 2 * one + two), np.float32) for _ in range(2)]
-        gates = np.empty((n, 4 * one), np.float32)
+        get = self._workspace.get
+        reads = [get(name, length, n, 2 * one + two) for name in ("forward", "backward")]
+        gates, state = get("gates", n, 4 * one), get("state", n, one)
         for side in (0, 1):
-            state = np.zeros((n, one), np.float32)
+            state.fill(0)
             own = slice(side * one, (side + 1) * one)
             previous: int | None = None
             for t in range(length) if side == 0 else range(length - 1, -1, -1):
@@ -179,12 +203,13 @@ class Model:
                 step(gates, inputs, side, words[t], state, reads[0], t, side * one)
                 reads[1][t, :, own] = reads[0][t, :, own]
                 previous = t
-        states = np.empty((length, n, 2 * two), np.float32)
-        gates = np.empty((n, 4 * two), np.float32)
+        states = get("states", length, n, 2 * two)
+        gates, state = get("gates", n, 4 * two), get("state", n, two)
         nothing = np.zeros(n, np.int64)
         for side in (0, 1):
-            state = np.zeros((n, two), np.float32)
+            state.fill(0)
             read = reads[side]
+            read[0 if side == 0 else length - 1, :, 2 * one :] = 0
             own = slice(side * two, (side + 1) * two)
             for t in range(length) if side == 0 else range(length - 1, -1, -1):
                 np.matmul(read[t], self._second[side], out=gates)
@@ -198,11 +223,13 @@ class Model:
         length, n = words.shape
         work = float(length) * n
         flat = self.encode(words, inputs).reshape(length * n, -1)
-        outputs = (flat @ self._heads + self._heads_bias).reshape(length, n, -1)
+        flat_outputs = np.matmul(flat, self._heads, out=self._workspace.get("outputs", length * n, self._heads.shape[1]))
+        flat_outputs += self._heads_bias
+        outputs = flat_outputs.reshape(length, n, -1)
         arc, label, tags = len(self._arc_bias), len(self._label_root), len(self.tags)
         cuts = np.cumsum([0, arc, arc, label, label, tags])
         dependent, head, label_dependent, label_head, tag_scores = (
-            outputs[..., a:b] for a, b in zip(cuts[:-1], cuts[1:])
+            outputs[..., a:b] for a, b in itertools.pairwise(cuts.tolist())
         )
         tag = np.empty(length * n, np.int64)
         best_columns.pick(work * tags)(tag_scores.reshape(length * n, -1), self._tag_bias, tag)
@@ -217,7 +244,7 @@ class Model:
         heads = np.empty((n, length), np.int64)
         best_trees.pick(work * length**2)(scores, self._distance, heads)
         # Relations of the chosen arcs.
-        met = np.empty((length, n, label), np.float32)
+        met = self._workspace.get("met", length, n, label)
         meet.pick(work * label)(label_dependent, label_head, self._label_root, heads, met)
         relation = np.empty(length * n, np.int64)
         best_columns.pick(work * len(self.relations))(

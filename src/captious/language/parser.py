@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from captious.errors import InputError
 from captious.language.lemmas import lemma
-from captious.language.model import CHUNK, Model, shipped_model
+from captious.language.model import Model, chunk_size, shipped_model
 from captious.language.parse_types import Parse, Sentence
 from captious.language.sentences import split
 from captious.progress import track
@@ -129,8 +129,9 @@ def _tasks(offsets: Integers) -> list[Integers]:
     tasks: list[Integers] = []
     for length, start in zip(*np.unique(lengths[order], return_index=True)):
         stop = int(np.searchsorted(lengths[order], length, side="right"))
-        for first in range(int(start), stop, CHUNK):
-            chosen = order[first : min(first + CHUNK, stop)]
+        size = chunk_size(int(length))
+        for first in range(int(start), stop, size):
+            chosen = order[first : min(first + size, stop)]
             tasks.append(offsets[chosen][:, None] + np.arange(length))
     return tasks
 

@@ -179,7 +179,7 @@ class Average:
     def __init__(self, network: Network, decay: float) -> None:
         self.decay = decay
         self.steps = 0
-        self.parameters = [p for p in network.parameters()]
+        self.parameters = list(network.parameters())
         self.shadow = [p.detach().clone() for p in self.parameters]
 
     @torch.no_grad()
@@ -259,6 +259,7 @@ def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m captious.language.train", description=__doc__)
     parser.add_argument("--parses", required=True, type=Path, nargs="+", help="captions parsed by the reference parser (.jsonl.gz)")
     parser.add_argument("--output", type=Path, default=Path("model.npz"), help="where to write the model")
+    parser.add_argument("--checkpoint", type=Path, help="also write the weights for torch here, for use as --teacher")
     parser.add_argument("--epochs", type=float, default=40)
     parser.add_argument("--batch-words", type=int, default=2500)
     parser.add_argument("--rate", type=float, default=3e-3, help="peak learning rate")
@@ -296,6 +297,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     print(f"{len(inventory.table)} features, {sum(p.numel() for p in network.parameters()):,} weights", flush=True)
     for report in train(network, data, held_out, rows, exchange, options):
         print(" ".join(f"{k}={v:.4f}" if isinstance(v, float) else f"{k}={v}" for k, v in report.items()), flush=True)
+        if options.checkpoint is not None:
+            names = {"table": inventory.table, "tags": inventory.tags, "relations": inventory.relations}
+            torch.save({"state": network.state_dict(), "size": size.as_dict(), **names}, options.checkpoint)
         export(network.state_dict(), inventory.table, inventory.tags, inventory.relations, exceptions, options.output)
 
 

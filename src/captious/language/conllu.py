@@ -1,0 +1,65 @@
+"""Parses as text: CoNLL-U for programs, drawn trees for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from captious.language.parse_types import Sentence
+
+_CONTROL = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(127, 160))}
+
+
+def printable(text: str) -> str:
+    """The text without control characters, which would break lines and columns or steer a terminal."""
+    return text.translate(_CONTROL)
+
+
+def _node(number: float) -> str:
+    """The name of a node: a copy of word 3 is 3.1, as CoNLL-U counts the nodes that are not words."""
+    return str(int(number)) if number == int(number) else f"{int(number)}.1"
+
+
+def conllu(sentence: Sentence, name: str) -> str:
+    """One sentence in CoNLL-U, with the collapsed graph in the column DEPS."""
+    governors: dict[float, list[tuple[float, str]]] = {}
+    copies = set()
+    for governor, dependent, relation in sentence.graph:
+        governors.setdefault(dependent, []).append((governor, relation))
+        copies.update(node for node in (governor, dependent) if node != int(node))
+
+    def row(node: float, head: str, relation: str) -> str:
+        i = int(node) - 1
+        found = "|".join(f"{_node(g)}:{r}" for g, r in sorted(governors.get(node, ()))) or "_"
+        fields = (_node(node), sentence.forms[i], sentence.lemmas[i], "_", sentence.tags[i], "_", head, relation, found, "_")
+        return "\t".join(printable(field) or "_" for field in fields)
+
+    lines = [f"# sent_id = {printable(name)}", f"# text = {printable(' '.join(sentence.forms))}"]
+    for i, (head, relation) in enumerate(zip(sentence.heads, sentence.relations), start=1):
+        lines.append(row(i, str(head), relation))
+        if i + 0.5 in copies:
+            lines.append(row(i + 0.5, "_", "_"))
+    return "\n".join(lines) + "\n"
+
+
+def draw(sentence: Sentence) -> str:
+    """One sentence as a tree of words, tags and relations, for a terminal."""
+    children: dict[int, list[int]] = {}
+    for dependent, head in enumerate(sentence.heads, start=1):
+        children.setdefault(head, []).append(dependent)
+    lines = [printable(" ".join(sentence.forms))]
+    # A stack of (word, what stands before it, whether it is the last child), the next one on top.
+    stack = [(word, "", i == 0) for i, word in enumerate(reversed(children.get(0, [])))]
+    while stack:
+        word, before, last = stack.pop()
+        form, tag, relation = sentence.forms[word - 1], sentence.tags[word - 1], sentence.relations[word - 1]
+        lines.append(f"{before}{'└' if last else '├'}─ {printable(form)}  {tag}  {relation}")
+        below = before + ("   " if last else "│  ")
+        stack.extend((child, below, i == 0) for i, child in enumerate(reversed(children.get(word, []))))
+    return "\n".join(lines) + "\n"
+
+
+def render(parses: Sequence[Sequence[Sentence]], names: Sequence[str], *, trees: bool = False) -> Iterator[str]:
+    """The text of each sentence of each caption; a sentence is named `caption.number`."""
+    for name, sentences in zip(names, parses):
+        for number, sentence in enumerate(sentences, start=1):
+            yield draw(sentence) if trees else conllu(sentence, f"{name}.{number}")
