@@ -22,7 +22,7 @@ EXACT, STEM, SYNONYM, PARAPHRASE = range(4)
 BEAM = 40
 
 #: More matches than this between two captions mean that both have thousands of words, most of them the same.
-MAX_MATCHES = 40_000_000
+MAX_MATCHES = 20_000_000
 
 
 class Lines(NamedTuple):
@@ -87,12 +87,12 @@ def add(found: NDArray[np.int32], n: int, start2: int, length2: int, start1: int
 def matching(words: Words, module: int, a: int, b: int) -> bool:
     """Whether two words match by exact form, stem or synonym (each only where no earlier one of them made them equal)."""
     if module == EXACT:
-        return words.key[a] == words.key[b]
+        return bool(words.key[a] == words.key[b])
     if words.key[a] == words.key[b]:
         return False
     if module == STEM:
-        return words.stem[a] == words.stem[b]
-    return synonymous(words, a, b)
+        return bool(words.stem[a] == words.stem[b])
+    return bool(synonymous(words, a, b))
 
 
 @kernel
@@ -248,7 +248,7 @@ def search(
                     if i < stop:
                         continue
                     half = 1 if found[m, 4] == EXACT else 2
-                    rank -= word * (found[m, 1] // half + found[m, 3] // half)
+                    rank -= word * int(found[m, 1] // half + found[m, 3] // half)
                     if end != -1 and end != start:
                         rank += 1
                     # The reference charges the distance of a match to the path that does without it.
@@ -368,8 +368,8 @@ def align(
         if n > MAX_MATCHES:
             return pair
         if n > len(found):
-            found = np.empty((2 * n, 5), np.int32)
-            order = np.empty(2 * n, np.int64)
+            found = np.empty((n + n // 2, 5), np.int32)
+            order = np.empty(n + n // 2, np.int64)
             n = collect(lines, words, phrases, line1, line2, mark, pair + 1, found)
         group(found, n, length1, length2, cover, bounds, order, fixed)
         search(found, bounds, order, fixed, length1, length2, beam, state, used, history, chosen)

@@ -25,6 +25,7 @@ ENTRIES: dict[str, Entry] = {
     "BLEU-2": Entry(_METRICS + "bleu:BLEU", {"n": 2}),
     "BLEU-3": Entry(_METRICS + "bleu:BLEU", {"n": 3}),
     "BLEU-4": Entry(_METRICS + "bleu:BLEU", {"n": 4}),
+    "METEOR": Entry(_METRICS + "meteor:Meteor"),
     "ROUGE-L": Entry(_METRICS + "rouge:RougeL"),
     "CIDEr-D": Entry(_METRICS + "cider:CiderD"),
     "CIDEr": Entry(_METRICS + "cider:Cider"),

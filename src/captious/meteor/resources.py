@@ -1,0 +1,32 @@
+"""METEOR's word lists and tables, opened once for each place they are in."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from captious.meteor.normalise import Normaliser
+from captious.meteor.paraphrases import Paraphrases, open_index
+from captious.text import meteor_data
+from captious.text.synonyms import Synonyms
+
+
+class Resources:
+    """Everything METEOR looks words up in."""
+
+    def __init__(self, data: meteor_data.MeteorData) -> None:
+        self.normaliser = Normaliser(data.lines("nonbreaking/english.prefixes"))
+        self.function_words = frozenset(data.lines("function/english.words"))
+        self.synonyms = Synonyms.load(data.jar.parent)
+        self.paraphrases: Paraphrases = open_index(data.paraphrases)
+        self.paraphrase_words = self.paraphrases.number_of()
+
+    @classmethod
+    def open(cls, data_dir: str | Path | None = None) -> Resources:
+        """The resources in a directory, or in the installed package (see :func:`captious.text.meteor_data.find`)."""
+        return _open(meteor_data.find(data_dir))
+
+
+@lru_cache(maxsize=2)
+def _open(data: meteor_data.MeteorData) -> Resources:
+    return Resources(data)
