@@ -15,7 +15,7 @@ REFERENCES = [
     for i in range(12)
     for caption in (f"a dog number {i} runs in the park", f"the dog {i} is running", "a dog outside")
 ]
-GOOD = [{"image_id": i, "caption": f"a dog number {i} runs"} for i in range(12)]
+GOOD = [{"image_id": i, "caption": f"a dog number {i} runs" if i % 3 else f"the dog {i}"} for i in range(12)]
 POOR = [{"image_id": i, "caption": "a cat on a sofa"} for i in range(12)]
 
 
