@@ -21,21 +21,22 @@ class Rule(NamedTuple):
     back: int | str = 0  # how much of the match is given back: characters, or the place where this (re) first matches
 
 
-_MONTHS = "jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
-_DAYS = "mon|tues?|wed|thu|thurs|fri"
-_STATES = (
-    "ala|ariz|calif|colo|conn|ct|dak|fla|ga|ind|kans?|ky|md|mich|minn|mo|mont|neb|nev|okla|penn|tenn|va|vt|wisc?|wyo"
-)
-_COMPANIES = "inc|cos?|corp|pp?t[yeYE]s?|ltd|plc|bancorp|bhd|assn|univ|intl|sys"
-_TITLES_AFTER = "jr|sr|bros|(ed|ph)\\.d|esq"
-_OTHERS_BEFORE_A_BREAK = "tel|est|ext|sq|blvd|rd|rt|bldg|etc|al|seq"
+# Abbreviations after which a capital means that a sentence has ended.
+_BEFORE_A_BREAK = (
+    "jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thurs fri "
+    "ala ariz calif colo conn ct dak fla ga ind kan kans ky md mich minn mo mont neb nev okla penn tenn va vt wis wisc "
+    "wyo inc co cos corp ltd plc bancorp bhd assn univ intl sys jr sr bros esq tel est ext sq blvd rd rt bldg etc al seq"
+).split()
 # These are followed by a name, so a capital after them says nothing.
-_TITLES = (
-    "mr|mrs|ms|drs?|profs?|sens?|reps?|attys?|lt|col|gen|messrs|govs?|adm|rev|maj|sgt|cpl|pvt|mt|capt|ste?|ave|pres|"
-    "lieut|hon|brig|co?mdr|pfc|spc|supts?|det|adj|adv|asst|assoc|ens|insp|mlle|mme|msgr|sfc|ph|ft"
-)
-_OTHERS_BEFORE_A_NAME = "invt|elec|natl|m[ftFT]g|dept|vs|alex|wm|jos|cie|cf|treas|a\\.k\\.a"
-_BEFORE_A_NUMBER = "ca|figs?|prop|nos?|art|pp|op"
+_BEFORE_A_NAME = (
+    "mr mrs ms dr drs prof profs sen sens rep reps atty attys lt col gen messrs gov govs adm rev maj sgt cpl pvt mt "
+    "capt st ste ave pres lieut hon brig cmdr comdr pfc spc supt supts det adj adv asst assoc ens insp mlle mme msgr "
+    "sfc ph ft invt elec natl dept vs alex wm jos cie cf treas"
+).split()
+_BEFORE_A_NUMBER = "ca fig figs prop no nos art pp op".split()
+# Lowercase only, unlike the others.
+_LOWERCASE_COMPANIES = "pty pte ptys ptes ppty ppte pptys pptes".split()
+_LOWERCASE_MANUFACTURE = "mfg mtg".split()
 
 # After an acronym only these words are taken as the beginning of a new sentence.
 _SENTENCE_STARTERS = (
@@ -91,7 +92,7 @@ PARTS: dict[str, str | Charset] = {
     "PHONE": "(\\([0-9]{2,3}\\)[ \u00a0]?|(\\+\\+?)?([0-9]{2,4}[- \u00a0])?[0-9]{2,4}[- \u00a0])[0-9]{3,4}[- \u00a0]?"
     "[0-9]{3,5}|((\\+\\+?)?[0-9]{2,4}\\.)?[0-9]{2,4}\\.[0-9]{3,4}\\.[0-9]{3,5}",
     # --- addresses
-    "FULLURL": 'https?:\\/\\/[^ \\t\\n\\f\\r"<>|()]+[^ \\t\\n\\f\\r"<>|.!?(){},-]',
+    "FULLURL": 'https?:\\/\\/[^ \\t\\n\\f\\r"<>|(){}]+[^ \\t\\n\\f\\r"<>|.!?(){},-]',
     "LIKELYURL": '(www\\.([^ \\t\\n\\f\\r"<>|.!?(){},]+\\.)+[a-zA-Z]{2,4}'
     "|([^ \\t\\n\\f\\r\"`'<>|.!?(){},-_$]+\\.)+(com|net|org|edu))"
     '(\\/[^ \\t\\n\\f\\r"<>|()]+[^ \\t\\n\\f\\r"<>|.!?(){},-])?',
@@ -99,9 +100,9 @@ PARTS: dict[str, str | Charset] = {
     '[^ \\t\\n\\f\\r"<>|(){}.\u00a0]+(&gt;|>)?',
     "ATNAME": "[@\uff20][a-zA-Z_][a-zA-Z_0-9]*|[#\uff03]{LETTER}+",
     # --- abbreviations
-    "ABBREV1": f"({_MONTHS}|{_DAYS}|{_STATES}|{_COMPANIES}|{_TITLES_AFTER}|{_OTHERS_BEFORE_A_BREAK})\\.",
-    "ABBREV2": f"({_TITLES}|{_OTHERS_BEFORE_A_NAME})\\.",
-    "ABBREV3": f"({_BEFORE_A_NUMBER})\\.",
+    "ABBREV1": f"({'|'.join(_BEFORE_A_BREAK)}|pp?t[ye]s?|(ed|ph)\\.d)\\.",
+    "ABBREV2": f"({'|'.join(_BEFORE_A_NAME)}|m[ft]g|a\\.k\\.a)\\.",
+    "ABBREV3": f"({'|'.join(_BEFORE_A_NUMBER)})\\.",
     "ACRONYM": "({ACRO})\\.",
     "STARTER": _SENTENCE_STARTERS,
     # --- signs
@@ -112,9 +113,12 @@ PARTS: dict[str, str | Charset] = {
     "ASIAN_SMILEY": "[-^x=~<>']_[-^x=~<>']|\\([-^x=~<>'][_.]?[-^x=~<>']\\)|\\([\\^x=~<>']-[\\^x=~<>'`]\\)",
 }
 
+# Words made of letters only that become two tokens.
+SPLIT_WORDS = ("cannot", "gonna", "gotta", "lemme", "gimme", "wanna")
+
 RULES: list[Rule] = [
     Rule("keep", "cannot", back=3),
-    Rule("keep", "gonna|gotta|lemme|gimme|wanna", back=2),
+    Rule("keep", "gonna|gotta|lemme|gimme|wanna", back=2),  # these six: SPLIT_WORDS
     Rule("keep", "'t(is|was)", back="(?i:is|was)$"),
     Rule("markup", "{SGML}"),
     Rule("dash", "&(MD|mdash|ndash);|[\u0096\u0097\u2013-\u2015]"),
@@ -192,3 +196,9 @@ RULES: list[Rule] = [
     Rule("skip", "{NEWLINE}"),
     Rule("skip", "{ANY}"),
 ]
+
+
+def words_with_period() -> list[str]:
+    """Every plain word that may keep its period: what no period may follow in a plain caption."""
+    lists = (_BEFORE_A_BREAK, _BEFORE_A_NAME, _BEFORE_A_NUMBER, _LOWERCASE_COMPANIES, _LOWERCASE_MANUFACTURE)
+    return sorted({*(word for words in lists for word in words), *"abcdefghijklmnopqrstuvwxyz"})

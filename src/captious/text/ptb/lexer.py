@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from captious.text.ptb.automaton import Scanner
-from captious.text.ptb.grammar import PARTS, RULES
+from captious.text.ptb.grammar import PARTS, RULES, SPLIT_WORDS
 
 # What follows the caption. The reference reads a whole file, and a few rules look past the end of the line: after an
 # abbreviation or a single letter, a capital on the next line means that a sentence ends here. Captions are tokenised
@@ -47,6 +47,11 @@ def _round_brackets(token: str) -> str:
 def _fraction(token: str) -> str:
     return token.replace("\\/", "/").replace(" ", "\u00a0")
 
+
+# Letters followed by a space are a word whatever comes next: no rule reaches over a space from a letter. Saves most of
+# the scanning; words that are split must still be scanned.
+_WORDS = re.compile("(?:[A-Za-z]+ +)+")
+_SPLIT = frozenset(SPLIT_WORDS)
 
 # action → the token for the text matched; None: no token
 ACTIONS: dict[str, Callable[[str], str | None]] = {
@@ -94,19 +99,30 @@ class Lexer:
         found: list[str] = []
         at = 0
         while at < end_of_caption:
-            rule, end = self.scanner.longest(kinds, at)
-            cut = self.cut[rule]
-            if cut is not None:
-                match = cut.search(source[at:end])
-                end = at + match.start() if match else end
-            else:
-                end -= self.back[rule]
-            end = max(min(end, end_of_caption), at + 1)
-            token = self.actions[rule](source[at:end])
-            if token is not None:
-                found.append(token)
-            at = end - 1 if self.twice[rule] else end
+            run = _WORDS.match(source, at, end_of_caption)
+            if run is not None:
+                words = run.group().split()
+                if _SPLIT.isdisjoint(word.lower() for word in words):
+                    found += words
+                    at = run.end()
+                    continue
+            at = self._one(source, kinds, at, end_of_caption, found)
         return [_from_units(token) for token in found]
+
+    def _one(self, source: str, kinds: list[int], at: int, end_of_caption: int, found: list[str]) -> int:
+        """Scan one token (or a stretch without one) at ``at``; returns where to go on."""
+        rule, end = self.scanner.longest(kinds, at)
+        cut = self.cut[rule]
+        if cut is not None:
+            match = cut.search(source[at:end])
+            end = at + match.start() if match else end
+        else:
+            end -= self.back[rule]
+        end = max(min(end, end_of_caption), at + 1)
+        token = self.actions[rule](source[at:end])
+        if token is not None:
+            found.append(token)
+        return end - 1 if self.twice[rule] else end
 
 
 def _as_units(text: str) -> str:
