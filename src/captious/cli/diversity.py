@@ -11,8 +11,11 @@ from captious.cli import options
 from captious.cli.output import print_table, write_csv, write_json
 from captious.errors import InputError
 
-#: Columns of the table; the JSON has every measure.
-COLUMNS = ("Self-CIDEr", "LSA", "1-mBLEU-mix", "mBLEU-4", "Div-1", "Div-2", "Unique", "Novel", "Vocabulary")
+#: Rows of the table, before accuracy; the JSON has every measure.
+MEASURES = (
+    "Self-CIDEr", "LSA", "1-mBLEU-1", "1-mBLEU-2", "1-mBLEU-3", "1-mBLEU-4", "1-mBLEU-mix",
+    "Div-1", "Div-2", "Unique", "Novel", "Vocabulary",
+)  # fmt: skip
 
 
 def register(app: typer.Typer) -> None:
@@ -55,7 +58,7 @@ def diversity(
         Path | None, typer.Option("--per-image", metavar="OUT.csv", help="Write the measures of every image.")
     ] = None,
 ) -> None:
-    """Measure the diversity of several captions per image: one row per system, and one for people (the references)."""
+    """Measure the diversity of several captions per image: one column per system, and one for people (the references)."""
     from captious.api import load_systems, make_metrics
     from captious.diversity.sets import best as best_of
     from captious.diversity.sets import diversity as measure
@@ -98,7 +101,7 @@ def diversity(
                 "systems": [found.to_json(per_image=True, ci=ci) for found in systems],
                 "human": people.to_json(per_image=True, ci=ci),
                 **({"best": {name: [_best_json(row) for row in rows] for name, rows in cut.items()}} if cut else {}),
-                **({"agreement": [row._asdict() for row in agreed]} if agreed else {}),
+                **({"agreement": [row.to_json() for row in agreed]} if agreed else {}),
                 **({"figures": [str(path) for path in drawn]} if drawn else {}),
             },
             json,
@@ -113,26 +116,22 @@ def diversity(
             print(f"{len(drawn)} figures in {plots}: {', '.join(sorted({path.stem for path in drawn}))}")
 
 
-def show(rows: list[Any], accuracies: list[str], *, ci: bool) -> None:
-    """One row per system, people last; the best system of each column marked."""
-    wanted = [*COLUMNS, *(f"{kind} {name}" for name in accuracies for kind in ("mean", "oracle")), "F-measure"]
-    names = [name for name in wanted if any(name in row for row in rows)]
-    best = [[False] * (len(names) + 1) for _ in rows]
-    cells = []
-    for row in rows:
-        cells.append([row.system, *(_cell(row, name, ci) for name in names)])
-    if len(rows) > 2:
-        for j, name in enumerate(names):
-            values = {i: row[name].value for i, row in enumerate(rows[:-1]) if name in row}
-            pick = max if any(row[name].metric.higher_is_better for row in rows if name in row) else min
-            top = pick(values.values(), default=None)
-            for i, value in values.items():
-                best[i][j + 1] = value == top
-    header = [name if any(row[name].metric.higher_is_better for row in rows if name in row) else f"{name} ↓" for name in names]
-    first = rows[0].corpus
-    print_table(f"{len(first):,} images", ["system (captions per image)", *header], [
-        [f"{line[0]} ({_sizes(row)})", *line[1:]] for line, row in zip(cells, rows)
-    ], best=best)  # fmt: skip
+def show(systems: list[Any], accuracies: list[str], *, ci: bool) -> None:
+    """One row per measure and one column per system, people last; the best system of each row is marked."""
+    wanted = [*MEASURES, *(f"{kind} {name}" for name in accuracies for kind in ("mean", "oracle")), "F-measure"]
+    rows, best = [], []
+    for name in wanted:
+        known = {i: system[name] for i, system in enumerate(systems) if name in system}
+        if not known:
+            continue
+        better = next(iter(known.values())).metric.higher_is_better
+        # People are the yardstick, not a competitor.
+        values = [score.value for i, score in known.items() if i < len(systems) - 1]
+        top = (max if better else min)(values) if len(systems) > 2 and values else None
+        rows.append([name if better else f"{name} ↓", *(_cell(system, name, ci) for system in systems)])
+        best.append([False, *(i in known and i < len(systems) - 1 and known[i].value == top for i in range(len(systems)))])
+    header = [f"{len(systems[0].corpus):,} images", *(f"{system.system} ({_sizes(system)})" for system in systems)]
+    print_table("captions per image in brackets", header, rows, best=best)
 
 
 def _sizes(row: Any) -> str:

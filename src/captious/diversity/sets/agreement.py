@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,10 @@ class Agreement(NamedTuple):
     #: Sets compared, and images that entered the mean.
     sets: int
     images: int
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description; an undefined correlation becomes null."""
+        return {key: None if value != value else value for key, value in self._asdict().items()}
 
 
 def agreement(

@@ -1,0 +1,119 @@
+"""Switching words for their neighbours."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+
+import pytest
+
+import captious
+from captious.errors import InputError, MissingExtraError
+from captious.generate import synonym_switch, train_vectors
+
+VECTORS = {
+    "dog": [1.0, 0.0, 0.0],
+    "puppy": [1.0, 0.1, 0.0],
+    "hound": [1.0, 1.0, 0.0],
+    "cat": [0.0, 0.0, 1.0],
+    "runs": [-1.0, 0.0, 0.0],
+}
+CAPTION = "a dog runs"
+
+
+def switch(captions: object = (CAPTION,), probability: float = 1.0, **options: object) -> object:
+    return synonym_switch(captions, probability, vectors=VECTORS, tokenizer="none", **options)
+
+
+def test_nothing_is_switched_with_probability_0() -> None:
+    assert switch(probability=0.0, samples=3) == [[CAPTION] * 3]
+
+
+def test_words_are_switched_for_near_ones_in_proportion_to_similarity() -> None:
+    varied = switch(samples=4000)[0]
+    words = [caption.split() for caption in varied]
+    assert {w[0] for w in words} == {"a"}  # no vector: stays
+    assert {w[2] for w in words} == {"runs"}  # all its neighbours point away: stays
+    counts = Counter(w[1] for w in words)
+    # "cat" is at a right angle (similarity 0) and never comes; "dog" is no neighbour of itself.
+    assert set(counts) == {"puppy", "hound"}
+    near, far = 1 / 1.01**0.5, 0.5**0.5
+    assert counts["puppy"] / 4000 == pytest.approx(near / (near + far), abs=0.03)
+
+
+def test_probability_is_that_of_each_word() -> None:
+    varied = switch(["dog " * 4000], 0.3, samples=1)[0][0].split()
+    assert sum(word != "dog" for word in varied) / 4000 == pytest.approx(0.3, abs=0.03)
+
+
+def test_only_the_nearest_count() -> None:
+    assert {caption.split()[1] for caption in switch(samples=50, neighbours=1)[0]} == {"puppy"}
+
+
+def test_words_can_be_kept() -> None:
+    assert switch(keep=frozenset({"dog"}), samples=2) == [[CAPTION] * 2]
+
+
+def test_the_same_seed_gives_the_same_captions() -> None:
+    assert switch(samples=20) == switch(samples=20)
+    assert switch(samples=20) != switch(samples=20, seed=1)
+
+
+def test_mappings_and_corpora_keep_their_ids() -> None:
+    varied = switch({7: "a dog", "b": ["a cat", "a puppy"]}, 0.0, samples=3)
+    assert varied == {"7": ["a dog"] * 3, "b": ["a cat", "a puppy", "a cat"]}
+    corpus = captious.load({"1": ["a dog"]}, {"1": "the dog"}, tokenizer="none")
+    assert switch(corpus, 0.0, samples=2) == {"1": ["the dog", "the dog"]}
+
+
+def test_more_switching_is_more_diverse_and_less_accurate() -> None:
+    """A system of one caption moves across the plane, as in the paper."""
+    from captious.data import demo_path
+
+    corpus = captious.load(demo_path("references"), demo_path("good"), tokenizer="simple")
+    vectors = train_vectors(corpus.references.sentences, min_count=2, dimensions=20, tokenizer="none")
+    found = [
+        captious.diversity(corpus.with_candidates(list(synonym_switch(corpus, p, vectors=vectors).values()), name=f"p={p}"))
+        for p in (0.0, 0.2, 0.5, 0.9)
+    ]
+    diversity = [f["Self-CIDEr"].value for f in found]
+    accuracy = [f["mean CIDEr-D"].value for f in found]
+    assert diversity[0] == pytest.approx(0.0, abs=1e-6)
+    assert diversity == sorted(diversity) and diversity[-1] > 0.7
+    assert accuracy == sorted(accuracy, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"probability": 1.5}, "between 0 and 1"),
+        ({"samples": 0}, "positive whole numbers"),
+        ({"captions": "a dog"}, "captions are a list of texts"),
+        ({"captions": [["a dog"]]}, "captions are a list of texts"),
+    ],
+)
+def test_mistakes(options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        switch(**options)
+
+
+def test_trained_vectors_are_the_same_each_time() -> None:
+    captions = [f"a {animal} {verb} in the {place}" for animal in ("dog", "cat") for verb in ("runs", "sits") for place in ("park", "house")] * 5
+    first, second = (train_vectors(captions, dimensions=10, min_count=1, tokenizer="none") for _ in range(2))
+    assert first.dimension == 10 and len(first) == 9
+    assert first.nearest("dog", 3) == second.nearest("dog", 3) != []
+    assert "40-captions" in first.signature
+    from_source = train_vectors({"i": captions}, dimensions=10, min_count=1, tokenizer="none")
+    assert from_source.nearest("dog", 3) == first.nearest("dog", 3)
+
+
+def test_too_few_captions_to_train_on() -> None:
+    with pytest.raises(InputError, match="no word occurs 5 times"):
+        train_vectors(["a dog"], tokenizer="none")
+
+
+def test_missing_gensim(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gensim", None)
+    monkeypatch.setitem(sys.modules, "gensim.models", None)
+    with pytest.raises(MissingExtraError, match=r"captious\[word2vec\]"):
+        train_vectors(["a dog"], tokenizer="none")

@@ -1,0 +1,76 @@
+"""Figures: looks, saving, hostile text, a missing package."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from captious.errors import InputError, MissingExtraError
+from captious.report import diversity_plots as plots
+from captious.report import style
+
+
+def test_looks_differ() -> None:
+    found = style.looks(14)
+    assert len({(look.colour, look.marker) for look in found}) == 14
+    assert style.HUMAN not in {look.colour for look in found}
+
+
+def test_saved_in_every_format_and_the_same_each_time(tmp_path: Path) -> None:
+    def draw(folder: str) -> dict[str, bytes]:
+        figure = plots.plane([plots.Point("a", 0.5, 0.6, (0.4, 0.6), (0.5, 0.7)), plots.Point("h", 0.7, 0.8, human=True)])
+        return {path.name: path.read_bytes() for path in style.save(figure, tmp_path / folder, "plane")}
+
+    first, second = draw("one"), draw("two")
+    assert set(first) == {"plane.png", "plane.pdf", "plane.svg"}
+    assert first == second
+    assert not [path for path in (tmp_path / "one").iterdir() if path.suffix == ".tmp"]
+
+
+def test_settings_do_not_leak() -> None:
+    plt = style.pyplot()
+    before = dict(plt.rcParams)
+    style.pyplot().close(plots.word_frequencies([plots.frequency_curve("a", np.array([1, 1, 2], dtype=np.int32))]))
+    assert dict(plt.rcParams) == before
+
+
+def test_hostile_names_and_captions(tmp_path: Path) -> None:
+    name = "$x^{ <b>&amp; \n😀 |||"
+    captions = ["costs $5 or $6", "a_b^c \\frac", "word " * 10_000, "", name]
+    coordinates = np.random.default_rng(0).normal(size=(5, 5))
+    figures = {
+        "plane": plots.plane([plots.Point(name, 0.0, 0.0)]),
+        "radar": plots.radar(coordinates, captions, axes_names=[name] * 5, title=style.shorten(name)),
+        "map": plots.mds_map([plots.MapGroup(name, name, coordinates[:, :2])]),
+        "m": plots.effect_of_m([plots.Curve(name, [2, 5], [0.1, 0.2])]),
+    }
+    for key, figure in figures.items():
+        assert style.save(figure, tmp_path, key, formats=["svg"])[0].stat().st_size > 1000
+
+
+def test_radar_of_few_axes_and_many_captions() -> None:
+    for axes, captions in ((1, 1), (2, 3), (5, 25), (0, 2)):
+        figure = plots.radar(np.ones((captions, axes)), ["a caption"] * captions)
+        assert sum(a.get_visible() for a in figure.axes) == min(captions, 20)
+        style.pyplot().close(figure)
+
+
+def test_frequency_curve() -> None:
+    curve = plots.frequency_curve("a", np.array([3, 1, 3, 3, 2, 1], dtype=np.int32), human=True)
+    assert curve.x == [1, 2, 3]
+    assert curve.y == pytest.approx([0.5, 1 / 3, 1 / 6])
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("")
+    with pytest.raises(InputError, match="is a file"):
+        style.save(plots.plane([plots.Point("a", 1, 1)]), tmp_path / "x", "plane")
+
+
+def test_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'captious\[plots\]'"):
+        plots.plane([plots.Point("a", 1, 1)])
