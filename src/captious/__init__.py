@@ -15,6 +15,7 @@ from captious._version import __version__
 if TYPE_CHECKING:
     from captious.api import Comparison, compare, load, load_systems, score
     from captious.corpus import Captions, Corpus
+    from captious.diversity.corpus import corpus_diversity
     from captious.diversity.sets.api import diversity
     from captious.errors import CaptiousError, InputError, MissingExtraError
     from captious.metrics.base import Metric
@@ -34,6 +35,7 @@ _WHERE = {
     "Score": "captious.scores",
     "Scores": "captious.scores",
     "compare": "captious.api",
+    "corpus_diversity": "captious.diversity.corpus",
     "diversity": "captious.diversity",
     "load": "captious.api",
     "load_systems": "captious.api",
@@ -53,6 +55,7 @@ __all__ = [
     "Scores",
     "__version__",
     "compare",
+    "corpus_diversity",
     "diversity",
     "load",
     "load_systems",

@@ -43,7 +43,7 @@ _INFIX = regex.compile(
     rf"|(?<=[\p{{L}}0-9])[:<>=/](?=\p{{L}})"
 )
 _URL = regex.compile(
-    r"(?i)(?:(?:https?|ftp)://|www\.)\S*[\p{L}\p{N}/]|[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.(?:com|org|net|edu|gov|co\.uk|de)(?:/\S*)?"
+    r"(?i)(?:(?:https?|ftp)://|www\.)\S*[\p{L}\p{N}/]|[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.(?:com|org|net|edu|gov|co\.uk|de)(?:/\S*[\p{L}\p{N}/])?"
 )
 _EMOTICON = regex.compile(r"[:;=8xX]['’]?[-o^]?[)(\]\[DPpOo3/\\|*}{@]{1,3}|[(\[][-o^]?['’]?[:;=]|<3|\^_+\^|-_+-|[oO0]_+[oO0]")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,11 @@ from captious.diversity.corpus.trees import Parser, TreeBank
 from captious.errors import InputError
 from captious.io import CaptionFile, CaptionWarning, align, read
 from captious.progress import track
+from captious.text import tokenizers
 from captious.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from captious.language import ParsedBatch
 
 #: Reads captions as the published study did: see docs/corpus.md.
 TOKENIZER = "spacy-like"
@@ -46,6 +51,7 @@ def corpus_diversity(
     parser: Parser | None = None,
     norms: str | Path | Mapping[str, float] | None = None,
     seed: int = SEED,
+    jobs: int = 1,
 ) -> CorpusDiversity:
     """Measure how diverse the captions of one or more systems are as a whole, and how diverse people are.
 
@@ -66,6 +72,8 @@ def corpus_diversity(
         Concreteness ratings by word, or a file of them.
     seed
         Seeds the random orders of the type-token curve.
+    jobs
+        Threads for parsing; the numbers are the same.
     """
     sources = _several_sources(predictions)
     called = list(names) if names is not None else [None] * len(sources)
@@ -78,7 +86,7 @@ def corpus_diversity(
     if norms is not None:
         study.norms = dict(norms) if isinstance(norms, Mapping) else word_lists.read_norms(norms)
     if parse or parser is not None:
-        study.parse_references(parser or built_in_parser)
+        study.parse_references(parser or built_in_parser(jobs))
     if train is not None:
         study.add_training(_file(train, "references"))
     humans = study.humans()
@@ -90,13 +98,17 @@ def corpus_diversity(
     return study.result(humans, reports)
 
 
-def built_in_parser(texts: Sequence[str]) -> Sequence[Any]:
-    """Parses by :mod:`captious.language`, of PTB tokens."""
-    from captious.corpus import Captions
-    from captious.language import parses_of
+def built_in_parser(jobs: int = 1) -> Parser:
+    """Parses by :mod:`captious.language`, of PTB tokens without punctuation."""
 
-    parses: Sequence[Any] = parses_of(Captions([[text] for text in texts], "ptb"))
-    return parses
+    def parser(texts: Sequence[str]) -> ParsedBatch:
+        from captious.language import parse_batch
+
+        words, counts = tokenizers.get("ptb")(texts)
+        bounds = offsets_of(counts).tolist()
+        return parse_batch([words[a:b] for a, b in pairwise(bounds)], jobs=jobs)
+
+    return parser
 
 
 def system_name(file: CaptionFile) -> str:

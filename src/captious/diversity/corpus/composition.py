@@ -106,7 +106,8 @@ def find_prepositions(bank: TreeBank) -> Phrases:
     Prepositions are tokens tagged IN, and "to" where it marks a noun (the Penn tag TO does not tell it from the
     infinitive's). In Universal Dependencies the noun is the head and the preposition hangs from it (``case``), so the
     phrase runs from the preposition to the last word under that noun. Any other IN (a subordinating conjunction, a
-    preposition without its noun) has the phrase of its own subtree.
+    preposition without its noun) has the phrase of its own subtree; one that the parser took for a particle ("down a
+    street") has the phrase that follows it.
     """
     trees = bank.trees
     case = bank.mask(bank.relations, lambda name: name == "case")[trees.relations]
@@ -118,6 +119,13 @@ def find_prepositions(bank: TreeBank) -> Phrases:
     governor = trees.heads[place]
     owner = np.where(case[place] & (governor > place), governor, place)
     end = right[owner] + 1
+    # Regained ones, from right to left, since one may stand before another: the phrase that the next word opens.
+    ends = np.zeros(len(preposition) + 1, dtype=np.int64)
+    ends[place] = end
+    for p in np.flatnonzero(trees.regained)[::-1].tolist():
+        following = int(trees.heads[p + 1])
+        ends[p] = ends[p + 1] if preposition[p + 1] else right[max(following, p + 1)] + 1
+    end = ends[place]
     before = np.concatenate([[0], np.cumsum(preposition)])
     return Phrases(trees.caption_of[place], before[end] - before[place], phrase_keys(trees, place, end))
 

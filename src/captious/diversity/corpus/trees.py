@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.corpus import IntArray
+from captious.corpus import IntArray, offsets_of
+from captious.diversity.corpus.flat import gather
+from captious.diversity.corpus.tags import repair
 from captious.language.parse_types import Parse
 from captious.text.vocabulary import Vocabulary
 
-#: Texts in, parses out, in the same order.
-Parser = Callable[[Sequence[str]], Sequence[Parse]]
+if TYPE_CHECKING:
+    from captious.language import ParsedBatch
+
+#: Texts in, parses out, in the same order: as sentences, or as flat arrays.
+Parser = Callable[[Sequence[str]], "Sequence[Parse] | ParsedBatch"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,8 @@ class Trees:
     heads: IntArray
     sentences: IntArray
     offsets: IntArray
+    #: Words that the parser took for particles or adverbs and that are prepositions (see `tags.repair`).
+    regained: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -57,7 +65,7 @@ def flatten(parses: Sequence[Parse], words: Vocabulary, tags: Vocabulary, relati
             heads += sentence.heads
             lengths.append(len(sentence.forms))
         per_caption.append(len(forms) - before)
-    sentences = _offsets(lengths)
+    sentences = offsets_of(lengths)
     start = np.repeat(sentences[:-1], lengths)
     within = np.array(heads, dtype=np.int64)
     return Trees(
@@ -66,7 +74,25 @@ def flatten(parses: Sequence[Parse], words: Vocabulary, tags: Vocabulary, relati
         relations=relations.encode(arcs),
         heads=np.where(within > 0, start + within - 1, np.arange(len(within), dtype=np.int64)),
         sentences=sentences,
-        offsets=_offsets(per_caption),
+        offsets=offsets_of(per_caption),
+        regained=np.zeros(len(within), dtype=np.bool_),
+    )
+
+
+def from_batch(batch: ParsedBatch, words: Vocabulary, tags: Vocabulary, relations: Vocabulary) -> Trees:
+    """The same from the parser's own arrays, where equal sentences stand once."""
+    numbers = words.encode([form.lower() for form in batch.forms])
+    place, sentences = gather(batch.offsets, batch.sentence_of)
+    within = batch.heads[place]
+    start = np.repeat(sentences[:-1], np.diff(sentences))
+    return Trees(
+        words=numbers[place],
+        tags=tags.encode(batch.tag_names)[batch.tags[place]],
+        relations=relations.encode(batch.relation_names)[batch.relations[place]],
+        heads=np.where(within > 0, start + within - 1, np.arange(len(within), dtype=np.int64)),
+        sentences=sentences,
+        offsets=sentences[batch.caption_offsets],
+        regained=np.zeros(len(within), dtype=np.bool_),
     )
 
 
@@ -80,13 +106,8 @@ def join(a: Trees, b: Trees) -> Trees:
         heads=np.concatenate([a.heads, b.heads + shift]),
         sentences=np.concatenate([a.sentences, b.sentences[1:] + shift]),
         offsets=np.concatenate([a.offsets, b.offsets[1:] + shift]),
+        regained=np.concatenate([a.regained, b.regained]),
     )
-
-
-def _offsets(lengths: list[int]) -> IntArray:
-    out = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=out[1:])
-    return out
 
 
 class TreeBank:
@@ -108,10 +129,13 @@ class TreeBank:
             if text not in known and text not in new:
                 new[text] = len(known) + len(new)
         if new:
-            parsed = flatten(self._parser(list(new)), self.words, self.tags, self.relations)
+            made = self._parser(list(new))
+            labels = self.words, self.tags, self.relations
+            parsed = flatten(made, *labels) if isinstance(made, Sequence) else from_batch(made, *labels)
             if len(parsed) != len(new):
                 raise ValueError("the parser must return one parse per text")
-            self.trees = join(self.trees, parsed)
+            tags, regained = repair(parsed.words, parsed.tags, parsed.sentences, self.words, self.tags)
+            self.trees = join(self.trees, replace(parsed, tags=tags, regained=regained))
             known.update(new)
         return np.fromiter((known[text] for text in texts), dtype=np.int64, count=len(texts))
 

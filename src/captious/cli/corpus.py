@@ -1,0 +1,110 @@
+"""``captious corpus``: how diverse whole corpora of captions are, one row per system and one for people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from captious.cli import options
+from captious.cli.output import print_table, write_json
+
+
+def register(app: typer.Typer) -> None:
+    app.command("corpus")(corpus)
+
+
+def corpus(
+    references: options.References,
+    predictions: options.Predictions,
+    train: Annotated[
+        Path | None, typer.Option("--train", metavar="CAPTIONS", help="Training captions: novelty and learnable words.")
+    ] = None,
+    plots: Annotated[Path | None, typer.Option("--plots", metavar="DIR", help="Write the figures into this folder.")] = None,
+    json: options.JsonOut = None,
+    tokenizer: Annotated[
+        str, typer.Option("--tokenizer", help="spacy-like (as the published study), ptb, simple, none.")
+    ] = "spacy-like",
+    subset: Annotated[
+        bool, typer.Option("--subset", help="Compare with the references on the images that both have.")
+    ] = False,
+    allow_several: options.AllowSeveral = False,
+    trees: Annotated[bool, typer.Option("--trees/--no-trees", help="Measures that need tags and trees.")] = True,
+    norms: Annotated[
+        Path | None, typer.Option("--norms", metavar="TABLE", help="Concreteness ratings by word (CSV or TSV).")
+    ] = None,
+    words: Annotated[int, typer.Option("--words", min=0, max=50, help="Words to list in each ranking.")] = 10,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Threads for parsing.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the random orders of the type-token curve.")] = 1,
+) -> None:
+    """Diversity of whole corpora: vocabulary, recall and omissions, composition, complexity."""
+    from captious.diversity.corpus import corpus_diversity
+
+    result = corpus_diversity(
+        references, predictions, train=train, tokenizer=tokenizer, subset=subset, several=allow_several or None,
+        parse=trees, norms=norms, seed=seed, jobs=jobs,
+    )  # fmt: skip
+    written: list[Path] = []
+    if plots is not None:
+        from captious.report import corpus_plots
+
+        written = corpus_plots.write(result, plots)
+    if json is not None:
+        write_json({"references": str(references), **result.to_json()}, json)
+    if json != "-":
+        show(result, words)
+        if written:
+            print(f"{len(written)} figures in {plots}")
+
+
+def show(result: Any, words: int) -> None:
+    """The table (in pieces where the terminal is narrow), and the words that matter most."""
+    from captious.diversity.corpus.measures import MEASURES, title
+
+    header, rows = result.table()
+    for piece in _pieces(header, rows):
+        print_table("", [header[j] for j in piece], [[row[j] for j in piece] for row in rows])
+    shown = set(header)
+    for measure in MEASURES:
+        if title(measure, result.n) in shown:
+            print(f"{title(measure, result.n):9s} {measure.summary.format(n=result.n)}")
+    if not result.trained:
+        print("No training captions (--train): novelty is unknown, and all words of the references count as learnable.")
+    print(f"humans: each measure of {result.n} parallel descriptions per image, averaged.  {result.signature}")
+    if words:
+        for report in result.systems:
+            _words(report, words)
+
+
+def _words(report: Any, limit: int) -> None:
+    print(f"\n{report.name}")
+    lists = [
+        ("over-used", [row["word"] for row in report.over_used]),
+        ("under-used", [row["word"] for row in report.under_used]),
+        ("never used", [row[0] for row in report.omitted_globally.get("validation", [])]),
+    ]
+    for name in report.omitted_locally:
+        lists.append((f"missed, {name.replace('_', ' ')}", [row[0] for row in report.omitted_locally[name]]))
+    for name, found in lists:
+        print(f"  {name + ':':26s} {', '.join(found[:limit]) or '–'}")
+
+
+def _pieces(header: list[str], rows: list[list[str]]) -> list[list[int]]:
+    """Columns in groups that fit the terminal; each group repeats the first column. A pipe takes them all at once."""
+    from rich.console import Console
+
+    console = Console()
+    if not console.is_terminal:
+        return [list(range(len(header)))]
+    widths = [max(len(row[j]) for row in [header, *rows]) + 3 for j in range(len(header))]
+    room = max(console.width - widths[0] - 2, max(widths[1:], default=0))
+    pieces: list[list[int]] = []
+    left = 0
+    for j in range(1, len(header)):
+        if not pieces or left < widths[j]:
+            pieces.append([0])
+            left = room
+        pieces[-1].append(j)
+        left -= widths[j]
+    return pieces

@@ -1,0 +1,245 @@
+"""Measures on tags and trees, on sentences parsed by hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from captious.diversity.corpus import complexity as cx
+from captious.diversity.corpus import composition as comp
+from captious.diversity.corpus import local_recall as local
+from captious.diversity.corpus import pos
+from captious.diversity.corpus.trees import TreeBank
+from captious.language.parse_types import Parse, Sentence
+from tests.conftest import read_jsonl
+
+
+def sentence(text: str) -> Sentence:
+    """``word/TAG/head/relation`` for each word."""
+    cells = [word.rsplit("/", 3) for word in text.split()]
+    forms, tags, heads, relations = (list(column) for column in zip(*cells))
+    return Sentence(forms, tags, list(forms), [int(head) for head in heads], relations)
+
+
+PARSED = {
+    # The table is on the pan or the pan on the table: the example of the paper, three prepositions deep.
+    "eggs on top of a pan on a table": [
+        "eggs/NNS/0/root on/IN/3/case top/NN/1/nmod of/IN/6/case a/DT/6/det pan/NN/3/nmod on/IN/9/case a/DT/9/det table/NN/6/nmod"
+    ],
+    "a man walks to a bus stop while it rains": [
+        "a/DT/2/det man/NN/3/nsubj walks/VBZ/0/root to/TO/7/case a/DT/7/det bus/NN/7/compound stop/NN/3/nmod "
+        "while/IN/10/mark it/PRP/10/nsubj rains/VBZ/3/advcl"
+    ],
+    "a fire hydrant sign to read": [
+        "a/DT/4/det fire/NN/4/compound hydrant/NN/4/compound sign/NN/0/root to/TO/6/mark read/VB/4/acl"
+    ],
+    "two dogs cats run": ["two/CD/2/nummod dogs/NNS/0/root", "cats/NNS/2/nsubj run/VBP/0/root"],
+    "bus stop": ["bus/NN/2/compound stop/NN/0/root"],
+    "": [],
+}
+
+
+def parser(texts: Sequence[str]) -> list[Parse]:
+    return [[sentence(line) for line in PARSED[text]] for text in texts]
+
+
+def bank_of(texts: list[str]) -> tuple[TreeBank, np.ndarray]:
+    bank = TreeBank(parser)
+    rows = bank.rows(texts)
+    return bank, rows
+
+
+def found(texts: list[str]) -> comp.Composition:
+    bank, rows = bank_of(texts)
+    return comp.composition(comp.find_compounds(bank), comp.find_prepositions(bank), bank.weights(rows))
+
+
+def test_the_example_of_the_paper_has_depth_three() -> None:
+    depths = found(["eggs on top of a pan on a table"]).pp_depths
+    assert depths.tolist() == [0, 1, 1, 1]
+
+
+def test_to_is_a_preposition_before_a_noun_only_and_a_conjunction_has_its_own_phrase() -> None:
+    result = found(["a man walks to a bus stop while it rains", "a fire hydrant sign to read"])
+    assert result.pp_depths.tolist() == [0, 2]
+    assert result.preposition_ratio == 1
+    assert result.pp_types_1 == 2
+
+
+def test_compounds_are_runs_of_nouns_within_a_sentence() -> None:
+    result = found(["a fire hydrant sign to read", "two dogs cats run", "bus stop", "bus stop", ""])
+    assert result.compound_lengths.tolist() == [0, 0, 2, 1]
+    assert result.compound_ratio == pytest.approx(3 / 5)
+    assert result.compound_types_2 == 1
+
+
+def test_a_text_is_parsed_once() -> None:
+    calls: list[str] = []
+
+    def counting(texts: Sequence[str]) -> list[Parse]:
+        calls.extend(texts)
+        return parser(texts)
+
+    bank = TreeBank(counting)
+    first = bank.rows(["bus stop", "", "bus stop"])
+    second = bank.rows(["two dogs cats run", "bus stop"])
+    assert first.tolist() == [0, 1, 0]
+    assert second.tolist() == [2, 0]
+    assert calls == ["bus stop", "", "two dogs cats run"]
+    alone, _ = bank_of(["bus stop", "", "two dogs cats run"])
+    for name in ("words", "tags", "heads", "relations", "sentences", "offsets"):
+        assert (getattr(bank.trees, name) == getattr(alone.trees, name)).all()
+
+
+def test_yngve_and_frazier_by_hand() -> None:
+    # [[a man] walks [to a [bus stop]] [while it rains]]: "bus" and "stop" are one flat phrase with "to" and "a".
+    bank, _ = bank_of(["a man walks to a bus stop while it rains"])
+    yngve, frazier = cx.word_scores(bank)
+    assert yngve.tolist() == [4, 3, 2, 4, 3, 2, 1, 2, 1, 0]
+    # At "a" open the clause (1.5) and the noun phrase; "to" opens a phrase, "while" a clause.
+    assert frazier.tolist() == [2.5, 0, 0, 1, 0, 0, 0, 1.5, 0, 0]
+    scores = cx.complexity(bank)
+    assert scores.yngve[0] == pytest.approx(2.2)
+    assert scores.frazier[0] == pytest.approx(0.5)
+    assert scores.frazier_peak[0] == 2.5
+
+
+def test_complexity_of_several_sentences_and_of_none() -> None:
+    bank, rows = bank_of(["two dogs cats run", "", "bus stop"])
+    scores = cx.complexity(bank)
+    assert scores.yngve.tolist()[0] == pytest.approx(0.5)
+    # Two sentences: the peak does not reach over the full stop between them.
+    assert scores.frazier_peak[0] == 1.5
+    assert np.isnan(scores.yngve[1])
+    assert cx.mean_over(scores.yngve, bank.weights(rows)) == pytest.approx(0.5)
+
+
+def test_shares_of_parts_of_speech() -> None:
+    bank, rows = bank_of(["two dogs cats run"])
+    shares = pos.shares(bank, pos.tag_counts(bank, bank.weights(rows)))
+    assert shares == {"noun": 0.5, "number": 0.25, "verb": 0.25}
+    assert [pos.is_content(tag) for tag in ("NNP", "JJR", "VBG", "RBS", "IN", "MD", "PRP")] == [True] * 4 + [False] * 3
+
+
+def words(text: str) -> list[tuple[str, str]]:
+    return [(word.split("/")[0], word.split("/")[1]) for word in text.split()]
+
+
+REFERENCES = [
+    ["a/DT dog/NN runs/VBZ", "the/DT dog/NN sleeps/VBZ", "dog/NN dog/NN on/IN grass/NN"],
+    ["red/JJ bus/NN", "a/DT red/JJ car/NN", "red/VB red/JJ bus/NN"],
+    ["two/CD cats/NNS", "cats/NNS", "cats/NNS quickly/RB"],
+]
+CANDIDATES = ["the/DT dog/NN on/IN sand/NN", "a/DT bus/NN", "a/DT"]
+
+
+def plain(texts: Sequence[str]) -> list[Parse]:
+    """Tags only; every word hangs from the root."""
+    parses = []
+    for text in texts:
+        forms, tags = zip(*words(text))
+        parses.append([Sentence(list(forms), list(tags), list(forms), [0] * len(forms), ["root"] * len(forms))])
+    return parses
+
+
+def test_local_recall_by_hand() -> None:
+    bank = TreeBank(plain)
+    rows = bank.rows([text for group in REFERENCES for text in group])
+    target = local.importance(bank, rows, np.repeat(np.arange(3), 3), 3)
+    result = local.local_recall(bank, bank.rows(CANDIDATES), np.arange(3), target, 3)
+    # Class 1: runs, sleeps, grass | car | quickly; class 2: bus; class 3: dog | red | cats.
+    assert result.words.tolist() == [5, 1, 3]
+    assert result.images.tolist() == [3, 1, 3]
+    assert result.mean.tolist() == [0, 1, pytest.approx(1 / 3)]
+    assert result.pooled.tolist() == [0, 1, pytest.approx(1 / 3)]
+    # dog yes, sand no | bus yes | no content word: that image is left out.
+    assert result.precision_mean == pytest.approx(0.75)
+    assert result.precision_pooled == pytest.approx(2 / 3)
+    names = bank.words.words
+    assert {names[w] for w in local.rank_absolute(result.missed)} == {"red", "cats"}
+
+
+def test_mean_and_pooled_recall_differ_as_they_should() -> None:
+    bank = TreeBank(plain)
+    rows = bank.rows(["a/NN b/NN c/NN", "d/NN"])
+    target = local.importance(bank, rows, np.arange(2), 2)
+    result = local.local_recall(bank, bank.rows(["a/NN", "d/NN"]), np.arange(2), target, 1)
+    assert result.mean.tolist() == [pytest.approx((1 / 3 + 1) / 2)]
+    assert result.pooled.tolist() == [pytest.approx(2 / 4)]
+
+
+def test_rankings_of_missed_words() -> None:
+    missed, occurrences = np.array([5, 3, 3, 0, 4]), np.array([10, 3, 4, 9, 4])
+    assert local.rank_absolute(missed).tolist() == [0, 4, 1, 2]
+    assert local.rank_relative(missed, occurrences).tolist() == [4, 1, 2, 0]
+    assert local.rank_relative(missed, occurrences, 3).tolist() == [4, 2, 0]
+
+
+def test_several_captions_of_an_image_count_together() -> None:
+    bank = TreeBank(plain)
+    rows = bank.rows(["dog/NN", "grass/NN"])
+    target = local.importance(bank, rows, np.zeros(2, dtype=np.int64), 1)
+    both = local.local_recall(bank, bank.rows(["grass/NN", "dog/NN"]), np.zeros(2, dtype=np.int64), target, 1)
+    assert both.mean.tolist() == [1]
+
+
+@pytest.mark.shared
+def test_fast_paths_agree_with_plain_ones_on_real_trees(shared_data: Path) -> None:
+    gold = {}
+    for number, row in enumerate(read_jsonl(shared_data / "parses" / "captions.jsonl.gz")):
+        if number % 40 == 0:
+            gold[row["text"]] = [Sentence.from_dict(s, keep_graph=False) for s in row["sentences"]]
+        if number > 80_000:
+            break
+    bank = TreeBank(lambda texts: [gold[text] for text in texts])
+    weights = bank.weights(bank.rows(list(gold)))
+    result = comp.composition(comp.find_compounds(bank), comp.find_prepositions(bank), weights)
+    lengths: Counter[int] = Counter()
+    depths: Counter[int] = Counter()
+    pairs, phrases = set(), set()
+    for parse in gold.values():
+        for parsed in parse:
+            for run in plain_compounds(parsed):
+                lengths[len(run)] += 1
+                if len(run) == 2:
+                    pairs.add(tuple(run))
+            for depth, phrase in plain_prepositions(parsed):
+                depths[depth] += 1
+                if depth == 1:
+                    phrases.add(phrase)
+    assert {k: v for k, v in enumerate(result.compound_lengths) if v} == lengths
+    assert {k: v for k, v in enumerate(result.pp_depths) if v} == depths
+    assert result.compound_types_2 == len(pairs)
+    assert result.pp_types_1 == len(phrases)
+
+
+def plain_compounds(parsed: Sentence) -> list[list[str]]:
+    runs: list[list[str]] = [[]]
+    for form, tag in zip(parsed.forms, parsed.tags):
+        if tag.startswith("NN"):
+            runs[-1].append(form.lower())
+        else:
+            runs.append([])
+    return [run for run in runs if len(run) > 1]
+
+
+def plain_prepositions(parsed: Sentence) -> list[tuple[int, tuple[str, ...]]]:
+    """Depth and words of each prepositional phrase, by collecting subtrees."""
+
+    def under(word: int) -> set[int]:
+        return {word}.union(*(under(d) for d, head in enumerate(parsed.heads, 1) if head == word))
+
+    places = range(1, len(parsed) + 1)
+    kinds = {i: (parsed.tags[i - 1], parsed.relations[i - 1]) for i in places}
+    prepositions = {i for i, (tag, name) in kinds.items() if tag == "IN" or (tag == "TO" and name == "case")}
+    out = []
+    for i in sorted(prepositions):
+        head = parsed.heads[i - 1]
+        owner = head if kinds[i][1] == "case" and head > i else i
+        phrase = range(i, max(under(owner)) + 1)
+        out.append((len(prepositions.intersection(phrase)), tuple(parsed.forms[j - 1].lower() for j in phrase)))
+    return out

@@ -1,0 +1,63 @@
+"""The spaCy-like tokenizer: what the convention asks for, case by case."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from captious.text import tokenizers
+from captious.text.spacy_like import split_chunk, tokenize_flat
+
+CASES = {
+    "A dog.": ["a", "dog", "."],
+    "a dog . ": ["a", "dog", "."],
+    "Don't look, they're here!": ["do", "n't", "look", ",", "they", "'re", "here", "!"],
+    "he dont and thats it cant": ["he", "do", "nt", "and", "that", "s", "it", "ca", "nt"],
+    "its well shed hell were": ["its", "well", "shed", "hell", "were"],
+    "a close-up of a man's tie": ["a", "close", "-", "up", "of", "a", "man", "'s", "tie"],
+    "the boys' toys": ["the", "boys", "'", "toys"],
+    "it’s a T-shirt": ["it", "’s", "a", "t", "-", "shirt"],
+    'a sign that says "STOP".': ["a", "sign", "that", "says", '"', "stop", '"', "."],
+    "$350 (about 20%)": ["$", "350", "(", "about", "20", "%", ")"],
+    "at 8am or 10 p.m. on St. Paul's": ["at", "8", "am", "or", "10", "p.m.", "on", "st.", "paul", "'s"],
+    "wait... what?!": ["wait", "...", "what", "?", "!"],
+    "a 10ft wave, 5km off": ["a", "10", "ft", "wave", ",", "5", "km", "off"],
+    "cannot see :) the dog/cat": ["can", "not", "see", ":)", "the", "dog", "/", "cat"],
+    "-foo bar- 1-2 3-D": ["-foo", "bar-", "1", "-", "2", "3", "-", "d"],
+    "see www.example.com/a-b.": ["see", "www.example.com/a-b", "."],
+    "🐶dog 中文": ["🐶", "dog", "中文"],
+    "": [],
+    " \n\t ": [],
+}
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_convention(text: str) -> None:
+    words, counts = tokenize_flat([text])
+    assert words == CASES[text]
+    assert counts.tolist() == [len(words)]
+
+
+def test_counts_and_registry() -> None:
+    texts = list(CASES)
+    words, counts = tokenizers.get("spacy-like")(texts)
+    assert counts.tolist() == [len(CASES[text]) for text in texts]
+    assert words == [word for text in texts for word in CASES[text]]
+
+
+@given(st.text(max_size=60))
+def test_nothing_is_lost_or_added(text: str) -> None:
+    for chunk in text.split():
+        tokens = split_chunk(chunk)
+        assert "".join(tokens) == chunk
+        assert all(tokens)
+
+
+def test_a_hostile_chunk_takes_linear_time() -> None:
+    start = time.process_time()
+    for chunk in ("!" * 20_000, "a-" * 20_000, "'" * 20_000 + "a" + "." * 20_000, "$" * 20_000 + "a"):
+        assert "".join(split_chunk(chunk)) == chunk
+    assert time.process_time() - start < 5
