@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from captious.language.parse_types import Sentence
 
-_CONTROL = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(127, 160))}
+_CONTROL = dict.fromkeys((*range(32), *range(127, 160)), "\N{REPLACEMENT CHARACTER}")
 
 
 def printable(text: str) -> str:
@@ -22,7 +22,7 @@ def _node(number: float) -> str:
 def conllu(sentence: Sentence, name: str) -> str:
     """One sentence in CoNLL-U, with the collapsed graph in the column DEPS."""
     governors: dict[float, list[tuple[float, str]]] = {}
-    copies = set()
+    copies: set[float] = set()
     for governor, dependent, relation in sentence.graph:
         governors.setdefault(dependent, []).append((governor, relation))
         copies.update(node for node in (governor, dependent) if node != int(node))

@@ -29,7 +29,7 @@ class Size:
 class Network(nn.Module):  # type: ignore[misc]
     """Two bidirectional LSTMs over the words; tags, arc scores and relations from their states."""
 
-    def __init__(self, rows: int, tags: int, relations: int, size: Size, dropout: float, word_dropout: float) -> None:
+    def __init__(self, rows: int, tags: int, relations: int, size: Size, dropout: float = 0.0, word_dropout: float = 0.0) -> None:
         super().__init__()
         self.size = size
         self.word_dropout = word_dropout

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -63,11 +65,24 @@ class ParsedBatch:
 
     def parses(self) -> list[Parse]:
         """The sentences of each caption; equal sentences are one object."""
-        sentences = self.sentences()
-        chosen = self.sentence_of.tolist()
-        return [
-            [sentences[s] for s in chosen[a:b]] for a, b in itertools.pairwise(self.caption_offsets.tolist())
-        ]
+        with _collector_paused():
+            sentences = self.sentences()
+            chosen = self.sentence_of.tolist()
+            return [
+                [sentences[s] for s in chosen[a:b]] for a, b in itertools.pairwise(self.caption_offsets.tolist())
+            ]
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Making many small lists and no cycles: looking for cycles again and again would take longer than making them."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _offsets(lengths: Iterable[int], count: int) -> Integers:

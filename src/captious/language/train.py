@@ -13,162 +13,45 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.errors import MissingExtraError
+from captious.errors import InputError, MissingExtraError
 from captious.language.export import export
-from captious.language.features import build_table, encode
 from captious.language.lemmas import learn_exceptions
 from captious.language.parse_types import Sentence
-from captious.language.treebank import ParsedCaption, read_parses
+from captious.language.treebank import ParsedCaption, part_of, read_parses
 
 try:
     import torch
 
+    from captious.language.distil import Teacher, teach
+    from captious.language.examples import IGNORED, Batch, Examples, Inventory, batch_of, batches, examples
     from captious.language.network import Network, Size
 except ImportError as error:  # pragma: no cover - depends on the installation
     raise MissingExtraError("torch", "train", "training the parser") from error
 
 
-@dataclass
-class Examples:
-    """Sentences of one length as (n, length) arrays of numbers."""
-
-    words: NDArray[np.int64]
-    tags: NDArray[np.int64]
-    heads: NDArray[np.int64]
-    relations: NDArray[np.int64]
-
-
-@dataclass
-class Inventory:
-    """The names behind the numbers, and the distinct words with the rows of their features."""
-
-    table: dict[str, int]
-    tags: list[str]
-    relations: list[str]
-    words: dict[str, int] = field(default_factory=dict)
-    rows: list[list[int]] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, sentences: Sequence[Sentence]) -> Inventory:
-        return cls(
-            build_table(form for s in sentences for form in s.forms),
-            sorted({tag for s in sentences for tag in s.tags}),
-            sorted({relation for s in sentences for relation in s.relations}),
-        )
-
-    def number(self, word: str) -> int:
-        if word not in self.words:
-            self.words[word] = len(self.rows)
-            self.rows.append(encode(word, self.table))
-        return self.words[word]
-
-
-def examples(sentences: Sequence[Sentence], inventory: Inventory) -> dict[int, Examples]:
-    """The sentences by length; a tag or relation that training has not seen becomes -100, which no loss counts."""
-    tag_of = {tag: i for i, tag in enumerate(inventory.tags)}
-    relation_of = {relation: i for i, relation in enumerate(inventory.relations)}
-    grouped: dict[int, list[Sentence]] = {}
-    for s in sentences:
-        grouped.setdefault(len(s), []).append(s)
-    return {
-        length: Examples(
-            np.array([[inventory.number(form) for form in s.forms] for s in group], np.int64),
-            np.array([[tag_of.get(tag, -100) for tag in s.tags] for s in group], np.int64),
-            np.array([s.heads for s in group], np.int64),
-            np.array([[relation_of.get(relation, -100) for relation in s.relations] for s in group], np.int64),
-        )
-        for length, group in sorted(grouped.items())
-        if length
-    }
-
-
-def batches(data: dict[int, Examples], words: int, rng: random.Random) -> list[tuple[int, NDArray[np.int64]]]:
-    """One pass over the data: (length, indices) of batches of about `words` words, in random order."""
-    plan: list[tuple[int, NDArray[np.int64]]] = []
-    for length, group in data.items():
-        order = np.arange(len(group.heads))
-        rng.shuffle(order)  # type: ignore[arg-type]
-        count = max(1, round(len(order) * length / words))
-        plan.extend((length, part) for part in np.array_split(order, count))
-    rng.shuffle(plan)
-    return plan
-
-
-class Exchange:
-    """Puts other words of the same kind into training sentences.
-
-    The reference parser knows words only through the tags they can have. Two words that are always nouns get the same
-    tree in the same place, so exchanging them makes a new sentence whose analysis is known.
-    """
-
-    kinds = ("NN", "NNS", "JJ", "CD", "VBZ", "VBG")
-
-    def __init__(self, sentences: Sequence[Sentence], inventory: Inventory, probability: float, seed: int) -> None:
-        self.probability = probability
-        self.rng = np.random.default_rng(seed)
-        seen: dict[str, Counter[str]] = {}
-        for s in sentences:
-            for form, tag in zip(s.forms, s.tags):
-                seen.setdefault(form, Counter())[tag] += 1
-        members: dict[str, list[int]] = {kind: [] for kind in self.kinds}
-        for form, tags in seen.items():
-            (tag, count), total = tags.most_common(1)[0], sum(tags.values())
-            if tag in members and total >= 8 and count >= 0.995 * total and form.isalpha() and form.islower():
-                members[tag].append(inventory.number(form))
-        self.kind = np.full(len(inventory.rows), -1)
-        for kind, words in enumerate(members.values()):
-            self.kind[words] = kind
-        self.sizes = np.array([len(words) for words in members.values()])
-        self.starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
-        self.pool = np.array([word for words in members.values() for word in words], np.int64)
-
-    def __call__(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
-        kind = self.kind[words]
-        where = (kind >= 0) & (self.rng.random(words.shape) < self.probability)
-        kind = kind[where]
-        words = words.copy()
-        words[where] = self.pool[self.starts[kind] + (self.rng.random(len(kind)) * self.sizes[kind]).astype(np.int64)]
-        return words
-
-
-def tensors(
-    group: Examples, chosen: NDArray[np.int64], rows: NDArray[np.int32], exchange: Exchange | None = None
-) -> tuple[torch.Tensor, ...]:
-    """(length, batch, …) tensors of the chosen sentences; `rows` are the feature rows of each distinct word."""
-    words = group.words[chosen]
-    if exchange is not None:
-        words = exchange(words)
-    return (
-        torch.from_numpy(rows[words.T]),
-        torch.from_numpy(np.ascontiguousarray(group.tags[chosen].T)),
-        torch.from_numpy(np.ascontiguousarray(group.heads[chosen].T)),
-        torch.from_numpy(np.ascontiguousarray(group.relations[chosen].T)),
-    )
-
-
-@torch.no_grad()
-def agreement(network: Network, data: dict[int, Examples], rows_of: NDArray[np.int32]) -> dict[str, float]:
+@torch.no_grad()  # type: ignore[untyped-decorator]
+def agreement(network: Network, data: dict[int, Examples], rows: NDArray[np.int32]) -> dict[str, float]:
     """Tags, heads and labelled heads right, with greedy heads: quick, and close to what the decoder gives."""
     network.eval()
     right: Counter[str] = Counter()
     for group in data.values():
         for start in range(0, len(group.heads), 256):
-            rows, tags, heads, relations = tensors(group, np.arange(start, min(start + 256, len(group.heads))), rows_of)
-            h = network.encode(rows)
+            batch = batch_of(group, np.arange(start, min(start + 256, len(group.heads))), rows)
+            h = network.encode(batch.rows)
             tag = network.tag(h).argmax(-1)
             arcs = network.arcs(h).transpose(0, 1).argmax(-1)
             label = network.labels(h, arcs).argmax(-1)
-            right["tag"] += int((tag == tags).sum())
-            right["uas"] += int((arcs == heads).sum())
-            right["las"] += int(((arcs == heads) & (label == relations)).sum())
-            right["words"] += tags.numel()
+            right["tag"] += int((tag == batch.tags).sum())
+            right["uas"] += int((arcs == batch.heads).sum())
+            right["las"] += int(((arcs == batch.heads) & (label == batch.relations)).sum())
+            right["words"] += batch.tags.numel()
     network.train()
     return {name: right[name] / right["words"] for name in ("tag", "uas", "las")}
 
@@ -182,13 +65,13 @@ class Average:
         self.parameters = list(network.parameters())
         self.shadow = [p.detach().clone() for p in self.parameters]
 
-    @torch.no_grad()
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def update(self) -> None:
         self.steps += 1
         weight = 1 - min(self.decay, self.steps / (self.steps + 10))
         torch._foreach_lerp_(self.shadow, [p.detach() for p in self.parameters], weight)
 
-    @torch.no_grad()
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def swap(self) -> None:
         """Exchange the network's weights with the average."""
         for p, s in zip(self.parameters, self.shadow):
@@ -197,17 +80,28 @@ class Average:
             s.copy_(kept)
 
 
-def losses(network: Network, batch: Sequence[torch.Tensor]) -> torch.Tensor:
-    """The summed cross-entropies of tags, heads and relations, per word."""
-    rows, tags, heads, relations = batch
+def losses(network: Network, batch: Batch) -> torch.Tensor:
+    """The summed cross-entropies of tags, heads and relations, per word; with teachers, half from them."""
+    words = batch.tags.numel()
+    known = batch.heads
+    if batch.soft_heads is not None:
+        known = torch.where(known >= 0, known, batch.soft_heads.argmax(-1).T)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        tag_scores, arc_scores, label_scores = network(rows, heads)
-    entropy = torch.nn.functional.cross_entropy
-    return (
-        entropy(tag_scores.flatten(0, 1), tags.flatten())
-        + entropy(arc_scores.flatten(0, 1), heads.T.flatten())
-        + entropy(label_scores.flatten(0, 1), relations.flatten())
-    )
+        tags, heads, relations = network(batch.rows, known)
+
+    def hard(scores: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+        flat = scores.flatten(0, 1)
+        return torch.nn.functional.cross_entropy(flat, right.flatten(), ignore_index=IGNORED, reduction="sum") / words
+
+    loss = hard(tags, batch.tags) + hard(heads, batch.heads.T) + hard(relations, batch.relations)
+    if batch.soft_tags is None or batch.soft_heads is None or batch.soft_relations is None:
+        return loss
+
+    def soft(scores: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+        return -(wanted * scores.log_softmax(-1)).sum() / words
+
+    taught = soft(tags, batch.soft_tags) + soft(heads, batch.soft_heads) + soft(relations, batch.soft_relations)
+    return 0.5 * (loss + taught)
 
 
 def rate(progress: float, warmup: float = 0.01) -> float:
@@ -222,7 +116,6 @@ def train(
     data: dict[int, Examples],
     held_out: dict[int, Examples],
     rows: NDArray[np.int32],
-    exchange: Exchange,
     options: argparse.Namespace,
 ) -> Iterator[dict[str, Any]]:
     """Train, yielding a report at every evaluation with the averaged weights in place."""
@@ -237,7 +130,7 @@ def train(
         for length, chosen in batches(data, options.batch_words, rng):
             for group in optimiser.param_groups:
                 group["lr"] = options.rate * rate(step / total)
-            loss = losses(network, tensors(data[length], chosen, rows, exchange))
+            loss = losses(network, batch_of(data[length], chosen, rows))
             optimiser.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
@@ -259,6 +152,8 @@ def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m captious.language.train", description=__doc__)
     parser.add_argument("--parses", required=True, type=Path, nargs="+", help="captions parsed by the reference parser (.jsonl.gz)")
     parser.add_argument("--output", type=Path, default=Path("model.npz"), help="where to write the model")
+    parser.add_argument("--teacher", type=Path, nargs="+", default=[], help="checkpoints of larger networks to learn from")
+    parser.add_argument("--unlabelled", type=Path, help="tokenised captions, one per line, for the teachers to analyse")
     parser.add_argument("--checkpoint", type=Path, help="also write the weights for torch here, for use as --teacher")
     parser.add_argument("--epochs", type=float, default=40)
     parser.add_argument("--batch-words", type=int, default=2500)
@@ -266,13 +161,22 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--average", type=float, default=0.999, help="decay of the moving average of the weights")
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--word-dropout", type=float, default=0.03)
-    parser.add_argument("--exchange", type=float, default=0.2, help="share of the unambiguous words to exchange")
     parser.add_argument("--evaluate-every", type=float, default=0.5, help="epochs between evaluations")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     for width in fields(Size):
         parser.add_argument(f"--{width.name}", type=int, default=width.default)
     return parser
+
+
+def read_unlabelled(path: Path | None, held_out: set[str]) -> list[Sentence]:
+    """Captions without analysis, but not those that belong to development or test."""
+    if path is None:
+        return []
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; expected tokenised captions, one per line")
+    lines = dict.fromkeys(line.strip() for line in path.open(encoding="utf-8"))
+    return [Sentence(line.split(), [], [], [], []) for line in lines if line not in held_out and part_of(line) == "train"]
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -287,15 +191,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     sentences = {name: [s for c in captions for s in c.sentences] for name, captions in parts.items()}
     inventory = Inventory.of(sentences["train"])
     exceptions = learn_exceptions(s for s in sentences["train"] if s.lemmas)
-    data = examples(sentences["train"], inventory)
+    extra = read_unlabelled(options.unlabelled, {c.text for c in parts["development"] + parts["test"]})
+    data = examples(sentences["train"] + extra, inventory)
     held_out = examples(sentences["development"], inventory)
+    if options.teacher:
+        teach(data, [Teacher(path, inventory) for path in options.teacher], inventory)
     size = Size(**{width.name: getattr(options, width.name) for width in fields(Size)})
-    exchange = Exchange(sentences["train"], inventory, options.exchange, options.seed)
-    print(f"{len(exchange.pool)} words to exchange", dict(zip(exchange.kinds, exchange.sizes.tolist())), flush=True)
-    rows = np.array(inventory.rows, np.int32)
+    rows = inventory.rows()
     network = Network(len(inventory.table) + 2, len(inventory.tags), len(inventory.relations), size, options.dropout, options.word_dropout)
     print(f"{len(inventory.table)} features, {sum(p.numel() for p in network.parameters()):,} weights", flush=True)
-    for report in train(network, data, held_out, rows, exchange, options):
+    for report in train(network, data, held_out, rows, options):
         print(" ".join(f"{k}={v:.4f}" if isinstance(v, float) else f"{k}={v}" for k, v in report.items()), flush=True)
         if options.checkpoint is not None:
             names = {"table": inventory.table, "tags": inventory.tags, "relations": inventory.relations}

@@ -1,0 +1,98 @@
+"""Trees from scores: against every projective tree of a short sentence, plain and compiled."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from captious.language.cells import cell, cell_arrays, squash, squash_array
+from captious.language.decode import best_columns, best_trees, meet
+
+
+def projective_trees(n: int) -> Iterator[tuple[int, ...]]:
+    """Every projective tree over n words with one word under the root, by trying all heads."""
+    for heads in itertools.product(range(n + 1), repeat=n):
+        if heads.count(0) != 1 or any(head == d for d, head in enumerate(heads, start=1)):
+            continue
+        if not all(_reaches_root(d, heads) for d in range(1, n + 1)):
+            continue
+        spans = [(min(d, h), max(d, h)) for d, h in enumerate(heads, start=1) if h]
+        root = heads.index(0) + 1
+        crossing = any(a < c < b < d for (a, b), (c, d) in itertools.permutations(spans, 2))
+        if not crossing and not any(a < root < b for a, b in spans):
+            yield heads
+
+
+def _reaches_root(word: int, heads: tuple[int, ...]) -> bool:
+    for _ in heads:
+        word = heads[word - 1]
+        if word == 0:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("form", ["plain", "compiled"])
+def test_the_best_tree_is_found(form: str) -> None:
+    rng = np.random.default_rng(3)
+    run = getattr(best_trees, form)
+    for n in (1, 2, 3, 4, 5):
+        scores = rng.normal(size=(6, n, n + 1)).astype(np.float32)
+        heads = np.empty((6, n), np.int64)
+        run(scores, np.zeros(3, np.float32), heads)
+        for s in range(6):
+            best = max(
+                projective_trees(n), key=lambda tree, s=s: sum(scores[s, d, h] for d, h in enumerate(tree))  # type: ignore[misc]
+            )
+            assert tuple(heads[s]) == best
+
+
+def test_distance_counts() -> None:
+    heads = np.empty((1, 3), np.int64)
+    scores = np.zeros((1, 3, 4), np.float32)
+    scores[0, :, 0] = [5, 0, 0]
+    # Heads one to the left are liked best.
+    best_trees.plain(scores, np.array([0, 0.5, 0, 0, 0], np.float32), heads)
+    assert heads.tolist() == [[0, 1, 2]]
+
+
+def test_plain_and_compiled_kernels_agree() -> None:
+    rng = np.random.default_rng(4)
+    length, n, width = 5, 7, 6
+    dependent, head = rng.normal(size=(2, length, n, width)).astype(np.float32)
+    root = rng.normal(size=width).astype(np.float32)
+    heads = rng.integers(0, length + 1, size=(n, length))
+    outs = [np.empty((length, n, width), np.float32) for _ in range(2)]
+    meet.plain(dependent, head, root, heads, outs[0])
+    meet.compiled(dependent, head, root, heads, outs[1])
+    assert (outs[0] == outs[1]).all()
+    best = [np.empty(n, np.int64) for _ in range(2)]
+    best_columns.plain(dependent[0], root, best[0])
+    best_columns.compiled(dependent[0], root, best[1])
+    assert (best[0] == best[1]).all()
+    assert (best[0] == (dependent[0] + root).argmax(1)).all()
+
+
+def test_cells_agree_to_the_last_bit() -> None:
+    """Array operations and the kernel round alike, so small and large inputs give the same parses."""
+    rng = np.random.default_rng(5)
+    n, width = 9, 16
+    gates = (3 * rng.normal(size=(n, 4 * width))).astype(np.float32)
+    inputs = rng.normal(size=(20, 2, 4 * width)).astype(np.float32)
+    rows = rng.integers(0, 20, size=n)
+    results = []
+    for run in (cell_arrays, cell.compiled):
+        state = np.linspace(-2, 2, n * width, dtype=np.float32).reshape(n, width)
+        out = np.zeros((3, n, 2 * width), np.float32)
+        run(gates.copy(), inputs, 1, rows, state, out, 2, width)
+        results.append((state, out))
+    assert (results[0][0] == results[1][0]).all()
+    assert (results[0][1] == results[1][1]).all()
+
+
+def test_squash_is_tanh() -> None:
+    x = np.linspace(-9, 9, 2001, dtype=np.float32)
+    assert np.abs(squash_array(x) - np.tanh(x)).max() < 2e-4
+    assert squash.plain(np.float32(0.5)) == squash_array(np.array([0.5], np.float32))[0]
