@@ -1,0 +1,260 @@
+"""Parsing captions: what comes out, that it does not depend on the company, and how it agrees with the reference."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from captious.corpus import Captions
+from captious.errors import InputError
+from captious.language import Sentence, parse, parse_batch, parse_tokens, parses_of
+from captious.language.features import build_table, encode, features, shape
+from captious.language.model import SHIPPED, read_model, shipped_model
+from captious.language.sentences import LIMIT, pieces, split
+from captious.language.treebank import part_of, read_parses
+
+WORDS = "a the man woman dog red small riding sits stands with on in of and is two horses , . playing ball xqzt".split()
+
+
+def sentences_of(count: int, seed: int = 0) -> list[list[str]]:
+    """Distinct strings of words of many lengths."""
+    rng = np.random.default_rng(seed)
+    return [[WORDS[w] for w in rng.integers(0, len(WORDS), rng.integers(1, 30))] for _ in range(count)]
+
+
+def assert_tree(sentence: Sentence) -> None:
+    """Every word has a tag, a lemma and a head, and reaches the one root."""
+    n = len(sentence)
+    assert len(sentence.tags) == len(sentence.lemmas) == len(sentence.heads) == len(sentence.relations) == n
+    assert sentence.heads.count(0) == 1
+    for word in range(1, n + 1):
+        assert (sentence.heads[word - 1] == 0) == (sentence.relations[word - 1] == "root")
+        seen = set()
+        while word:
+            assert word not in seen
+            seen.add(word)
+            word = sentence.heads[word - 1]
+    assert {d for _, d, _ in sentence.graph} >= set(range(1, n + 1))
+
+
+def test_a_caption() -> None:
+    [[sentence]] = parse(["a man is riding a brown horse on the beach"])
+    assert sentence.forms == "a man is riding a brown horse on the beach".split()
+    assert sentence.tags == ["DT", "NN", "VBZ", "VBG", "DT", "JJ", "NN", "IN", "DT", "NN"]
+    assert sentence.lemmas == ["a", "man", "be", "ride", "a", "brown", "horse", "on", "the", "beach"]
+    assert sentence.heads[:7] == [2, 4, 4, 0, 7, 7, 4]
+    assert sentence.relations[:7] == ["det", "nsubj", "aux", "root", "det", "amod", "dobj"]
+    assert (4, 7, "dobj") in sentence.graph
+
+
+def test_raw_captions_have_sentences_case_and_punctuation() -> None:
+    [sentences] = parse(["A man is riding a wave. He wears a hat!"])
+    assert [s.forms for s in sentences] == [
+        ["A", "man", "is", "riding", "a", "wave", "."],
+        ["He", "wears", "a", "hat", "!"],
+    ]
+    assert sentences[0].lemmas[0] == "a"
+    assert sentences[1].tags == ["PRP", "VBZ", "DT", "NN", "."]
+
+
+def test_nothing_and_little() -> None:
+    assert parse([]) == []
+    assert parse(["", "   ", "\n"]) == [[], [], []]
+    [[sentence]] = parse(["dog"])
+    assert (sentence.heads, sentence.relations, sentence.tags) == ([0], ["root"], ["NN"])
+
+
+def test_equal_captions_are_parsed_once() -> None:
+    first, other, again = parse(["a dog runs", "a cat sits", "a dog runs"])
+    assert first[0] is again[0]
+    assert first[0] is not other[0]
+    assert len(parse_batch([["a", "dog"], ["a", "dog"]]).sentences()) == 1
+
+
+def test_a_string_is_not_a_list_of_captions() -> None:
+    with pytest.raises(InputError, match="list"):
+        parse("a dog")
+    with pytest.raises(InputError, match="tokenizer"):
+        parse(["a dog"], tokenizer="nltk")
+    with pytest.raises(InputError, match="jobs"):
+        parse(["a dog"], jobs=0)
+
+
+def test_output_depends_on_the_sentence_alone() -> None:
+    """Alone, in a batch, in another order, with more threads: the same analysis and the same scores, bit for bit."""
+    captions = sentences_of(400)
+    together = parse_tokens(captions)
+    assert parse_tokens(captions[::-1])[::-1] == together
+    assert parse_tokens(captions, jobs=2) == together
+    for i in range(0, 400, 23):
+        assert parse_tokens([captions[i]])[0] == together[i]
+    model = shipped_model()
+    words, inputs = model.number([w for c in captions for w in c[:1] * 6])
+    words = words.reshape(-1, 6)
+    whole = model.encode(np.ascontiguousarray(words[:256].T), inputs).copy()
+    alone = model.encode(np.ascontiguousarray(words[:32].T), inputs)
+    assert (whole[:, :32] == alone).all()
+
+
+def test_the_small_path_gives_the_same_without_numba() -> None:
+    """A handful of captions is parsed without loading Numba, and as in this process, where Numba is loaded."""
+    captions = ["a man riding a wave on top of a surfboard", "two dogs play in the grass and jump over a log"]
+    parse_tokens(sentences_of(3000, seed=1))
+    assert "numba" in sys.modules
+    here = [[s.to_dict() for s in p] for p in parse(captions)]
+    code = (
+        "import sys, json; from captious.language import parse; "
+        f"p = parse({captions!r}); assert 'numba' not in sys.modules; "
+        "print(json.dumps([[s.to_dict() for s in x] for x in p]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    import json
+
+    assert json.loads(done.stdout) == json.loads(json.dumps(here))
+
+
+def test_ten_thousand_words_take_linear_time() -> None:
+    text = " ".join(["a man in a red shirt rides a horse and a dog runs"] * 770)
+    started = time.perf_counter()
+    [sentences] = parse([text])
+    assert time.perf_counter() - started < 20
+    assert sum(len(s) for s in sentences) == 770 * 13
+    assert max(len(s) for s in sentences) <= LIMIT
+    assert_tree(sentences[0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ein Mann reitet auf einem braunen Pferd",
+        "男の人が馬に乗っている",
+        "собака бежит по пляжу",
+        "🐶🐶 runs <b>fast</b> ||| \x00\x1b[31m",
+        "!!! ... ???",
+        "a" * 5000,
+        "\u202eabc \u0301\u0301 ﷽",
+    ],
+)
+def test_strange_text_gets_some_parse(text: str) -> None:
+    for sentence in parse([text])[0]:
+        assert_tree(sentence)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.text(max_size=40), max_size=4))
+def test_any_text_gets_trees(texts: list[str]) -> None:
+    for sentences in parse(texts):
+        for sentence in sentences:
+            assert_tree(sentence)
+
+
+def test_parses_of_a_corpus_follow_its_tokens() -> None:
+    captions = Captions([["A dog runs.", "a DOG runs"], ["Two cats"]])
+    parses = parses_of(captions)
+    assert [[s.forms for s in p] for p in parses] == [[["a", "dog", "runs"]], [["a", "dog", "runs"]], [["two", "cats"]]]
+    assert parses[0] is parses[1]
+    assert parses_of(captions) is parses
+
+
+def test_flat_arrays_agree_with_sentences() -> None:
+    captions = [["a", "dog", "runs", ".", "Two", "cats", "sleep"], [], ["a", "dog"]]
+    batch = parse_batch(captions)
+    assert len(batch) == 3
+    assert batch.caption_offsets.tolist() == [0, 2, 2, 3]
+    [first, second], [], [third] = batch.parses()
+    assert [batch.tag_names[t] for t in batch.tags] == first.tags + second.tags + third.tags
+    assert batch.heads.tolist() == first.heads + second.heads + third.heads
+    assert [batch.lemma_names[i] for i in batch.lemmas] == first.lemmas + second.lemmas + third.lemmas
+
+
+def test_sentence_splitting() -> None:
+    assert split("a b . c d ! ''".split() + ["e"]) == [["a", "b", "."], ["c", "d", "!", "''"], ["e"]]
+    assert split(["."]) == [["."]]
+    assert split([]) == []
+    assert [len(p) for p in pieces(["x"] * 70 + [","] + ["x"] * 60)] == [71, 60]
+    assert [len(p) for p in pieces(["x"] * 250)] == [100, 100, 50]
+
+
+def test_features_of_unknown_words() -> None:
+    table = build_table(["dogs"] * 5 + ["cats"] * 5)
+    assert encode("dogs", table)[0] == table["wdogs"]
+    assert encode("frogs", table)[0] == 0
+    assert encode("frogs", table)[1] == table["ss"]
+    assert features("B12")[0] == features("b34")[0] == "wb00"
+    assert len({shape(w) for w in ("dog", "Dog", "DOG", "12", "-", "t-shirt")}) == 6
+
+
+def test_the_model_is_small_and_loads_quickly() -> None:
+    assert SHIPPED.stat().st_size < 12_000_000
+    best = min(_seconds(lambda: read_model(SHIPPED)) for _ in range(3))
+    assert best < 0.3
+
+
+def _seconds(run: object) -> float:
+    started = time.perf_counter()
+    run()  # type: ignore[operator]
+    return time.perf_counter() - started
+
+
+def test_files_that_are_no_models_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such parser model"):
+        read_model(tmp_path / "none.npz")
+    (tmp_path / "text.npz").write_text("hello")
+    with pytest.raises(InputError, match="not a parser model"):
+        read_model(tmp_path / "text.npz")
+    np.savez(tmp_path / "old.npz", format=np.int64(0))
+    with pytest.raises(InputError, match="format 0"):
+        read_model(tmp_path / "old.npz")
+
+
+def test_many_distinct_words_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    import captious.language.model as module
+
+    monkeypatch.setattr(module, "WORDS_KEPT", 50)
+    captions = [[f"w{i}", f"v{i}", "runs"] for i in range(100)]
+    before = parse_tokens(captions[:3])
+    for start in range(0, 100, 20):
+        parse_tokens(captions[start : start + 20])
+    assert len(shipped_model()._numbers) <= 63
+    assert parse_tokens(captions[:3]) == before
+
+
+def test_twins_fall_on_the_same_side() -> None:
+    assert part_of("A man, riding a WAVE .") == part_of("a man riding a wave")
+    shares = Counter(part_of(f"caption {i}") for i in range(5000))
+    assert 0.03 < shares["test"] / 5000 < 0.05
+
+
+@pytest.mark.shared
+def test_agreement_with_the_reference_parser(shared_data: Path) -> None:
+    """On captions that were not trained on: the figures of docs/parser.md."""
+    gold = [c for c in read_parses(shared_data / "parses" / "captions.jsonl.gz") if c.part == "test"]
+    assert len(gold) > 6000
+    sentences = [s for c in gold for s in c.sentences]
+    parsed = [p[0] for p in parse_tokens([s.forms for s in sentences]) if len(p) == 1]
+    pairs = [(s, p) for s, p in zip(sentences, parsed) if s.forms == p.forms]
+    assert len(pairs) == len(sentences)
+    right: Counter[str] = Counter()
+    for s, p in pairs:
+        right["words"] += len(s)
+        right["tags"] += sum(a == b for a, b in zip(s.tags, p.tags))
+        right["lemmas"] += sum(a == b for a, b in zip(s.lemmas, p.lemmas))
+        right["heads"] += sum(a == b for a, b in zip(s.heads, p.heads))
+        right["arcs"] += sum(a == b for a, b in zip(zip(s.heads, s.relations), zip(p.heads, p.relations)))
+        right["edges"] += len(set(s.graph))
+        right["edges right"] += len(set(s.graph) & set(p.graph))
+        right["edges given"] += len(set(p.graph))
+    words = right["words"]
+    assert right["tags"] / words > 0.985
+    assert right["heads"] / words > 0.95
+    assert right["arcs"] / words > 0.94
+    assert right["lemmas"] / words > 0.995
+    assert 2 * right["edges right"] / (right["edges"] + right["edges given"]) > 0.925
