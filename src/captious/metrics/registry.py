@@ -44,6 +44,14 @@ ENTRIES: dict[str, Entry] = {
     "Precision-3": Entry(_METRICS + "ngram_precision:NgramPrecision", {"n": 3}),
     "Precision-4": Entry(_METRICS + "ngram_precision:NgramPrecision", {"n": 4}),
     "Recall-1": Entry(_METRICS + "unigram_recall:UnigramRecall"),
+    "WMD": Entry(_METRICS + "wmd:WMD"),
+    "WEmbSim": Entry(_METRICS + "wembsim:WEmbSim"),
+    "MOWE": Entry(_METRICS + "mowe:MOWE"),
+    "SentenceSim": Entry(_METRICS + "sentence_sim:SentenceSim"),
+    "HWCM-1": Entry(_METRICS + "hwcm:HWCM", {"n": 1}),
+    "HWCM-2": Entry(_METRICS + "hwcm:HWCM", {"n": 2}),
+    "HWCM-3": Entry(_METRICS + "hwcm:HWCM", {"n": 3}),
+    "HWCM-4": Entry(_METRICS + "hwcm:HWCM", {"n": 4}),
 }
 
 #: Names for several metrics at once.
