@@ -19,6 +19,7 @@ __all__ = [
     "SetMeasure",
     "agreement",
     "best",
+    "caption_map",
     "f_measure",
     "human",
     "latent_space",

@@ -9,7 +9,7 @@ import pytest
 
 import captious
 from captious.corpus import Corpus
-from captious.diversity.sets.selection import Selection, Union, leave_one_out
+from captious.diversity.sets.selection import Selection, leave_one_out
 from captious.errors import InputError
 
 Make = Callable[..., Corpus]
@@ -169,7 +169,7 @@ def test_agreement_leaves_out_what_has_no_ranks_and_refuses_what_does_not_fit(ma
     assert captious.diversity.agreement({"s": found["LSA"]}, {"s": ranks}).measure == "LSA"
 
 
-def test_selection_and_union_are_captions(make: Make) -> None:
+def test_a_selection_is_captions(make: Make) -> None:
     captions = make(5, (3,)).candidates
     index = np.array([4, 0, 4, 9])
     chosen = Selection(captions, index, np.array([0, 1, 4]))
@@ -181,7 +181,3 @@ def test_selection_and_union_are_captions(make: Make) -> None:
             rows, whole = slice(*table.offsets[place : place + 2]), slice(*source.offsets[i : i + 2])
             np.testing.assert_array_equal(table.number[rows], source.number[whole])
             assert table.totals[place] == source.totals[i]
-    both = Union([captions, chosen])
-    assert both.sentences == captions.sentences + chosen.sentences
-    with pytest.raises(ValueError, match="different corpora"):
-        Union([captions, make(2).candidates])

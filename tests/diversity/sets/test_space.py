@@ -7,7 +7,7 @@ import pytest
 
 import captious
 from captious.corpus import Corpus
-from captious.diversity import latent_space, mds
+from captious.diversity import caption_map, latent_space, mds
 from captious.diversity.sets.space import distances
 from captious.errors import InputError
 
@@ -85,3 +85,17 @@ def test_mds_of_nothing_and_of_one_place() -> None:
     assert mds(np.zeros((0, 0))).shape == (0, 2)
     np.testing.assert_allclose(mds(np.ones((4, 4))), 0.0, atol=1e-6)
     np.testing.assert_allclose(mds(np.ones((1, 1))), 0.0)
+
+
+def test_map_of_several_images_systems_and_people(corpus: Corpus) -> None:
+    other = corpus.with_candidates([["grass"], ["a cat sleeps"], ["pizza", "a man"]], name="other")
+    placed = caption_map([corpus, other], ["1", "3"])
+    names = ["candidates", "other", "human"]
+    assert [(p.image, p.system, len(p.points), p.human) for p in placed] == [
+        ("1", names[0], 6, False), ("1", names[1], 1, False), ("1", names[2], 1, True),
+        ("3", names[0], 2, False), ("3", names[1], 2, False), ("3", names[2], 1, True),
+    ]  # fmt: skip
+    # The same caption by two systems is at the same place.
+    assert placed[0].texts[5] == placed[1].texts[0] == "grass"
+    np.testing.assert_allclose(placed[0].points[5], placed[1].points[0], atol=1e-6)
+    assert len(caption_map([corpus], ["2"], human=False)) == 1

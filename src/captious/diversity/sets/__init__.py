@@ -13,7 +13,7 @@ from captious.diversity.sets.human_accuracy import LeaveOneOut
 from captious.diversity.sets.lsa import LSA
 from captious.diversity.sets.mbleu import InverseMBleu, MBleu
 from captious.diversity.sets.self_cider import SelfCider
-from captious.diversity.sets.space import Latent, latent_space, mds
+from captious.diversity.sets.space import Latent, Placed, caption_map, latent_space, mds
 
 __all__ = [
     "BETA_SQUARED",
@@ -32,6 +32,7 @@ __all__ = [
     "MBleu",
     "MetricKernel",
     "Novel",
+    "Placed",
     "SelfCider",
     "SetAccuracy",
     "SetDiversity",
@@ -40,6 +41,7 @@ __all__ = [
     "VocabularySize",
     "agreement",
     "best",
+    "caption_map",
     "diversity",
     "f_measure",
     "human",

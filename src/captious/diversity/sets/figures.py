@@ -7,13 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from captious.corpus import Captions, Corpus
 from captious.diversity.sets.accuracy import BETA_SQUARED
 from captious.diversity.sets.api import Kernel, SetDiversity
 from captious.diversity.sets.best import SIZES, best
 from captious.diversity.sets.caption_kernels import make_kernel
-from captious.diversity.sets.selection import Selection, Union, references_as_candidates
-from captious.diversity.sets.space import captions_of, kernel_matrix, latent_space, mds
+from captious.diversity.sets.space import caption_map, captions_of, latent_space
 from captious.errors import InputError
 from captious.metrics.document_frequency import DocumentFrequencies
 from captious.report import diversity_plots as plots
@@ -75,7 +73,11 @@ def draw(
             f"latent-{by.lower()}",
         )
     if "Self-CIDEr" in systems[0]:
-        keep(plots.mds_map(_map(systems, people, chosen, df, kernel), similarity=make_kernel(kernel, df).name), "map")
+        placed_captions = caption_map(
+            [d.corpus for d in systems], chosen, human=people is not None, df=df, kernel=kernel
+        )
+        groups = [plots.MapGroup(p.image, p.system, p.points, p.human) for p in placed_captions]
+        keep(plots.mds_map(groups, similarity=make_kernel(kernel, df).name), "map")
     return written
 
 
@@ -105,35 +107,3 @@ def varied_images(found: SetDiversity, count: int) -> list[str]:
     if not order:
         raise InputError(f"{found.system} has no images to draw")
     return order[:count]
-
-
-def _map(
-    systems: Sequence[SetDiversity],
-    people: SetDiversity | None,
-    images: Sequence[str],
-    df: DocumentFrequencies | None,
-    kernel: Kernel,
-) -> list[plots.MapGroup]:
-    """All captions of some images, of every system and of people, placed together.
-
-    Systems that do not share their references' encoding with the first one cannot stand on one map and are left out.
-    """
-    corpus = systems[0].corpus
-    sides: list[tuple[str, Corpus, bool]] = [(found.system, found.corpus, False) for found in systems]
-    if people is not None:
-        sides.append((people.system, references_as_candidates(corpus), True))
-    groups: list[tuple[str, str, bool, int]] = []
-    parts: list[Captions] = []
-    for image in images:
-        for name, side, human in sides:
-            if side.candidates.lexicon is corpus.candidates.lexicon and str(image) in side.ids:
-                index = captions_of(side, image)
-                parts.append(Selection(side.candidates, index, np.array([0, len(index)])))
-                groups.append((str(image), name, human, len(index)))
-    together = Union(parts)
-    points = mds(kernel_matrix(corpus, together, np.arange(len(together)), kernel=kernel, df=df))
-    bounds = np.cumsum([size for *_, size in groups])
-    return [
-        plots.MapGroup(image, name, points[end - size : end], human)
-        for (image, name, human, size), end in zip(groups, bounds.tolist())
-    ]

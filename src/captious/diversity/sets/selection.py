@@ -35,21 +35,6 @@ class Selection(Captions):
         return self.cached(("ngrams", n, id(table)), pick)
 
 
-class Union(Captions):
-    """The captions of several :class:`Captions` of one lexicon, end to end (systems on one map, say)."""
-
-    def __init__(self, parts: list[Captions]) -> None:
-        if any(part.lexicon is not parts[0].lexicon for part in parts):
-            raise ValueError("captions of different corpora number their words differently")
-        self.texts = [text for part in parts for text in part.texts]
-        self.image_offsets = offsets_of(np.concatenate([part.per_image for part in parts]))
-        self.lexicon = parts[0].lexicon
-        self.tokenizer = parts[0].tokenizer
-        self.tokens = np.concatenate([part.tokens for part in parts])
-        self.token_offsets = offsets_of(np.concatenate([part.lengths for part in parts]))
-        self._memo = {}
-
-
 def gather(offsets: IntArray, index: IntArray) -> tuple[IntArray, IntArray]:
     """Positions of the runs ``index`` of a ragged array, end to end, and the offsets of those runs."""
     lengths = np.diff(offsets)[index]

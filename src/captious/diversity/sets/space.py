@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -114,6 +115,48 @@ def kernel_matrix(
     rows, columns = (place.ravel() for place in np.indices((len(index), len(index))))
     values = made.similarities(corpus, captions, index[rows], index[columns]).reshape(len(index), len(index))
     return symmetric_part(values)
+
+
+class Placed(NamedTuple):
+    """Captions of one image by one system, on a map."""
+
+    image: str
+    system: str
+    texts: list[str]
+    #: One row per caption.
+    points: FloatArray
+    human: bool
+
+
+def caption_map(
+    corpora: Sequence[Corpus],
+    images: Sequence[str],
+    *,
+    human: bool = True,
+    kernel: Kernel = "cider",
+    df: DocumentFrequencies | None = None,
+) -> list[Placed]:
+    """Captions of several images, by several systems and (``human``) by people, placed together by :func:`mds`.
+
+    n-grams are weighed by the references of the first corpus, unless ``df`` is given.
+    """
+    first = corpora[0]
+    listed: list[tuple[str, str, list[str], bool]] = []
+    for image in map(str, images):
+        for corpus in corpora:
+            index = captions_of(corpus, image)
+            listed.append((image, corpus.name, [corpus.candidates.texts[i] for i in index.tolist()], False))
+        if human:
+            place = first.ids.index(image)
+            begin, end = first.references.image_offsets[place : place + 2].tolist()
+            listed.append((image, "human", first.references.texts[begin:end], True))
+    together = Captions([texts for _, _, texts, _ in listed], first.tokenizer, first.candidates.lexicon)
+    points = mds(kernel_matrix(first, together, np.arange(len(together)), kernel=kernel, df=df))
+    bounds = together.image_offsets.tolist()
+    return [
+        Placed(image, system, texts, points[begin:end], people)
+        for (image, system, texts, people), begin, end in zip(listed, bounds[:-1], bounds[1:])
+    ]
 
 
 def distances(similarities: FloatArray) -> FloatArray:
