@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from captious.cache import atomic_write
-from captious.language.model import FORMAT, quantise
+from captious.language.model import FORMAT, UPPER_LAYERS, quantise
 
 
 def export(state: dict[str, Any], table: dict[str, int], tags: list[str], relations: list[str], exceptions: dict[str, str], path: Path) -> None:
@@ -30,11 +30,12 @@ def export(state: dict[str, Any], table: dict[str, int], tags: list[str], relati
     }
     stored["embedding"], stored["embedding_scale"] = quantise(array("embedding.weight"))
     halves: dict[str, Any] = {}
-    for layer in ("first", "second"):
-        for ending, name in (("", ""), ("_reverse", "_reverse")):
-            halves[f"{layer}_input{name}"] = array(f"{layer}.weight_ih_l0{ending}")
-            halves[f"{layer}_recurrent{name}"] = array(f"{layer}.weight_hh_l0{ending}")
-            halves[f"{layer}_bias{name}"] = array(f"{layer}.bias_ih_l0{ending}") + array(f"{layer}.bias_hh_l0{ending}")
+    for layer in ("first", *UPPER_LAYERS):
+        for side in ("", "_reverse"):
+            if f"{layer}.weight_ih_l0{side}" in state:
+                halves[f"{layer}_input{side}"] = array(f"{layer}.weight_ih_l0{side}")
+                halves[f"{layer}_recurrent{side}"] = array(f"{layer}.weight_hh_l0{side}")
+                halves[f"{layer}_bias{side}"] = array(f"{layer}.bias_ih_l0{side}") + array(f"{layer}.bias_hh_l0{side}")
     parts = ("arc_dependent", "arc_head", "label_dependent", "label_head", "tag")
     halves["heads"] = np.concatenate([array(f"{part}.weight") for part in parts])
     halves["heads_bias"] = np.concatenate(

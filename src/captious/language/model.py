@@ -32,6 +32,7 @@ FORMAT = 1
 BLOCK = 32  # sentences; fewer rows would let BLAS take other code paths, and other roundings
 CHUNK_SENTENCES, CHUNK_WORDS = 256, 2816  # worked on at a time: more would not stay in the cache
 WORDS_KEPT = 30_000  # distinct words whose first-layer inputs are kept
+UPPER_LAYERS = ("second", "third")
 SHIPPED = Path(__file__).with_name("model.npz")
 
 
@@ -96,13 +97,21 @@ class Model:
         bias = np.stack([load("first_bias"), load("first_bias_reverse")])
         self._bias1 = halve_sigmoids(bias).reshape(-1)
         self._recurrent1 = [halve_sigmoids(load(name).T) for name in ("first_recurrent", "first_recurrent_reverse")]
-        self._second = [
-            np.ascontiguousarray(halve_sigmoids(np.concatenate([load(a), load(b)], 1).T))
-            for a, b in (("second_input", "second_recurrent"), ("second_input_reverse", "second_recurrent_reverse"))
-        ]
-        self._bias2 = halve_sigmoids(np.stack([load("second_bias"), load("second_bias_reverse")]))[None]
-        self.hidden1 = self._recurrent1[0].shape[0]
-        self.hidden2 = self._bias2.shape[2] // 4
+        self.hidden = [self._recurrent1[0].shape[0]]
+        # The layers above the first: for each side one matrix for what comes from below and from the side.
+        self._upper: list[tuple[list[Floats], Floats]] = []
+        for layer in UPPER_LAYERS:
+            if f"{layer}_input" not in arrays:
+                break
+            both = [
+                np.ascontiguousarray(
+                    halve_sigmoids(np.concatenate([load(f"{layer}_input{side}"), load(f"{layer}_recurrent{side}")], 1).T)
+                )
+                for side in ("", "_reverse")
+            ]
+            biases = halve_sigmoids(np.stack([load(f"{layer}_bias"), load(f"{layer}_bias_reverse")]))[None]
+            self._upper.append((both, biases))
+            self.hidden.append(biases.shape[2] // 4)
         self._heads = np.ascontiguousarray(load("heads").T)
         self._heads_bias = load("heads_bias")
         self._arc_bilinear = load("arc_bilinear")
@@ -183,41 +192,46 @@ class Model:
         return result
 
     def encode(self, words: Integers, inputs: Floats) -> Floats:
-        """The states of the second layer (length, n, 2 x width) for word numbers (length, n)."""
+        """The states of the last layer (length, n, 2 x width) for word numbers (length, n); valid until the next call."""
         length, n = words.shape
-        one, two = self.hidden1, self.hidden2
-        # What the second layer reads at each position, for each direction: both states of the first layer, then its
-        # own state at the position before, so that one product does for all.
         get = self._workspace.get
-        reads = [get(name, length, n, 2 * one + two) for name in ("forward", "backward")]
-        gates, state = get("gates", n, 4 * one), get("state", n, one)
-        for side in (0, 1):
-            state.fill(0)
-            own = slice(side * one, (side + 1) * one)
-            previous: int | None = None
-            for t in range(length) if side == 0 else range(length - 1, -1, -1):
-                if previous is None:
-                    gates.fill(0)
-                else:
-                    np.matmul(reads[0][previous, :, own], self._recurrent1[side], out=gates)
-                step(gates, inputs, side, words[t], state, reads[0], t, side * one)
-                reads[1][t, :, own] = reads[0][t, :, own]
-                previous = t
-        states = get("states", length, n, 2 * two)
-        gates, state = get("gates", n, 4 * two), get("state", n, two)
         nothing = np.zeros(n, np.int64)
-        for side in (0, 1):
-            state.fill(0)
-            read = reads[side]
-            read[0 if side == 0 else length - 1, :, 2 * one :] = 0
-            own = slice(side * two, (side + 1) * two)
-            for t in range(length) if side == 0 else range(length - 1, -1, -1):
-                np.matmul(read[t], self._second[side], out=gates)
-                step(gates, self._bias2, side, nothing, state, states, t, side * two)
-                following = t + 1 - 2 * side
-                if 0 <= following < length:
-                    read[following, :, 2 * one :] = states[t, :, own]
-        return states
+        reads: list[Floats] = []
+        for layer, width in enumerate(self.hidden):
+            below, reads = reads, self._room(layer, length, n)
+            gates, state = get("gates", n, 4 * width), get("state", n, width)
+            for side in (0, 1):
+                own = slice(side * width, (side + 1) * width)
+                state.fill(0)
+                if layer:
+                    # The last columns are the layer's own state at the position before.
+                    matrix, bias = self._upper[layer - 1][0][side], self._upper[layer - 1][1]
+                    below[side][0 if side == 0 else length - 1, :, -width:] = 0
+                previous: int | None = None
+                for t in range(length) if side == 0 else range(length - 1, -1, -1):
+                    if layer:
+                        if previous is not None:
+                            below[side][t, :, -width:] = reads[0][previous, :, own]
+                        np.matmul(below[side][t], matrix, out=gates)
+                        step(gates, bias, side, nothing, state, reads[0], t, side * width)
+                    else:
+                        if previous is None:
+                            gates.fill(0)
+                        else:
+                            np.matmul(reads[0][previous, :, own], self._recurrent1[side], out=gates)
+                        step(gates, inputs, side, words[t], state, reads[0], t, side * width)
+                    for other in reads[1:]:
+                        other[t, :, own] = reads[0][t, :, own]
+                    previous = t
+        return reads[0]
+
+    def _room(self, layer: int, length: int, n: int) -> list[Floats]:
+        """Where a layer writes: for each side of the next layer, with room for that layer's own state."""
+        width = 2 * self.hidden[layer]
+        if layer + 1 == len(self.hidden):
+            return [self._workspace.get("states", length, n, width)]
+        following = self.hidden[layer + 1]
+        return [self._workspace.get(f"{layer}{side}", length, n, width + following) for side in (0, 1)]
 
     def _chunk(self, words: Integers, inputs: Floats) -> tuple[Integers, Integers, Integers]:
         length, n = words.shape

@@ -18,7 +18,8 @@ class Size:
 
     embedding: int = 128
     hidden1: int = 96
-    hidden2: int = 96
+    hidden2: int = 72
+    hidden3: int = 0  # no third layer
     arc: int = 48
     label: int = 64
 
@@ -27,7 +28,7 @@ class Size:
 
 
 class Network(nn.Module):  # type: ignore[misc]
-    """Two bidirectional LSTMs over the words; tags, arc scores and relations from their states."""
+    """Two or three bidirectional LSTMs over the words; tags, arc scores and relations from their states."""
 
     def __init__(self, rows: int, tags: int, relations: int, size: Size, dropout: float = 0.0, word_dropout: float = 0.0) -> None:
         super().__init__()
@@ -40,7 +41,8 @@ class Network(nn.Module):  # type: ignore[misc]
         self.rate = dropout
         self.first = nn.LSTM(size.embedding, size.hidden1, bidirectional=True)
         self.second = nn.LSTM(2 * size.hidden1, size.hidden2, bidirectional=True)
-        width = 2 * size.hidden2
+        self.third = nn.LSTM(2 * size.hidden2, size.hidden3, bidirectional=True) if size.hidden3 else None
+        width = 2 * (size.hidden3 or size.hidden2)
         self.tag = nn.Linear(width, tags)
         self.arc_dependent = nn.Linear(width, size.arc)
         self.arc_head = nn.Linear(width, size.arc)
@@ -71,6 +73,8 @@ class Network(nn.Module):  # type: ignore[misc]
         x, _ = self.first(x)
         x = self.drop(x)
         x, _ = self.second(x)
+        if self.third is not None:
+            x, _ = self.third(self.drop(x))
         return self.drop(x)
 
     def arcs(self, h: torch.Tensor) -> torch.Tensor:
