@@ -1,0 +1,264 @@
+"""The parts METEOR is made of, on small tables of our own: normaliser, paraphrase index, alignment."""
+
+from __future__ import annotations
+
+import gzip
+import multiprocessing
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from captious.errors import InputError
+from captious.meteor import alignment, paraphrases, statistics
+from captious.meteor.encode import describe, encode_texts, java_hash
+from captious.meteor.normalise import Normaliser
+from captious.meteor.phrases import find, restrict
+from captious.meteor.resources import Resources
+from captious.text.stemmer import stem
+from captious.text.synonyms import Synonyms
+from tests.metrics import plain_meteor
+
+FUNCTION_WORDS = {"a", "the", "of", "on"}
+PARAPHRASES = {
+    "big": ["large", "very big"],
+    "large": ["big"],
+    "on top of": ["on", "above the"],
+    "a group of": ["several", "a lot of", "many"],
+    "several": ["a group of", "many"],
+    "very big": ["large"],
+    "above the": ["on top of", "over"],
+    "a": ["the", "one"],
+    "the": ["a"],
+    "dogs run on": ["the dogs on"],
+}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("meteor")
+    with zipfile.ZipFile(folder / "meteor-1.5.jar", "w") as jar:
+        jar.writestr("synonym/english.synsets", "dog\n1 2\nhound\n2\ncouch\n3\nsofa\n3 4\nseat\n4\nrun\n5\njog\n5\n")
+        jar.writestr("synonym/english.exceptions", "run\nran\n")
+        jar.writestr("function/english.words", "\n".join(FUNCTION_WORDS) + "\n")
+        jar.writestr("nonbreaking/english.prefixes", "# titles\nMr\ne.g\nNo #NUMERIC_ONLY#\n")
+    write_table(folder / "paraphrase-en.gz", PARAPHRASES)
+    return folder
+
+
+def write_table(path: Path, table: dict[str, list[str]]) -> None:
+    lines = [line for phrase, others in table.items() for other in others for line in ("0.5", phrase, other)]
+    path.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode()))
+
+
+class TestNormaliser:
+    normaliser = Normaliser(["# a comment", "", "Mr", "e.g", "No #NUMERIC_ONLY#"])
+
+    @pytest.mark.parametrize(
+        ("line", "expected"),
+        [
+            ("a dog 's", "a dog ' s"),
+            ("the dog's bone", "the dog 's bone"),
+            ("1990's cars", "1990 's cars"),
+            ("rock 'n' roll", "rock ' n ' roll"),
+            ("a well-known x--ray", "a well known x ray"),
+            ("wait... what..?", "wait ... what .. ?"),
+            ("The U.S. flag", "the us flag"),
+            ("see Mr. Smith. Now", "see mr. smith . now"),
+            ("the end.", "the end ."),
+            ("ends. lower", "ends. lower"),
+            ("No. 5 and No. Ten", "no. 5 and no . ten"),
+            ("1,000 dogs, cats,birds", "1,000 dogs , cats , birds"),
+            ("a,,b", "a , ,b"),
+            ("50% <b>off</b> a&b", "50 % < b > off < / b > a & b"),
+            ("“quoted” ‘word’ ''x''", "\" quoted \" ' word ' \" x \""),
+            ("tea–time", "tea - time"),
+            ("naïve Ångström", "naïve ångström"),
+            ("一只狗", "一 只 狗"),
+            ("a\u3000b\u00a0c\td", "a b c d"),
+            ("", ""),
+            (" . ", "."),
+        ],
+    )
+    def test_words(self, line: str, expected: str) -> None:
+        assert self.normaliser.words(line) == expected.split()
+
+    @given(st.text(alphabet="ab Z09.,'`-–“|\t\n文é", max_size=30))
+    def test_never_empty_words_nor_capitals(self, line: str) -> None:
+        words = self.normaliser.words(line)
+        assert all(words)
+        assert [word.lower() for word in words] == words
+        assert not any(" " in word for word in words)
+
+
+@pytest.mark.parametrize(("word", "expected"), [("", 0), ("a", 97), ("dog", 99644), ("Aa", 2112), ("BB", 2112), ("犬", 29356), ("😀", 1772899)])  # fmt: skip
+def test_java_hash(word: str, expected: int) -> None:
+    assert java_hash(word) == expected
+
+
+class TestIndex:
+    def test_every_pair_is_in_it(self, data: Path) -> None:
+        index = paraphrases.open_index(data / "paraphrase-en.gz")
+        words = ["", *index.words.tobytes().decode().split("\n")[:-1]]
+        rows = [" ".join(words[number] for number in row if number) for row in index.phrases.tolist()]
+        assert len(set(rows)) == len(rows)
+        found = {
+            phrase: [rows[t] for t in index.targets[index.offsets[p] : index.offsets[p + 1]]]
+            for p, phrase in enumerate(rows)
+            if index.offsets[p] < index.offsets[p + 1]
+        }
+        assert found == PARAPHRASES
+        assert [tuple(row) for row in index.phrases.tolist()] == sorted(tuple(row) for row in index.phrases.tolist())
+
+    def test_made_once(self, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        made = count_builds(monkeypatch)
+        for _ in range(3):
+            open_in(tmp_path, data)
+        assert len(made) == 1
+
+    @pytest.mark.parametrize("damage", ["flipped", "short", "long", "foreign", "empty", "header"])
+    def test_made_again_when_damaged(
+        self, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+    ) -> None:
+        whole = open_in(tmp_path, data)
+        (path,) = tmp_path.glob("*.index")
+        good = path.read_bytes()
+        path.unlink()
+        flipped = bytearray(good)
+        flipped[-70] ^= 1
+        path.write_bytes(
+            {
+                "flipped": bytes(flipped),
+                "short": good[:-1],
+                "long": good + b"x",
+                "foreign": b"something else",
+                "empty": b"",
+                "header": good.replace(b'"size"', b'"sise"'),
+            }[damage]
+        )
+        made = count_builds(monkeypatch)
+        again = open_in(tmp_path, data)
+        assert len(made) == 1
+        assert path.read_bytes() == good
+        for one, other in zip(whole, again):
+            np.testing.assert_array_equal(one, other)
+
+    def test_another_table_has_another_index(self, data: Path, tmp_path: Path) -> None:
+        open_in(tmp_path, data)
+        write_table(tmp_path / "paraphrase-en.gz", {"x": ["y z"]})
+        index = open_in(tmp_path, tmp_path)
+        assert index.words.tobytes() == b"x\ny\nz\n"
+        assert len(list(tmp_path.glob("*.index"))) == 2
+
+    def test_two_processes_at_once(self, data: Path, tmp_path: Path) -> None:
+        context = multiprocessing.get_context("spawn")
+        workers = [context.Process(target=open_in, args=(tmp_path, data)) for _ in range(2)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        assert [worker.exitcode for worker in workers] == [0, 0]
+        assert len(list(tmp_path.glob("*.index"))) == 1
+        assert not list(tmp_path.glob(".*.tmp"))
+
+    @pytest.mark.parametrize("damage", ["cut", "lines"])
+    def test_damaged_table(self, tmp_path: Path, damage: str) -> None:
+        table = tmp_path / "paraphrase-en.gz"
+        if damage == "cut":
+            table.write_bytes(gzip.compress(b"0.5\na\nb\n" * 1000)[:-12])
+        else:
+            table.write_bytes(gzip.compress(b"0.5\na\nb\n0.5\nc\n"))
+        with pytest.raises(InputError, match="is damaged"):
+            open_in(tmp_path / "cache", tmp_path)
+        assert not list((tmp_path / "cache").glob("*.index"))
+
+    def test_no_table(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="cannot read the paraphrase table"):
+            open_in(tmp_path, tmp_path)
+
+
+def open_in(cache: Path, data: Path) -> paraphrases.Paraphrases:
+    """Open as a new process would: nothing remembered."""
+    paraphrases._open.cache_clear()
+    return paraphrases._open(data / "paraphrase-en.gz", cache)
+
+
+def count_builds(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    made: list[Path] = []
+    build = paraphrases._build
+
+    def counted(table: Path, length: int) -> paraphrases.Paraphrases:
+        made.append(table)
+        return build(table, length)
+
+    monkeypatch.setattr(paraphrases, "_build", counted)
+    return made
+
+
+VOCABULARY = [
+    "a", "the", "of", "on", "top", "above", "over", "group", "lot", "many", "several", "big", "large", "very", "dog",
+    "dogs", "hound", "hounds", "couch", "sofa", "seat", "run", "runs", "running", "ran", "jog", "one", "zebra",
+]  # fmt: skip
+lines = st.lists(st.sampled_from(VOCABULARY), max_size=9)
+
+
+class TestAlignment:
+    @settings(max_examples=150, deadline=None)
+    @given(line1=lines, line2=lines, compiled=st.booleans())
+    def test_equal_to_the_plain_account(self, data: Path, line1: list[str], line2: list[str], compiled: bool) -> None:
+        expected = self.expected(data, line1, line2)
+        assert self.kernel(data, line1, line2, compiled) == expected
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_long_lines(self, data: Path, seed: int) -> None:
+        generator = np.random.default_rng(seed)
+        few = VOCABULARY[: 4 + 5 * seed]
+        line1, line2 = (list(generator.choice(few, 18)) for _ in range(2))
+        assert self.kernel(data, line1, line2, True) == self.expected(data, line1, line2)
+
+    def test_hash_collisions_count_as_equal_words(self, data: Path) -> None:
+        # These have one hash in Java, which is all that the reference compares.
+        assert java_hash("gelato") == java_hash("variants")
+        row = statistics(["gelato"], ["variants"], data)[0]
+        assert row[:6].tolist() == [1, 1, 0, 0, 1, 1]
+
+    @staticmethod
+    def expected(data: Path, line1: list[str], line2: list[str]) -> list[int]:
+        synonyms = Synonyms.load(data)
+        matches = plain_meteor.all_matches(line1, line2, stem, synonyms.synsets, PARAPHRASES)
+        return plain_meteor.statistics(line1, line2, matches, FUNCTION_WORDS)
+
+    @staticmethod
+    def kernel(data: Path, line1: list[str], line2: list[str], compiled: bool) -> list[int]:
+        resources = Resources.open(data)
+        encoded = encode_texts([" ".join(line1), " ".join(line2)], resources.normaliser)
+        words, numbers = describe(encoded.vocabulary, resources)
+        spans, phrases = restrict(resources.paraphrases, numbers[encoded.tokens], encoded.offsets)
+        row = np.zeros((1, 23))
+        align = alignment.align.compiled if compiled else alignment.align.plain
+        first, second = np.array([0]), np.array([1])
+        assert align(alignment.Lines(encoded.tokens, encoded.offsets, spans), words, phrases, first, second, row) == -1
+        counts: list[int] = row[0].astype(int).tolist()
+        return counts
+
+
+@settings(deadline=None)
+@given(line=st.lists(st.sampled_from(VOCABULARY), max_size=12))
+def test_phrases_are_found_by_both_forms_of_the_kernel(data: Path, line: list[str]) -> None:
+    index = paraphrases.open_index(data / "paraphrase-en.gz")
+    number = index.number_of()
+    rows = {tuple(n for n in row if n): p for p, row in enumerate(index.phrases.tolist())}
+    numbers = np.array([number.get(word, 0) for word in line], np.int32)
+    width = index.phrases.shape[1]
+    expected = np.full((len(line), width), -1, np.int32)
+    for t in range(len(line)):
+        for k in range(width):
+            if t + k < len(line):
+                expected[t, k] = rows.get(tuple(numbers[t : t + k + 1].tolist()), -1)
+    for form in (find.plain, find.compiled):
+        spans = np.full((len(line), width), -1, np.int32)
+        form(numbers, np.array([0, len(line)]), index.first.astype(np.int64), index.phrases, spans)
+        np.testing.assert_array_equal(spans, expected)
