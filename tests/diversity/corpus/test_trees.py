@@ -12,7 +12,7 @@ import pytest
 from captious.diversity.corpus import complexity as cx
 from captious.diversity.corpus import composition as comp
 from captious.diversity.corpus import local_recall as local
-from captious.diversity.corpus import pos
+from captious.diversity.corpus import pos, trees
 from captious.diversity.corpus.trees import TreeBank
 from captious.language.parse_types import Parse, Sentence
 from tests.conftest import read_jsonl
@@ -91,8 +91,10 @@ def test_a_text_is_parsed_once() -> None:
     assert second.tolist() == [2, 0]
     assert calls == ["bus stop", "", "two dogs cats run"]
     alone, _ = bank_of(["bus stop", "", "two dogs cats run"])
-    for name in ("words", "tags", "heads", "relations", "sentences", "offsets"):
+    for name in ("words", "heads", "sentences", "offsets"):
         assert (getattr(bank.trees, name) == getattr(alone.trees, name)).all()
+    for made in (bank, alone):  # labels are numbered as they come, so only the names are the same
+        assert [made.tags.words[t] for t in made.trees.tags] == ["NN", "NN", "CD", "NNS", "NNS", "VBP"]
 
 
 def test_yngve_and_frazier_by_hand() -> None:
@@ -188,7 +190,7 @@ def test_several_captions_of_an_image_count_together() -> None:
 
 
 @pytest.mark.shared
-def test_fast_paths_agree_with_plain_ones_on_real_trees(shared_data: Path) -> None:
+def test_fast_paths_agree_with_plain_ones_on_real_trees(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gold = {}
     for number, row in enumerate(read_jsonl(shared_data / "parses" / "captions.jsonl.gz")):
         if number % 40 == 0:
@@ -196,6 +198,7 @@ def test_fast_paths_agree_with_plain_ones_on_real_trees(shared_data: Path) -> No
         if number > 80_000:
             break
     bank = TreeBank(lambda texts: [gold[text] for text in texts])
+    monkeypatch.setattr(trees, "repair", lambda words, tags, *_: (tags, np.zeros(len(words), dtype=bool)))
     weights = bank.weights(bank.rows(list(gold)))
     result = comp.composition(comp.find_compounds(bank), comp.find_prepositions(bank), weights)
     lengths: Counter[int] = Counter()
@@ -215,6 +218,41 @@ def test_fast_paths_agree_with_plain_ones_on_real_trees(shared_data: Path) -> No
     assert {k: v for k, v in enumerate(result.pp_depths) if v} == depths
     assert result.compound_types_2 == len(pairs)
     assert result.pp_types_1 == len(phrases)
+
+
+def test_tags_are_repaired_as_captions_need_it() -> None:
+    def tags_of(text: str) -> list[str]:
+        bank = TreeBank(plain)
+        bank.rows([text])
+        return [bank.tags.words[t] for t in bank.trees.tags]
+
+    assert tags_of("a/DT dog/NN standing/NN on/IN grass/NN") == ["DT", "NN", "VBG", "IN", "NN"]
+    assert tags_of("a/DT brick/NN building/NN standing/NN") == ["DT", "NN", "NN", "VBG"]
+    assert tags_of("standing/NN room/NN") == ["NN", "NN"]
+    assert tags_of("walks/VBZ down/RP the/DT street/NN") == ["VBZ", "IN", "DT", "NN"]
+    assert tags_of("close/JJ up/RB of/IN a/DT cat/NN") == ["JJ", "IN", "IN", "DT", "NN"]
+    assert tags_of("lies/VBZ down/RP on/IN it/PRP") == ["VBZ", "RP", "IN", "PRP"]
+    assert tags_of("a/DT laptop/JJ computer/NN") == ["DT", "NN", "NN"]
+    assert tags_of("a/DT red/JJ computer/NN") == ["DT", "JJ", "NN"]
+    assert tags_of("a/DT living/VBG room/NN") == ["DT", "NN", "NN"]
+    assert tags_of("a/DT man/NN cutting/VBG cake/NN") == ["DT", "NN", "VBG", "NN"]
+    assert tags_of("a/DT teddy/JJ bear/VBP") == ["DT", "NN", "NN"]
+    assert tags_of("dogs/NNS run/VBP") == ["NNS", "VBP"]
+
+
+def test_rules_do_not_reach_over_the_end_of_a_sentence() -> None:
+    first, second = ["lies/VBZ down/RP", "a/DT dog/NN"], ["a/DT dog/NN", "standing/NN"]
+    for texts, expected in ((first, ["VBZ", "RP", "DT", "NN"]), (second, ["DT", "NN", "NN"])):
+        bank = TreeBank(lambda _, texts=texts: [[parse[0] for parse in plain(texts)]])
+        bank.rows(["x"])
+        assert [bank.tags.words[t] for t in bank.trees.tags] == expected
+
+
+def test_a_regained_preposition_has_the_phrase_that_follows() -> None:
+    line = "walks/VBZ/0/root down/RP/1/compound:prt the/DT/4/det street/NN/1/dobj in/IN/6/case town/NN/4/nmod"
+    bank = TreeBank(lambda _: [[sentence(line)]])
+    weights = bank.weights(bank.rows(["x"]))
+    assert comp.composition(comp.find_compounds(bank), comp.find_prepositions(bank), weights).pp_depths.tolist() == [0, 1, 1]
 
 
 def plain_compounds(parsed: Sentence) -> list[list[str]]:

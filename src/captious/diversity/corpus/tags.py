@@ -1,13 +1,17 @@
 """Tags as captions need them.
 
 Captions are noun phrases with participles ("a dog standing on a beach"), and a tagger that learned from a newspaper
-takes many such participles for nouns, and the prepositions after verbs of movement ("walking down a street") for
-particles. Both would count as composition where there is none, or hide it where there is some, so two rules repair them:
+takes many such participles for nouns, the prepositions after verbs of movement ("walking down a street") for particles,
+and nouns before nouns ("laptop computer") for adjectives or verbs. That would count as composition what is none, and
+hide some that is, so a few rules repair it:
 
 1. a noun (NN) in -ing that directly follows a noun is a participle (VBG), unless it is one of the words in -ing that
    name things ("building", "painting");
 2. a particle or adverb (RP, RB) that can be a preposition and stands directly before a noun phrase, or before "of", is
-   one (IN).
+   one (IN);
+3. some words directly before a noun are nouns too (NN): those that are never adjectives ("laptop", "teddy"), and after a
+   determiner or adjective those in -ing that say what a thing is for ("living room", "cutting board");
+4. a verb of the plural (VBP) directly after a noun of the singular is a noun (NN): "a fire hydrant".
 """
 
 from __future__ import annotations
@@ -35,6 +39,10 @@ _THINGS = _words(
     sibling sling something spring starling sterling stitching string stuffing thing tiling
     topping trimming tubing wedding wing wiring wrapping writing yearling"""
 )
+#: Never adjectives, often taken for one.
+_NOUNS = _words("laptop desktop video teddy skate ski stove luggage christmas computer tennis baseball soccer frisbee")
+#: What a thing is for.
+_PURPOSES = _words("living dining cutting parking swimming baking shopping washing waiting changing walking bathing")
 _PREPOSITIONS = _words(
     """up down over out off around along through across past by on in inside outside near under above behind below
     between about round"""
@@ -53,7 +61,7 @@ def repair(
     """Repaired tags, and which of them became prepositions."""
     if not len(words):
         return tags, np.zeros(0, dtype=np.bool_)
-    participle, preposition = (int(number) for number in tag_names.encode(["VBG", "IN"]))
+    participle, preposition, thing = (int(number) for number in tag_names.encode(["VBG", "IN", "NN"]))
     noun = _marked(tag_names, lambda tag: tag.startswith("NN"))
     singular = _marked(tag_names, lambda tag: tag == "NN")
     opening = _marked(tag_names, _OPENING.__contains__)
@@ -61,18 +69,38 @@ def repair(
     ing = _marked(word_names, lambda word: word.endswith("ing") and word not in _THINGS)
     possible = _marked(word_names, _PREPOSITIONS.__contains__)
     of = _marked(word_names, lambda word: word == "of")
+    adjective = _marked(tag_names, lambda tag: tag == "JJ")
+    gerund = _marked(tag_names, lambda tag: tag == "VBG")
+    plural_verb = _marked(tag_names, lambda tag: tag == "VBP")
+    determiner = _marked(tag_names, lambda tag: tag in ("DT", "PRP$", "JJ", "CD"))
+    never = _marked(word_names, _NOUNS.__contains__)
+    purpose = _marked(word_names, _PURPOSES.__contains__)
 
-    first = np.zeros(len(words), dtype=np.bool_)
-    first[sentences[:-1][np.diff(sentences) > 0]] = True
+    inside = np.ones(len(words), dtype=np.bool_)
+    inside[sentences[:-1][np.diff(sentences) > 0]] = False
     repaired = tags.copy()
-    after_noun = np.zeros(len(words), dtype=np.bool_)
-    after_noun[1:] = noun[tags[:-1]]
-    repaired[ing[words] & singular[tags] & after_noun & ~first] = participle
-    before_phrase = np.zeros(len(words), dtype=np.bool_)
-    before_phrase[:-1] = (opening[tags[1:]] | of[words[1:]]) & ~first[1:]
-    became = possible[words] & loose[tags] & before_phrase
+    repaired[ing[words] & singular[tags] & _after(noun[tags], inside)] = participle
+    became = possible[words] & loose[tags] & _before(opening[tags] | of[words], inside)
     repaired[became] = preposition
+    before_noun = _before(noun[tags] | plural_verb[tags], inside)
+    repaired[never[words] & adjective[tags] & before_noun] = thing
+    repaired[purpose[words] & gerund[tags] & before_noun & _after(determiner[tags], inside)] = thing
+    repaired[plural_verb[tags] & _after(singular[repaired], inside)] = thing
     return repaired, became
+
+
+def _after(marked: NDArray[np.bool_], inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tokens directly after a marked one of the same sentence (``inside``: not the first of its sentence)."""
+    out = np.zeros_like(marked)
+    out[1:] = marked[:-1] & inside[1:]
+    return out
+
+
+def _before(marked: NDArray[np.bool_], inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tokens directly before a marked one of the same sentence."""
+    out = np.zeros_like(marked)
+    out[:-1] = marked[1:] & inside[1:]
+    return out
 
 
 def _marked(names: Vocabulary, keep: Callable[[str], bool]) -> NDArray[np.bool_]:

@@ -1,0 +1,42 @@
+"""Against the numbers printed in van Miltenburg et al. (2018), on the very captions they were computed from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from captious.diversity.corpus import vocabulary as voc
+from captious.diversity.corpus.flat import Flat
+from captious.io import read
+from captious.text.vocabulary import Vocabulary
+
+#: ASL, SDSL, types, TTR1, TTR2.
+PUBLISHED = {
+    "Liu-et-al-2017": (10.3, 1.32, 598, 0.17, 0.38),
+    "Mun-et-al-2017": (9.4, 1.12, 1009, 0.16, 0.38),
+    "Shetty-et-al-2016": (9.0, 1.03, 1112, 0.15, 0.34),
+    "Tavakoli-et-al-2017": (9.2, 1.03, 917, 0.15, 0.33),
+    "Vinyals-et-al-2017": (10.1, 1.28, 953, 0.21, 0.43),
+    "Wu-et-al-2016": (9.1, 1.03, 849, 0.14, 0.32),
+    "Zhou-et-al-2017": (9.3, 1.20, 1334, 0.22, 0.51),
+    "Dai-et-al-2017": (9.8, 1.63, 1922, 0.23, 0.55),
+    "Shetty-et-al-2017": (9.4, 1.31, 2611, 0.24, 0.54),
+}
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("system", PUBLISHED)
+def test_vocabulary_is_as_published_to_the_last_digit(system: str, shared_data: Path) -> None:
+    file = read(shared_data / "coco" / "systems" / f"{system}.jsonl.gz", "predictions")
+    assert len(file) == 40_504
+    words = Vocabulary()
+    flat = Flat.of([text for captions in file.captions for text in captions], "spacy-like", words)
+    found = voc.vocabulary(flat, len(words))
+    asl, sdsl, types, ttr1, ttr2 = PUBLISHED[system]
+    # Half a unit of the last digit printed, and a hair for a value that falls on the edge.
+    assert found.asl == pytest.approx(asl, abs=0.0501)
+    assert found.sdsl == pytest.approx(sdsl, abs=0.00501)
+    assert found.types == types
+    assert found.ttr1 == pytest.approx(ttr1, abs=0.00501)
+    assert found.ttr2 == pytest.approx(ttr2, abs=0.00501)
