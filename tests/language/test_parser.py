@@ -21,7 +21,7 @@ from captious.language.model import SHIPPED, read_model, shipped_model
 from captious.language.sentences import LIMIT, pieces, split
 from captious.language.treebank import part_of, read_parses
 
-WORDS = "a the man woman dog red small riding sits stands with on in of and is two horses , . playing ball xqzt".split()
+WORDS = ["a", "the", "man", "woman", "dog", "red", "small", "riding", "sits", "stands", "with", "on", "in", "of", "and", "is", "two", "horses", ",", ".", "playing", "ball", "xqzt"]
 
 
 def sentences_of(count: int, seed: int = 0) -> list[list[str]]:
@@ -47,7 +47,7 @@ def assert_tree(sentence: Sentence) -> None:
 
 def test_a_caption() -> None:
     [[sentence]] = parse(["a man is riding a brown horse on the beach"])
-    assert sentence.forms == "a man is riding a brown horse on the beach".split()
+    assert sentence.forms == ["a", "man", "is", "riding", "a", "brown", "horse", "on", "the", "beach"]
     assert sentence.tags == ["DT", "NN", "VBZ", "VBG", "DT", "JJ", "NN", "IN", "DT", "NN"]
     assert sentence.lemmas == ["a", "man", "be", "ride", "a", "brown", "horse", "on", "the", "beach"]
     assert sentence.heads[:7] == [2, 4, 4, 0, 7, 7, 4]
@@ -176,7 +176,7 @@ def test_flat_arrays_agree_with_sentences() -> None:
 
 
 def test_sentence_splitting() -> None:
-    assert split("a b . c d ! ''".split() + ["e"]) == [["a", "b", "."], ["c", "d", "!", "''"], ["e"]]
+    assert split(["a", "b", ".", "c", "d", "!", "''", "e"]) == [["a", "b", "."], ["c", "d", "!", "''"], ["e"]]
     assert split(["."]) == [["."]]
     assert split([]) == []
     assert [len(p) for p in pieces(["x"] * 70 + [","] + ["x"] * 60)] == [71, 60]

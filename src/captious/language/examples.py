@@ -13,16 +13,7 @@ from numpy.typing import NDArray
 from captious.language.features import build_table, encode
 from captious.language.parse_types import Sentence
 
-IGNORED = -100  # what torch's cross-entropy leaves out: names that training has not seen, sentences without analysis
-
-
-@dataclass
-class Soft:
-    """What teachers think: probabilities of tags (n, length, tags), heads (n, length, length + 1), relations."""
-
-    tags: NDArray[np.float16]
-    heads: NDArray[np.float16]
-    relations: NDArray[np.float16]
+IGNORED = -100  # what torch's cross-entropy leaves out: tags and relations that training has not seen
 
 
 @dataclass
@@ -33,7 +24,6 @@ class Examples:
     tags: NDArray[np.int64]
     heads: NDArray[np.int64]
     relations: NDArray[np.int64]
-    soft: Soft | None = None
 
 
 @dataclass
@@ -56,14 +46,13 @@ class Inventory:
     def number(self, word: str) -> int:
         return self.words.setdefault(word, len(self.words))
 
-    def rows(self, table: dict[str, int] | None = None) -> NDArray[np.int32]:
-        """The feature rows of every word numbered so far, in this table or another model's."""
-        chosen = self.table if table is None else table
-        return np.array([encode(word, chosen) for word in self.words], np.int32)
+    def rows(self) -> NDArray[np.int32]:
+        """The feature rows of every word numbered so far."""
+        return np.array([encode(word, self.table) for word in self.words], np.int32)
 
 
 def examples(sentences: Sequence[Sentence], inventory: Inventory) -> dict[int, Examples]:
-    """The sentences by length. A sentence without tags is one without analysis."""
+    """The sentences by length."""
     tag_of = {tag: i for i, tag in enumerate(inventory.tags)}
     relation_of = {relation: i for i, relation in enumerate(inventory.relations)}
     grouped: dict[int, list[Sentence]] = {}
@@ -73,9 +62,9 @@ def examples(sentences: Sequence[Sentence], inventory: Inventory) -> dict[int, E
     return {
         length: Examples(
             np.array([[inventory.number(form) for form in s.forms] for s in group], np.int64),
-            np.array([[tag_of.get(t, IGNORED) for t in s.tags] or [IGNORED] * length for s in group], np.int64),
-            np.array([s.heads or [IGNORED] * length for s in group], np.int64),
-            np.array([[relation_of.get(r, IGNORED) for r in s.relations] or [IGNORED] * length for s in group], np.int64),
+            np.array([[tag_of.get(tag, IGNORED) for tag in s.tags] for s in group], np.int64),
+            np.array([s.heads for s in group], np.int64),
+            np.array([[relation_of.get(relation, IGNORED) for relation in s.relations] for s in group], np.int64),
         )
         for length, group in sorted(grouped.items())
     }
@@ -95,15 +84,12 @@ def batches(data: dict[int, Examples], words: int, rng: random.Random) -> list[t
 
 @dataclass
 class Batch:
-    """Tensors (length, batch, …) of some sentences of one length; `soft_heads` is (batch, length, length + 1)."""
+    """Tensors (length, batch, …) of some sentences of one length."""
 
     rows: torch.Tensor
     tags: torch.Tensor
     heads: torch.Tensor
     relations: torch.Tensor
-    soft_tags: torch.Tensor | None = None
-    soft_heads: torch.Tensor | None = None
-    soft_relations: torch.Tensor | None = None
 
 
 def batch_of(group: Examples, chosen: NDArray[np.int64], rows: NDArray[np.int32]) -> Batch:
@@ -112,11 +98,6 @@ def batch_of(group: Examples, chosen: NDArray[np.int64], rows: NDArray[np.int32]
     def columns(array: NDArray[np.int64]) -> torch.Tensor:
         return torch.from_numpy(np.ascontiguousarray(array[chosen].T))
 
-    batch = Batch(
+    return Batch(
         torch.from_numpy(rows[group.words[chosen].T]), columns(group.tags), columns(group.heads), columns(group.relations)
     )
-    if group.soft is not None:
-        batch.soft_tags = torch.from_numpy(group.soft.tags[chosen].transpose(1, 0, 2).astype(np.float32))
-        batch.soft_heads = torch.from_numpy(group.soft.heads[chosen].astype(np.float32))
-        batch.soft_relations = torch.from_numpy(group.soft.relations[chosen].transpose(1, 0, 2).astype(np.float32))
-    return batch

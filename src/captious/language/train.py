@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 
 from captious.errors import InputError, MissingExtraError
 from captious.language.export import export
+from captious.language.features import FIRST_FREE
 from captious.language.lemmas import learn_exceptions
 from captious.language.parse_types import Sentence
-from captious.language.treebank import ParsedCaption, part_of, read_parses
+from captious.language.treebank import ParsedCaption, read_parses
 
 try:
     import torch
 
-    from captious.language.distil import Teacher, teach
     from captious.language.examples import IGNORED, Batch, Examples, Inventory, batch_of, batches, examples
     from captious.language.network import Network, Size
 except ImportError as error:  # pragma: no cover - depends on the installation
@@ -81,27 +81,14 @@ class Average:
 
 
 def losses(network: Network, batch: Batch) -> torch.Tensor:
-    """The summed cross-entropies of tags, heads and relations, per word; with teachers, half from them."""
-    words = batch.tags.numel()
-    known = batch.heads
-    if batch.soft_heads is not None:
-        known = torch.where(known >= 0, known, batch.soft_heads.argmax(-1).T)
+    """The summed cross-entropies of tags, heads and relations, per word."""
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        tags, heads, relations = network(batch.rows, known)
+        tags, heads, relations = network(batch.rows, batch.heads)
 
-    def hard(scores: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-        flat = scores.flatten(0, 1)
-        return torch.nn.functional.cross_entropy(flat, right.flatten(), ignore_index=IGNORED, reduction="sum") / words
+    def entropy(scores: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.cross_entropy(scores.flatten(0, 1), right.flatten(), ignore_index=IGNORED)
 
-    loss = hard(tags, batch.tags) + hard(heads, batch.heads.T) + hard(relations, batch.relations)
-    if batch.soft_tags is None or batch.soft_heads is None or batch.soft_relations is None:
-        return loss
-
-    def soft(scores: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
-        return -(wanted * scores.log_softmax(-1)).sum() / words
-
-    taught = soft(tags, batch.soft_tags) + soft(heads, batch.soft_heads) + soft(relations, batch.soft_relations)
-    return 0.5 * (loss + taught)
+    return entropy(tags, batch.tags) + entropy(heads, batch.heads.T) + entropy(relations, batch.relations)
 
 
 def rate(progress: float, warmup: float = 0.01) -> float:
@@ -152,9 +139,8 @@ def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m captious.language.train", description=__doc__)
     parser.add_argument("--parses", required=True, type=Path, nargs="+", help="captions parsed by the reference parser (.jsonl.gz)")
     parser.add_argument("--output", type=Path, default=Path("model.npz"), help="where to write the model")
-    parser.add_argument("--teacher", type=Path, nargs="+", default=[], help="checkpoints of larger networks to learn from")
-    parser.add_argument("--unlabelled", type=Path, help="tokenised captions, one per line, for the teachers to analyse")
-    parser.add_argument("--checkpoint", type=Path, help="also write the weights for torch here, for use as --teacher")
+    parser.add_argument("--initial", type=Path, help="a checkpoint of the same widths to start from")
+    parser.add_argument("--checkpoint", type=Path, help="also write the weights for torch here, for use as --initial")
     parser.add_argument("--epochs", type=float, default=40)
     parser.add_argument("--batch-words", type=int, default=2500)
     parser.add_argument("--rate", type=float, default=3e-3, help="peak learning rate")
@@ -169,14 +155,21 @@ def arguments() -> argparse.ArgumentParser:
     return parser
 
 
-def read_unlabelled(path: Path | None, held_out: set[str]) -> list[Sentence]:
-    """Captions without analysis, but not those that belong to development or test."""
-    if path is None:
-        return []
-    if not path.is_file():
-        raise InputError(f"{path}: no such file; expected tokenised captions, one per line")
-    lines = dict.fromkeys(line.strip() for line in path.open(encoding="utf-8"))
-    return [Sentence(line.split(), [], [], [], []) for line in lines if line not in held_out and part_of(line) == "train"]
+def warm_start(network: Network, inventory: Inventory, path: Path) -> None:
+    """Start from a checkpoint; features it does not know keep their random rows."""
+    stored = torch.load(path, weights_only=True)
+    if stored["tags"] != inventory.tags or stored["relations"] != inventory.relations:
+        raise InputError(f"{path}: trained with other tags or relations; it cannot be continued with these parses")
+    state = stored["state"]
+    rows = network.embedding.weight.detach().clone()
+    old = state.pop("embedding.weight")
+    rows[:FIRST_FREE] = old[:FIRST_FREE]
+    known = [(inventory.table[name], row) for name, row in stored["table"].items() if name in inventory.table]
+    rows[[new for new, _ in known]] = old[[row for _, row in known]]
+    try:
+        network.load_state_dict({**state, "embedding.weight": rows})
+    except RuntimeError as error:
+        raise InputError(f"{path}: trained with other widths; give the same --hidden1, --hidden2, …") from error
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -191,14 +184,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     sentences = {name: [s for c in captions for s in c.sentences] for name, captions in parts.items()}
     inventory = Inventory.of(sentences["train"])
     exceptions = learn_exceptions(s for s in sentences["train"] if s.lemmas)
-    extra = read_unlabelled(options.unlabelled, {c.text for c in parts["development"] + parts["test"]})
-    data = examples(sentences["train"] + extra, inventory)
+    data = examples(sentences["train"], inventory)
     held_out = examples(sentences["development"], inventory)
-    if options.teacher:
-        teach(data, [Teacher(path, inventory) for path in options.teacher], inventory)
     size = Size(**{width.name: getattr(options, width.name) for width in fields(Size)})
     rows = inventory.rows()
     network = Network(len(inventory.table) + 2, len(inventory.tags), len(inventory.relations), size, options.dropout, options.word_dropout)
+    if options.initial is not None:
+        warm_start(network, inventory, options.initial)
     print(f"{len(inventory.table)} features, {sum(p.numel() for p in network.parameters()):,} weights", flush=True)
     for report in train(network, data, held_out, rows, options):
         print(" ".join(f"{k}={v:.4f}" if isinstance(v, float) else f"{k}={v}" for k, v in report.items()), flush=True)
