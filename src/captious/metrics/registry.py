@@ -39,6 +39,8 @@ ENTRIES: dict[str, Entry] = {
     "SPIDEr": Entry(_METRICS + "spider:Spider"),
     "SPICE-U": Entry(_METRICS + "spice_u:SpiceU"),
     "Uniq": Entry(_METRICS + "spice_u:Uniq"),
+    "CHAIRs": Entry(_METRICS + "chair:ChairS"),
+    "CHAIRi": Entry(_METRICS + "chair:ChairI"),
     "Precision-1": Entry(_METRICS + "ngram_precision:NgramPrecision", {"n": 1}),
     "Precision-2": Entry(_METRICS + "ngram_precision:NgramPrecision", {"n": 2}),
     "Precision-3": Entry(_METRICS + "ngram_precision:NgramPrecision", {"n": 3}),

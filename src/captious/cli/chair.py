@@ -1,0 +1,55 @@
+"""``captious chair``: which objects captions hallucinate."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from captious.cli import options
+from captious.cli.output import print_table, write_json
+
+
+def register(app: typer.Typer) -> None:
+    app.command("chair")(chair)
+
+
+def chair(
+    references: options.References,
+    predictions: Annotated[Path, typer.Argument(metavar="PRED", help="Predictions.")],
+    objects: options.Objects = None,
+    chair_synonyms: options.ChairSynonyms = None,
+    tokenizer: options.Tokenizer = "ptb",
+    subset: options.Subset = False,
+    allow_several: options.AllowSeveral = False,
+    number: Annotated[int, typer.Option("--number", "-n", min=1, help="How many objects to list.")] = 10,
+    json: options.JsonOut = None,
+) -> None:
+    """List the objects that captions name and their images do not have, caption by caption with --json."""
+    from captious.api import load
+    from captious.metrics.chair import ChairI, ChairS
+    from captious.scores import Score
+
+    by_object = ChairI(objects, chair_synonyms)
+    by_caption = ChairS(by_object.objects, by_object.table)
+    corpus = load(references, predictions, tokenizer=tokenizer, subset=subset, several=allow_several or None)
+    rows = by_object.mentions(corpus)
+    scores = [Score.of(by_caption, corpus), Score.of(by_object, corpus)]
+    if json is not None:
+        captions = [
+            {
+                "image_id": row.image, "caption": row.caption,
+                "mentioned": [list(m) for m in row.mentioned], "hallucinated": [list(m) for m in row.hallucinated],
+            }
+            for row in rows
+        ]  # fmt: skip
+        write_json({**{score.name: score.to_json() for score in scores}, "captions": captions}, json)
+        if json == "-":
+            return
+    named = Counter(m.object for row in rows for m in row.mentioned)
+    wrong = Counter(m.object for row in rows for m in row.hallucinated)
+    title = f"{corpus.name}: " + ", ".join(f"{score.name} {score.value:.4f}" for score in scores)
+    table = [[kind, f"{count:,}", f"{named[kind]:,}", f"{count / named[kind]:.1%}"] for kind, count in wrong.most_common(number)]
+    print_table(title, ["object", "hallucinated", "named", "share"], table)

@@ -1,0 +1,52 @@
+"""``captious concepts``: tables of concept frequencies for SPICE-U."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from captious.cli import options
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A table made by 'captious concepts build'.")]
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(help="Make and look into concept frequencies for SPICE-U.", no_args_is_help=True)
+    group.command("build")(build)
+    group.command("show")(show)
+    app.add_typer(group, name="concepts")
+
+
+def build(
+    references: options.References,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the table.")],
+    tokenizer: options.Tokenizer = "ptb",
+    meteor_data: options.MeteorData = None,
+) -> None:
+    """Count in how many images' references each object, attribute and relation occurs."""
+    from captious.corpus import Captions
+    from captious.io import read
+    from captious.scene import ConceptTable, reference_graphs
+    from captious.text.synonyms import Synonyms
+
+    synonyms = Synonyms.load(meteor_data)
+    captions = Captions(read(references, "references").captions, tokenizer)
+    table = ConceptTable.of(graph.tuples for graph in reference_graphs(captions, synonyms))
+    table.save(output)
+    print(f"{output}: {table.images:,} images, {len(table.counts):,} concepts, digest {table.digest}")
+
+
+def show(
+    table: File, number: Annotated[int, typer.Option("--number", "-n", min=1, help="How many to list.")] = 20
+) -> None:
+    """Say what a table holds, and list the most frequent concepts."""
+    from captious.cli.output import print_table
+    from captious.scene import ConceptTable
+
+    concepts = ConceptTable.load(table)
+    top = sorted(concepts.counts.items(), key=lambda item: (-item[1], item[0]))[:number]
+    rows = [[", ".join(item), f"{count:,}", f"{concepts.uniqueness(item):.4f}"] for item, count in top]
+    title = f"{table}: {concepts.images:,} images, {len(concepts.counts):,} concepts, digest {concepts.digest}"
+    print_table(title, ["concept", "images", "uniqueness"], rows)

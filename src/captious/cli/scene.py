@@ -1,0 +1,66 @@
+"""``captious scene``: the tuples of a caption, and its scene graph drawn as a tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from captious.cli import options
+from captious.cli.output import write_json
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+    from captious.scene import SceneGraph
+
+
+def register(app: typer.Typer) -> None:
+    app.command("scene")(scene)
+
+
+def scene(
+    captions: Annotated[list[str], typer.Argument(metavar="CAPTION…", help="Captions of one image, each in quotes.")],
+    tokenizer: options.Tokenizer = "ptb",
+    meteor_data: options.MeteorData = None,
+    json: options.JsonOut = None,
+) -> None:
+    """Show what a caption says: objects, attributes and relations; several captions build one graph."""
+    from captious.scene import scene_graph
+
+    graph = scene_graph(captions, tokenizer=tokenizer, meteor_data=meteor_data)
+    if json is not None:
+        write_json(
+            {"captions": captions, "objects": graph.objects, "attributes": graph.attributes, "relations": graph.relations},
+            json,
+        )
+        if json == "-":
+            return
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False)
+    if not graph.tuples:
+        console.print("no tuples: the caption has no noun")
+        return
+    for item in graph.tuples:
+        console.print(f"({', '.join(item)})", soft_wrap=True)
+    console.print()
+    console.print(_tree(graph))
+
+
+def _tree(graph: SceneGraph) -> Tree:
+    """Objects as branches; their attributes and what they relate to as leaves."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    names = graph.objects
+    tree = Tree(Text("scene", style="dim"), guide_style="dim")
+    for i, name in enumerate(names):
+        branch = tree.add(Text(name, style="bold cyan"))
+        for attribute in graph.attribute_concepts[i]:
+            branch.add(Text(attribute.name, style="green"))
+        for (subject, target), relations in graph.relation_concepts.items():
+            if subject == i:
+                for relation in relations:
+                    branch.add(Text.assemble((relation.name, "yellow"), " → ", (names[target], "cyan")))
+    return tree

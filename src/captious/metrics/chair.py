@@ -1,0 +1,103 @@
+"""CHAIR (Rohrbach et al. 2018): objects that a caption names and the image does not have."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from captious.corpus import Captions, Corpus
+from captious.metrics.base import FloatArray, Metric
+from captious.metrics.chair_objects import ImageObjects, read_objects
+from captious.metrics.chair_table import Mention, ObjectTable, default_table, read_table, table_from
+
+Objects = ImageObjects | Mapping[str, Iterable[str]] | str | Path | None
+Table = ObjectTable | Mapping[str, list[str]] | str | Path | None
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """What one caption names, and what of it is not in the image."""
+
+    image: str
+    caption: str
+    mentioned: list[Mention]
+    hallucinated: list[Mention]
+
+
+class Chair(Metric):
+    """What CHAIRs and CHAIRi share.
+
+    The objects of an image are those given for it (``objects``: COCO instances, JSON lines, or a mapping from image id to
+    names) together with those that its references name. Without ``objects`` the references alone must do, and what no
+    reference mentions counts as hallucinated.
+    """
+
+    higher_is_better = False
+    options = ("objects", "chair_synonyms")
+
+    def __init__(self, objects: Objects = None, chair_synonyms: Table = None) -> None:
+        if isinstance(objects, str | Path):
+            objects = read_objects(objects)
+        elif objects is not None and not isinstance(objects, ImageObjects):
+            objects = ImageObjects(objects)
+        self.objects = objects
+        if chair_synonyms is None:
+            self.table = default_table()
+        elif isinstance(chair_synonyms, str | Path):
+            self.table = read_table(chair_synonyms)
+        else:
+            self.table = chair_synonyms if isinstance(chair_synonyms, ObjectTable) else table_from(dict(chair_synonyms))
+
+    def truth(self, corpus: Corpus) -> list[frozenset[str]]:
+        """The objects of each image."""
+        named = _mentions_of(corpus.references, self.table)
+        bounds = corpus.references.image_offsets.tolist()
+        from_references = [
+            frozenset(m.object for i in range(a, b) for m in named[i]) for a, b in itertools.pairwise(bounds)
+        ]
+        if self.objects is None:
+            return from_references
+        return [a | b for a, b in zip(from_references, self.objects.classes(corpus.ids, self.table))]
+
+    def mentions(self, corpus: Corpus) -> list[Mentions]:
+        """The objects that each candidate names, and the hallucinated ones among them."""
+        truth = self.truth(corpus)
+        rows = []
+        for caption, (text, image) in enumerate(zip(corpus.candidates.texts, corpus.candidates.image_of.tolist())):
+            named = _mentions_of(corpus.candidates, self.table)[caption]
+            rows.append(Mentions(corpus.ids[image], text, named, [m for m in named if m.object not in truth[image]]))
+        return rows
+
+    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
+        objects = "references" if self.objects is None else f"{self.objects.describe()}+references"
+        return {"objects": objects, "synonyms": self.table.describe()}
+
+
+class ChairI(Chair):
+    """Hallucinated objects over all objects named, in the whole corpus; a caption that names none has no value."""
+
+    name = "CHAIRi"
+    summary = "share of named objects that are not in the image (Rohrbach et al. 2018)"
+
+    def statistics(self, corpus: Corpus) -> FloatArray:
+        return np.array([[len(row.hallucinated), len(row.mentioned)] for row in self.mentions(corpus)], dtype=np.float64)
+
+
+class ChairS(Chair):
+    """The share of captions with a hallucinated object."""
+
+    name = "CHAIRs"
+    summary = "share of captions that name an object not in the image (Rohrbach et al. 2018)"
+
+    def statistics(self, corpus: Corpus) -> FloatArray:
+        return np.array([[bool(row.hallucinated), 1] for row in self.mentions(corpus)], dtype=np.float64)
+
+
+def _mentions_of(captions: Captions, table: ObjectTable) -> list[list[Mention]]:
+    return captions.cached(
+        ("objects named", table), lambda: [table.mentions(captions.words(i)) for i in range(len(captions))]
+    )

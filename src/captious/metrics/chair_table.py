@@ -1,0 +1,188 @@
+"""Which objects a caption names: a table of synonyms, read longest match first, with plurals by rule."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from captious.errors import InputError
+from captious.io.content import decode, read_bytes
+from captious.metrics.chair_plurals import singulars
+from captious.scene.wordlists import word_set
+
+_FORMAT = "captious-chair"
+_VERSION = 1
+
+# After an adjective that is also the name of an object ("an orange"), these say that no noun follows.
+_NO_NOUN_FOLLOWS = word_set(
+    "a an the and or but with in on at of by to from near next beside behind under over inside into sitting sit sits lying "
+    "laying lay is are cut that which while as for hanging placed growing being"
+)
+
+_Phrase = tuple[str, ...]
+
+
+class Mention(NamedTuple):
+    """An object named in a caption, and the words that name it."""
+
+    text: str
+    object: str
+
+
+class ObjectTable:
+    """Phrases and the objects they name; ``None`` for a phrase that names no object whatever its words say."""
+
+    def __init__(
+        self,
+        phrases: Mapping[_Phrase, str | None],
+        *,
+        modifiers: Iterable[str] = (),
+        not_beside: Mapping[str, Iterable[str]] | None = None,
+        adjectives: Iterable[str] = (),
+        unread: Iterable[str] = (),
+        name: str = "table",
+    ) -> None:
+        self.phrases = dict(phrases)
+        self.modifiers = frozenset(modifiers)
+        self.not_beside = {word: frozenset(others) for word, others in (not_beside or {}).items()}
+        self.adjectives = frozenset(adjectives)
+        self.name = name
+        #: The classes of objects.
+        self.objects = frozenset(kind for kind in self.phrases.values() if kind is not None)
+        self._longest = max(map(len, self.phrases), default=1)
+        self._words = {word for phrase in self.phrases for word in phrase}
+        # Words that are never looked up.
+        self._bases: dict[str, str] = dict.fromkeys(unread, "")
+
+    def __contains__(self, kind: str) -> bool:
+        return kind in self.objects
+
+    def class_of(self, name: str) -> str | None:
+        """The class that an object's name or synonym stands for."""
+        return name if name in self.objects else self.phrases.get(tuple(name.split()))
+
+    def mentions(self, words: Sequence[str]) -> list[Mention]:
+        """The objects a tokenised caption names, in order, repeated ones repeatedly."""
+        bases = [self._base(word) for word in words]
+        present = set(bases)
+        found: list[tuple[Mention, int, int]] = []
+        start = 0
+        while start < len(bases):
+            end, kind = self._at(bases, start)
+            if kind is not None and not self._excluded(words, bases, start, end, present):
+                found.append((Mention(" ".join(words[start:end]), kind), start, end))
+            start = end
+        if not self.modifiers:
+            return [mention for mention, _, _ in found]
+        starts = {first for _, first, _ in found}
+        return [m for m, first, last in found if not (last in starts and last - first == 1 and bases[first] in self.modifiers)]
+
+    def _at(self, bases: list[str], start: int) -> tuple[int, str | None]:
+        """The longest phrase that starts here: where it ends, and what it names."""
+        for length in range(min(self._longest, len(bases) - start), 0, -1):
+            phrase = tuple(bases[start : start + length])
+            if phrase in self.phrases:
+                return start + length, self.phrases[phrase]
+        return start + 1, None
+
+    def _excluded(self, words: Sequence[str], bases: list[str], start: int, end: int, present: set[str]) -> bool:
+        if end - start > 1:
+            return False
+        base = bases[start]
+        if not self.not_beside.get(base, frozenset()).isdisjoint(present):
+            return True
+        if base in self.adjectives and words[start] == base and end < len(words):
+            return words[end] not in _NO_NOUN_FOLLOWS
+        return False
+
+    def _base(self, word: str) -> str:
+        """The form of a word that the table knows: itself, or else a singular."""
+        known = self._bases.get(word)
+        if known is None:
+            known = next((form for form in (word, *singulars(word)) if form in self._words), word)
+            self._bases[word] = known
+        return known
+
+    def describe(self) -> str:
+        """For signatures: where it comes from and a digest of what it says."""
+        rules = [sorted(self.modifiers), sorted((w, sorted(o)) for w, o in self.not_beside.items()), sorted(self.adjectives)]
+        content = json.dumps([sorted((" ".join(p), k or "") for p, k in self.phrases.items()), rules])
+        return f"{self.name}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
+
+
+def read_table(path: str | Path) -> ObjectTable:
+    """A synonym table from JSON: our own format, ``{class: [synonyms]}``, or the table of Rohrbach et al. 2018."""
+    source = Path(path)
+    try:
+        value = json.loads(decode(read_bytes(source), str(source)))
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{source} is not JSON ({error}); a synonym table is {{class: [synonyms, …], …}}") from None
+    return table_from(value, str(source))
+
+
+def table_from(value: Any, where: str = "the synonym table") -> ObjectTable:
+    """A synonym table from a dictionary of one of the three shapes."""
+    if isinstance(value, dict) and "inverse_synonym_dict" in value:
+        return _published(value, where)
+    rules: dict[str, Any] = {}
+    name = "own"
+    if isinstance(value, dict) and value.get("format") == _FORMAT:
+        if value.get("version") != _VERSION:
+            raise InputError(f"{where}: a synonym table of version {value.get('version')!r}, this reads {_VERSION}")
+        rules = value
+        name = "captious"
+        value = value.get("objects")
+    if not isinstance(value, dict) or not value or not all(_is_words(words) for words in value.values()):
+        raise InputError(f"{where}: a synonym table is a JSON object {{class: [synonyms, …], …}}")
+    phrases: dict[_Phrase, str | None] = {}
+    for kind, words in value.items():
+        for word in (kind, *words):
+            phrase = tuple(word.lower().split())
+            if phrase and phrases.setdefault(phrase, kind) != kind:
+                raise InputError(f"{where}: '{word}' is listed for '{phrases[phrase]}' and for '{kind}'")
+    none = rules.get("none", [])
+    beside = rules.get("not_beside", {})
+    lists = [none, rules.get("modifiers", []), rules.get("adjectives", []), *(beside.values() if isinstance(beside, dict) else [0])]
+    if not all(map(_is_words, lists)):
+        raise InputError(f"{where}: 'none', 'modifiers', 'adjectives' and 'not_beside' hold lists of words")
+    for text in none:
+        phrases.setdefault(tuple(text.lower().split()), None)
+    return ObjectTable(
+        phrases, modifiers=rules.get("modifiers", ()), not_beside=beside, adjectives=rules.get("adjectives", ()), name=name
+    )
+
+
+def _is_words(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(word, str) for word in value)
+
+
+def _published(value: dict[str, Any], where: str) -> ObjectTable:
+    """The published table: single words, and a list of pairs of words that stand for one word, known or not."""
+    single, pairs = value.get("inverse_synonym_dict"), value.get("double_word_dict", {})
+    for part in (single, pairs):
+        if not isinstance(part, dict) or not all(isinstance(text, str) for item in part.items() for text in item):
+            raise InputError(f"{where}: 'inverse_synonym_dict' and 'double_word_dict' map words to words")
+    assert isinstance(single, dict)
+    # Names with a space or a capital never equal a single lower-case word, so they only count as pairs.
+    phrases: dict[_Phrase, str | None] = {(word,): kind for word, kind in single.items() if word and " " not in word}
+    for pair, word in pairs.items():
+        if len(pair.split()) == 2:
+            phrases[tuple(pair.split())] = single.get(word)
+    # The published tool first strips the plural from every word, and what it makes of these it does not find in the
+    # table ("bus" becomes "bu"); the published lists of objects per image agree.
+    unread = ("bus", "minibus", "airbus", "ties")
+    return ObjectTable(phrases, not_beside={"seat": ["toilet"]}, unread=unread, name="published")
+
+
+@lru_cache(maxsize=1)
+def default_table() -> ObjectTable:
+    """The table that comes with captious, for the 80 classes of COCO."""
+    text = files("captious.data").joinpath("chair_synonyms.json").read_text(encoding="utf-8")
+    return table_from(json.loads(text), "chair_synonyms.json")
