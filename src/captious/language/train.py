@@ -24,7 +24,6 @@ from captious.errors import InputError, MissingExtraError
 from captious.language.export import export
 from captious.language.features import FIRST_FREE
 from captious.language.lemmas import learn_exceptions
-from captious.language.parse_types import Sentence
 from captious.language.treebank import ParsedCaption, read_parses
 
 try:
