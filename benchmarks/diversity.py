@@ -51,43 +51,56 @@ def main(images: int = 5000, plain_images: int = 50) -> float:
     """Print both times and their ratio."""
     samples, references = made_up(images)
     # The first call loads Numba and the compiled kernels (and compiles them, once on a machine).
-    start = time.perf_counter()
+    loading = Watch()
     captious.diversity(corpus_of(samples[:400], references[:400]))
-    loading = time.perf_counter() - start
-    quick, processor, found = best_of(3, samples, references)
+    loading.stop()
+    quick, found = best_of(3, samples, references)
 
     split = [[caption.split() for caption in captions] for captions in samples]
     split_references = [[caption.split() for caption in captions] for captions in references]
-    start = time.perf_counter()
+    counting = Watch()
     df = plain.document_frequencies(split_references)
-    counting = time.perf_counter() - start
-    start = time.perf_counter()
+    counting.stop()
+    slow = Watch()
     expected = [plain.measure(split[i], split_references[i], df, images) for i in range(plain_images)]
-    slow = counting + (time.perf_counter() - start) / plain_images * images
-    worst = max(
-        abs(row[name] - found[name].per_image[str(i)]) for i, row in enumerate(expected) for name in row
-    )
-    ratio = slow / quick
+    slow.stop()
+    whole = [c + s / plain_images * images for c, s in zip(counting.times, slow.times)]
+    worst = max(abs(row[name] - found[name].per_image[str(i)]) for i, row in enumerate(expected) for name in row)
+    ratios = [a / b for a, b in zip(whole, quick)]
     print(f"{images:,} images × {CAPTIONS} captions, {len(expected[0])} measures, from tokens")
-    print(f"  straightforward   {slow:8.1f} s   (from {plain_images} images)")
-    print(f"  captious          {quick:8.2f} s   ({processor:.2f} s of processor time; best of 3)")
-    print(f"  loading           {loading:8.2f} s   (first call of a process: compiled code is loaded, or compiled once)")
-    print(f"  ratio             {ratio:8.0f} ×   largest difference {worst:.1e}")
-    return ratio
+    print(f"{'':18}{'wall clock':>12}{'processor':>12}")
+    print(f"{'straightforward':18}{whole[0]:10.1f} s{whole[1]:10.1f} s   (from {plain_images} images)")
+    print(f"{'captious':18}{quick[0]:10.2f} s{quick[1]:10.2f} s   (best of 3)")
+    print(f"{'ratio':18}{ratios[0]:10.0f} ×{ratios[1]:10.0f} ×   largest difference {worst:.1e}")
+    print(f"{'loading':18}{loading.times[0]:10.2f} s{loading.times[1]:10.2f} s   (once per process: compiled code)")
+    return ratios[0]
 
 
-def best_of(times: int, samples: list[list[str]], references: list[list[str]]) -> tuple[float, float, Scores]:
+class Watch:
+    """Wall clock and processor time since it was made."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter(), time.process_time()
+        self.times = (0.0, 0.0)
+
+    def stop(self) -> tuple[float, float]:
+        self.times = time.perf_counter() - self._start[0], time.process_time() - self._start[1]
+        return self.times
+
+
+def best_of(
+    times: int, samples: list[list[str]], references: list[list[str]]
+) -> tuple[tuple[float, float], Scores]:
     """The shortest of several runs (wall clock, processor), each on a corpus from which nothing is derived yet."""
-    shortest = processor = float("inf")
+    runs = []
     for _ in range(times):
         corpus = corpus_of(samples, references)
-        start, start_processor = time.perf_counter(), time.process_time()
+        watch = Watch()
         found = captious.diversity(corpus)
         for score in found.values():
             _ = score.value
-        shortest = min(shortest, time.perf_counter() - start)
-        processor = min(processor, time.process_time() - start_processor)
-    return shortest, processor, found
+        runs.append(watch.stop())
+    return (min(wall for wall, _ in runs), min(processor for _, processor in runs)), found
 
 
 if __name__ == "__main__":
