@@ -17,7 +17,7 @@ from captious.errors import InputError
 from captious.language.lemmas import lemma
 from captious.language.model import Model, chunk_size, shipped_model
 from captious.language.parse_types import Parse, Sentence
-from captious.language.sentences import split
+from captious.language.sentences import split, terminators
 from captious.progress import track
 
 if TYPE_CHECKING:
@@ -96,11 +96,17 @@ def parse_batch(captions: Sequence[Sequence[str]], *, jobs: int = 1, model: Mode
     if jobs < 1:
         raise InputError(f"jobs must be at least 1, not {jobs}")
     model = shipped_model() if model is None else model
+    with _collector_paused():
+        return _parse_batch(captions, jobs, model)
+
+
+def _parse_batch(captions: Sequence[Sequence[str]], jobs: int, model: Model) -> ParsedBatch:
     numbers: dict[tuple[str, ...], int] = {}
     sentence_of: list[int] = []
     counts: list[int] = []
+    ends = terminators(itertools.chain.from_iterable(captions))
     for caption in captions:
-        found = split(caption)
+        found = split(caption, ends)
         counts.append(len(found))
         for sentence in found:
             sentence_of.append(numbers.setdefault(tuple(sentence), len(numbers)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 LIMIT = 100  # words; a longer sentence is cut, so that time stays linear in the length of a text
 _END = re.compile(r"\.|[!?]+")
@@ -12,19 +12,28 @@ _CUT_AFTER = frozenset({",", ";", ":", "--", "-", "..."})
 _CUT_BEFORE = frozenset({"and", "but", "while", "with", "as", "or"})
 
 
-def split(tokens: Sequence[str]) -> list[Sequence[str]]:
-    """The sentences of a tokenised text: each ends with `.`, `!` or `?` and the brackets and quotes that follow."""
+def terminators(tokens: Iterable[str]) -> frozenset[str]:
+    """Those of some tokens that end a sentence."""
+    return frozenset(token for token in set(tokens) if token[:1] in ".!?" and _END.fullmatch(token))
+
+
+def split(tokens: Sequence[str], ends: frozenset[str] | None = None) -> list[Sequence[str]]:
+    """The sentences of a tokenised text: each ends with `.`, `!` or `?` and the brackets and quotes that follow.
+
+    `ends` are the terminators among the tokens, where the caller has found them for many texts at once.
+    """
+    ends = terminators(tokens) if ends is None else ends
+    if ends.isdisjoint(tokens):
+        return pieces(tokens) if len(tokens) else []
     sentences: list[Sequence[str]] = []
     start = 0
     for i, token in enumerate(tokens):
-        # Most tokens are words, which a look at the first character tells.
-        if token[:1] in ".!?" and _END.fullmatch(token):
+        if i >= start and token in ends:
             end = i + 1
             while end < len(tokens) and _AFTER_END.fullmatch(tokens[end]):
                 end += 1
-            if i >= start:
-                sentences.extend(pieces(tokens[start:end]))
-                start = end
+            sentences.extend(pieces(tokens[start:end]))
+            start = end
     if start < len(tokens):
         sentences.extend(pieces(tokens[start:]))
     return sentences
