@@ -112,10 +112,11 @@ def train(
     total = int(per_epoch * options.epochs)
     step, started, running = 0, time.monotonic(), 0.0
     interval = max(1, int(per_epoch * options.evaluate_every))
-    while step < total:
+    progress = 0.0
+    while progress < 1:
         for length, chosen in batches(data, options.batch_words, rng):
             for group in optimiser.param_groups:
-                group["lr"] = options.rate * rate(step / total)
+                group["lr"] = options.rate * rate(progress)
             loss = losses(network, batch_of(data[length], chosen, rows))
             optimiser.zero_grad()
             loss.backward()
@@ -124,13 +125,15 @@ def train(
             average.update()
             running = 0.98 * running + 0.02 * float(loss.detach()) if step else float(loss.detach())
             step += 1
-            if step % interval == 0 or step == total:
+            seconds = time.monotonic() - started
+            # With a limit in minutes, the learning rate falls with the clock, so that training ends well in any case.
+            progress = max(step / total, seconds / 60 / options.minutes if options.minutes else 0.0)
+            if step % interval == 0 or progress >= 1:
                 average.swap()
                 report = {"step": step, "epoch": step / per_epoch, "loss": running, **agreement(network, held_out, rows)}
-                report["seconds"] = time.monotonic() - started
-                yield report
+                yield {**report, "seconds": seconds}
                 average.swap()
-            if step == total:
+            if progress >= 1:
                 break
 
 
@@ -141,6 +144,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--initial", type=Path, help="a checkpoint of the same widths to start from")
     parser.add_argument("--checkpoint", type=Path, help="also write the weights for torch here, for use as --initial")
     parser.add_argument("--epochs", type=float, default=40)
+    parser.add_argument("--minutes", type=float, help="end after this time, if that is sooner than --epochs")
     parser.add_argument("--batch-words", type=int, default=2500)
     parser.add_argument("--rate", type=float, default=3e-3, help="peak learning rate")
     parser.add_argument("--average", type=float, default=0.999, help="decay of the moving average of the weights")
