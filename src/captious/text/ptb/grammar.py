@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from captious.text.ptb.automaton import Charset, charset
+from captious.text.ptb.automaton import Charset
 from captious.text.ptb.characters import CAPITALS, DIGITS, LETTERS, WORD_LETTERS
 
 
@@ -34,6 +34,8 @@ _BEFORE_A_NAME = (
     "sfc ph ft invt elec natl dept vs alex wm jos cie cf treas"
 ).split()
 _BEFORE_A_NUMBER = "ca fig figs prop no nos art pp op".split()
+# American states whose abbreviation is also a word: only with a capital.
+_CAPITALISED_STATES = "az ark del ill la mass miss ore pa tex wash".split()
 # Lowercase only, unlike the others.
 _LOWERCASE_COMPANIES = "pty pte ptys ptes ppty ppte pptys pptes".split()
 _LOWERCASE_MANUFACTURE = "mfg mtg".split()
@@ -41,12 +43,12 @@ _LOWERCASE_MANUFACTURE = "mfg mtg".split()
 # After an acronym only these words are taken as the beginning of a new sentence.
 _SENTENCE_STARTERS = (
     "[A]|[A]bout|[A]ccording|[A]dditionally|[A]fter|[A]n|[A]s|[A]t|[B]ut|[E]arlier|[H]e|[H]er|[H]ere|[H]owever|[I]f|"
-    "[I]n|[I]t|[L]ast|[M]any|[M]ore|[N]ow|[O]nce|[O]ne|[O]ther|[O]ur|[S]he|[S]ince|[S]o|[S]ome|[S]uch|[T]hat|[T]he|"
+    "[I]n|[I]t|[L]ast|[M]any|[M]ore|[M]r\\.|[M]s\\.|[N]ow|[O]nce|[O]ne|[O]ther|[O]ur|[S]he|[S]ince|[S]o|[S]ome|[S]uch|[T]hat|[T]he|"
     "[T]heir|[T]hen|[T]here|[T]hese|[T]hey|[T]his|[W]e|[W]hat|[W]hen|[W]hile|[Y]et|[Y]ou"
 )
 
-_NAME = "[A-Za-z][A-Za-z0-9:.-]*"
-_QUOTED = "['\"][^\\r\\n'\"]*['\"]"
+_NAME = "[A-Za-z][A-Za-z0-9_:.-]*"
+_QUOTED = "('[^'\\r\\n]*'|\"[^\"\\r\\n]*\")"
 
 # Where a context begins, for those of no fixed length (Python's own syntax).
 _APOSTROPHE = "['\u0092\u2019]|&apos;"
@@ -58,13 +60,13 @@ PARTS: dict[str, str | Charset] = {
     "W": WORD_LETTERS,
     "D": DIGITS,
     "CAP": CAPITALS,
-    "AFTER_HTHING": ~(LETTERS | charset([(0x30, 0x39), (0x2E, 0x2E), (0x2B, 0x2B)])),
     "ANY": "[\u0000-\uffff]",
     # --- white space and what ends a sentence
     "SPACE": "[ \\t\u00a0\u2000-\u200a\u3000]",
     "NEWLINE": "\\r|\\r?\\n|[\u000b\u000c\u0085\u2028\u2029]",
     "SPACENL": "{SPACE}|{NEWLINE}",
-    "SGML": f"<[!?][A-Za-z-][^>\\r\\n]*>|<\\/?{_NAME}([ ]+({_NAME}|{_NAME}[ ]*=[ ]*{_QUOTED}|{_QUOTED}))*[ ]*\\/?[ ]*>",
+    "SGML": "<[!?][A-Za-z-][^>\\r\\n]*>"
+    f"|<{_NAME}([ ]+({_NAME}|{_NAME}[ ]*=[ ]*{_QUOTED}))*[ ]*\\/?[ ]*>|<\\/{_NAME}[ ]*>",
     "SENTEND": "{SPACENL}({SPACENL}|{CAP}|{SGML})",
     # --- words
     "LETTER": "{W}|&[aeiouAEIOU](acute|grave|uml);",
@@ -100,7 +102,7 @@ PARTS: dict[str, str | Charset] = {
     '[^ \\t\\n\\f\\r"<>|(){}.\u00a0]+(&gt;|>)?',
     "ATNAME": "[@\uff20][a-zA-Z_][a-zA-Z_0-9]*|[#\uff03]{LETTER}+",
     # --- abbreviations
-    "ABBREV1": f"({'|'.join(_BEFORE_A_BREAK)}|pp?t[ye]s?|(ed|ph)\\.d)\\.",
+    "ABBREV1": f"({'|'.join(_BEFORE_A_BREAK)}|{'|'.join(f'[{w[0].upper()}]{w[1:]}' for w in _CAPITALISED_STATES)}|pp?t[ye]s?|(ed|ph)\\.d)\\.",
     "ABBREV2": f"({'|'.join(_BEFORE_A_NAME)}|m[ft]g|a\\.k\\.a)\\.",
     "ABBREV3": f"({'|'.join(_BEFORE_A_NUMBER)})\\.",
     "ACRONYM": "({ACRO})\\.",
@@ -131,7 +133,7 @@ RULES: list[Rule] = [
         "keep",
         "{APOS}n{APOS}?|[lLdDjJ]{APOS}|dunkin{APOS}|somethin{APOS}|ol{APOS}|{APOS}em|{APOS}[2-9]0s|{APOS}till?|"
         "[A-HJ-XZn]{APOSLIKE}{L}{L}+|{L}{L}*[aeiouyAEIOUY]{APOSLIKE}[aeiouA-Z]{L}*|{APOS}cause|cont'd\\.?|"
-        "nor{APOS}easter|c{APOS}mon|e{APOS}er|s{APOS}mores|ev{APOS}ry|li{APOS}l|nat{APOS}l|o{APOS}o|b{APOS}gosh",
+        "nor'easter|c'mon|e'er|s'mores|ev'ry|li'l|nat'l|o{APOSLIKE}o",
     ),
     Rule("keep", "y{APOS}", "{LETTER}", _AFTER_APOSTROPHE),
     Rule("keep", "{FULLURL}|{LIKELYURL}|{EMAIL}|{ATNAME}"),
@@ -158,7 +160,7 @@ RULES: list[Rule] = [
     Rule("keep", "[A-Za-z]\\."),
     Rule("abbreviation_end", "{ACRONYM}", "({SPACENL})+({STARTER}|{SGML})({SPACENL})", _BREAK),
     Rule("keep", "{ACRONYM}"),
-    Rule("keep", "'[0-9][0-9]", "{SPACENL}", _BREAK),
+    Rule("keep", "{APOS}[0-9][0-9]", "{SPACENL}", _BREAK),
     Rule("keep", "({LETTER}|{D})+(\\.({LETTER}|{D})+)*\\.({EXTENSION})", "{SPACENL}|[.?!,]", r"(?:\r\n|[^\n]|(?<!\r)\n)\Z"),
     Rule("word", "{WORD}\\.", "{INSENT}", 1),
     Rule("phone", "{PHONE}"),
@@ -177,10 +179,11 @@ RULES: list[Rule] = [
     Rule("keep", "[?!]+"),
     Rule("keep", "[.\u00a1\u00bf\u037e\u0589\u061f\u06d4\u0700-\u0702\u07fa\u3002]"),
     Rule("keep", "[=\\/]"),
-    Rule("word", "{HTHING}", "{AFTER_HTHING}", 1),
+    Rule("word", "{HTHING}"),
     Rule("keep", "{THING}"),
-    Rule("keep", "{THING}\\.", "{INSENT}", 1),
+    Rule("word", "({THING}|{HTHING})\\.", "{INSENT}", 1),
     Rule("thing_amp", "{THINGA}"),
+    Rule("thing_amp", "{THINGA}\\.", "{INSENT}", 1),
     Rule("open_single", "'", "[A-Za-z][^ \\t\\n\\r\u00a0]", 2),
     Rule("reduced", "{REDAUX}"),
     Rule("quotes", "{QUOTES}"),
@@ -200,5 +203,5 @@ RULES: list[Rule] = [
 
 def words_with_period() -> list[str]:
     """Every plain word that may keep its period: what no period may follow in a plain caption."""
-    lists = (_BEFORE_A_BREAK, _BEFORE_A_NAME, _BEFORE_A_NUMBER, _LOWERCASE_COMPANIES, _LOWERCASE_MANUFACTURE)
-    return sorted({*(word for words in lists for word in words), *"abcdefghijklmnopqrstuvwxyz"})
+    listed = [*_BEFORE_A_BREAK, *_BEFORE_A_NAME, *_BEFORE_A_NUMBER, *_CAPITALISED_STATES]
+    return sorted({*listed, *_LOWERCASE_COMPANIES, *_LOWERCASE_MANUFACTURE, *"abcdefghijklmnopqrstuvwxyz"})

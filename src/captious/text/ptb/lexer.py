@@ -29,7 +29,7 @@ _DOUBLE = ('"', "&quot;")  # in other capitals the entity is kept as it is
 
 
 def _straighten(token: str) -> str:
-    return token.replace("&apos;", "'").replace("\u2019", "'").replace("\u0092", "'")
+    return token.replace("&apos;", "'").translate(_QUOTES)
 
 
 def _word(token: str) -> str:
@@ -77,7 +77,7 @@ ACTIONS: dict[str, Callable[[str], str | None]] = {
     "hyphens": _hyphens,
     "ellipsis": lambda token: "...",
     "open_single": lambda token: "`",
-    "quotes": lambda token: token.translate(_QUOTES),
+    "quotes": _straighten,
     "skip": lambda token: None,
 }
 
@@ -140,7 +140,7 @@ def _as_units(text: str) -> str:
 def _from_units(token: str) -> str:
     if token.isascii() or not any("\ud800" <= char <= "\udfff" for char in token):
         return token
-    return token.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return token.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 @lru_cache(maxsize=1)
