@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from captious.errors import InputError, MissingExtraError
 from captious.language.export import export
-from captious.language.features import FIRST_FREE
+from captious.language.features import ABSENT, FIRST_FREE, UNKNOWN
 from captious.language.lemmas import learn_exceptions
 from captious.language.treebank import ParsedCaption, read_parses
 
@@ -159,7 +159,7 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def warm_start(network: Network, inventory: Inventory, path: Path) -> None:
-    """Start from a checkpoint; features it does not know keep their random rows."""
+    """Start from a checkpoint; words and affixes that it does not know begin as what it took them for."""
     stored = torch.load(path, weights_only=True)
     if stored["tags"] != inventory.tags or stored["relations"] != inventory.relations:
         raise InputError(f"{path}: trained with other tags or relations; it cannot be continued with these parses")
@@ -167,6 +167,8 @@ def warm_start(network: Network, inventory: Inventory, path: Path) -> None:
     rows = network.embedding.weight.detach().clone()
     old = state.pop("embedding.weight")
     rows[:FIRST_FREE] = old[:FIRST_FREE]
+    for name, row in inventory.table.items():
+        rows[row] = old[UNKNOWN if name[0] == "w" else ABSENT]
     known = [(inventory.table[name], row) for name, row in stored["table"].items() if name in inventory.table]
     rows[[new for new, _ in known]] = old[[row for _, row in known]]
     try:
