@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _IRREGULAR = {
-    "children": "child", "grandchildren": "grandchild", "feet": "foot", "geese": "goose", "mice": "mouse",
+    "children": "child", "grandchildren": "grandchild", "feet": "foot", "geese": "goose", "men": "man", "mice": "mouse",
     "oxen": "ox", "people": "person", "teeth": "tooth", "lice": "louse", "buses": "bus", "busses": "bus",
 }  # fmt: skip
 
