@@ -117,3 +117,10 @@ def test_missing_gensim(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gensim.models", None)
     with pytest.raises(MissingExtraError, match=r"captious\[word2vec\]"):
         train_vectors(["a dog"], tokenizer="none")
+
+
+def test_the_vectors_that_ship_with_captious() -> None:
+    varied = synonym_switch(["a dog sits on the grass"], 1.0, samples=30, tokenizer="none")[0]
+    dogs = {caption.split()[1] for caption in varied}
+    assert "dog" not in dogs and 2 <= len(dogs) <= 10
+    assert dogs & {"dogs", "puppy", "puppies", "hound", "canine", "pup", "terrier", "retriever", "cat"}
