@@ -26,7 +26,8 @@ class Lexicon:
         self._indices: dict[tuple[int, bool], NgramIndex] = {}
 
     def index(self, n: int) -> NgramIndex:
-        """The numbers of n-grams of length n (numbered anew when the vocabulary outgrows exact packing)."""
+        """The numbers of n-grams of length n. They are numbered anew when the vocabulary outgrows exact packing, so
+        whatever is derived from the numbers is kept under this object and not under n."""
         key = (n, len(self.vocabulary) < (1 << BITS))
         if key not in self._indices:
             self._indices[key] = NgramIndex(n)
@@ -104,7 +105,7 @@ class Captions:
         """Distinct n-grams of each caption with counts; numbers agree between candidates and references."""
         index = self.lexicon.index(n)
         return self.cached(
-            ("ngrams", id(index)),
+            ("ngrams", index),
             lambda: ngram_table(self.tokens, self.token_offsets, n, index, len(self.vocabulary)),
         )
 

@@ -101,3 +101,18 @@ def test_images_without_references_score_nothing_but_do_not_crash() -> None:
 def test_closest_reference_prefers_the_shorter_of_two_equally_near() -> None:
     corpus = Corpus.build(["1"], [["a b c"]], [["a b", "a b c d"]], tokenizer="none")
     assert captious.score(corpus, "BLEU-1")["BLEU-1"].statistics[0, -1] == 2
+
+
+def test_a_later_system_may_push_the_vocabulary_beyond_exact_packing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its new words renumber the n-grams of the shared references; nothing derived from the old numbers may be used."""
+    monkeypatch.setattr("captious.text.ngrams.BITS", 4)
+    monkeypatch.setattr("captious.corpus.BITS", 4)
+    rows = [(["a", "b", f"c{i}"], [["a", "b", "c0"], ["a", "d", f"c{i}"]]) for i in range(4)]
+    first = corpus_of(rows)
+    captious.score(first, "CIDEr-D")
+    others = [["x", f"y{i}", "a", "b", f"c{i}"] for i in range(4)]
+    second = first.with_candidates([[" ".join(words)] for words in others], name="second")
+    alone = corpus_of([(words, references) for words, (_, references) in zip(others, rows)])
+    expected = captious.score(alone, "lexical")
+    for name, score in captious.score(second, "lexical").items():
+        assert score.per_caption == pytest.approx(expected[name].per_caption)

@@ -43,7 +43,7 @@ def weighted_ngrams(captions: Captions, frequencies: DocumentFrequencies, n: int
         norm = np.sqrt(np.bincount(caption, weights=weight * weight, minlength=len(captions)))
         return WeightedNgrams(table.number, weight, table.offsets, norm)
 
-    return captions.cached(("weighted n-grams", frequencies, n), weigh)
+    return captions.cached(("weighted n-grams", frequencies, captions.lexicon.index(n)), weigh)
 
 
 @kernel

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -57,7 +58,7 @@ class ReferenceFrequencies(DocumentFrequencies):
 
     def counts(self, captions: Captions, n: int) -> NDArray[np.int64]:
         captions.ngrams(n)  # numbers the candidates' n-grams, so that the table below has room for them
-        own = self.references.cached(("df", n), lambda: self._count(n))
+        own = self.references.cached(("df", self.references.lexicon.index(n)), lambda: self._count(n))
         size = captions.lexicon.index(n).size
         if len(own) >= size:
             return own
@@ -130,7 +131,7 @@ class FrequencyTable(DocumentFrequencies):
         return cls(vocabulary.words, grams, whole, images, tokenizer)
 
     def counts(self, captions: Captions, n: int) -> NDArray[np.int64]:
-        return captions.cached(("df table", self, n), lambda: self._look_up(captions, n))
+        return captions.cached(("df table", self, captions.lexicon.index(n)), lambda: self._look_up(captions, n))
 
     def _look_up(self, captions: Captions, n: int) -> NDArray[np.int64]:
         captions.ngrams(n)
@@ -167,7 +168,7 @@ class FrequencyTable(DocumentFrequencies):
     def describe(self) -> str:
         return f"table({self.images},{self.checksum})"
 
-    @property
+    @cached_property
     def checksum(self) -> str:
         """A short name of the contents."""
         crc = zlib.crc32("\n".join(self.vocabulary.words).encode())
