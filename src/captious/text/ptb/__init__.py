@@ -37,9 +37,9 @@ def tokenize(text: str, keep_punctuation: bool = False, *, lowercase: bool = Tru
 def tokenize_batch(
     texts: Sequence[str], keep_punctuation: bool = False, *, lowercase: bool = True
 ) -> list[list[str]]:
-    """Tokens of each caption."""
-    if lowercase and not keep_punctuation:
-        words, counts = tokenize_flat(texts)
+    """Tokens of each caption; fast for lowercase tokens, the plain ones of which never see the lexer."""
+    if lowercase:
+        words, counts = _flat(texts, keep_punctuation)
         ends = np.cumsum(counts)
         return [words[start:end] for start, end in zip((ends - counts).tolist(), ends.tolist())]
     known: dict[str, list[str]] = {}
@@ -51,11 +51,15 @@ def tokenize_batch(
 
 def tokenize_flat(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
     """All words of all captions in one list, lowercase and without punctuation, and the number of words of each."""
+    return _flat(texts, keep_punctuation=False)
+
+
+def _flat(texts: Sequence[str], keep_punctuation: bool) -> tuple[list[str], NDArray[np.int64]]:
     lines = "\n".join(["", *texts, ""])
     if lines.count("\n") != len(texts) + 1:
         texts = [text.replace("\n", " ") for text in texts]
         lines = "\n".join(["", *texts, ""])
-    words, counts, plain = _plain_path().split(lines)
+    words, counts, plain = _plain_path().split(lines, keep_punctuation)
     others = np.flatnonzero(~plain)
     if not len(others):
         return words, counts
@@ -67,7 +71,7 @@ def tokenize_flat(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
         text = texts[index]
         tokens = known.get(text)
         if tokens is None:
-            tokens = known[text] = tokenize(text)
+            tokens = known[text] = tokenize(text, keep_punctuation)
         pieces += words[done:place]
         pieces += tokens
         done = place

@@ -288,9 +288,10 @@ class Scanner:
         state, rule, end = 0, -1, start
         for at in range(start, len(kinds)):
             following = rows[state][kinds[at]]
+            if following == -2:
+                following = self.step(state, kinds[at])
             if following < 0:
-                if following == -1 or (following := self.step(state, kinds[at])) < 0:
-                    break
+                break
             state = following
             accepted = accepts[state]
             if accepted >= 0:

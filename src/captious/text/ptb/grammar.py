@@ -21,24 +21,28 @@ class Rule(NamedTuple):
     back: int | str = 0  # how much of the match is given back: characters, or the place where this (re) first matches
 
 
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
 # Abbreviations after which a capital means that a sentence has ended.
-_BEFORE_A_BREAK = (
+_BEFORE_A_BREAK = _words(
     "jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thurs fri "
     "ala ariz calif colo conn ct dak fla ga ind kan kans ky md mich minn mo mont neb nev okla penn tenn va vt wis wisc "
     "wyo inc co cos corp ltd plc bancorp bhd assn univ intl sys jr sr bros esq tel est ext sq blvd rd rt bldg etc al seq"
-).split()
+)
 # These are followed by a name, so a capital after them says nothing.
-_BEFORE_A_NAME = (
+_BEFORE_A_NAME = _words(
     "mr mrs ms dr drs prof profs sen sens rep reps atty attys lt col gen messrs gov govs adm rev maj sgt cpl pvt mt "
     "capt st ste ave pres lieut hon brig cmdr comdr pfc spc supt supts det adj adv asst assoc ens insp mlle mme msgr "
     "sfc ph ft invt elec natl dept vs alex wm jos cie cf treas"
-).split()
-_BEFORE_A_NUMBER = "ca fig figs prop no nos art pp op".split()
+)
+_BEFORE_A_NUMBER = _words("ca fig figs prop no nos art pp op")
 # American states whose abbreviation is also a word: only with a capital.
-_CAPITALISED_STATES = "az ark del ill la mass miss ore pa tex wash".split()
+_CAPITALISED_STATES = _words("az ark del ill la mass miss ore pa tex wash")
 # Lowercase only, unlike the others.
-_LOWERCASE_COMPANIES = "pty pte ptys ptes ppty ppte pptys pptes".split()
-_LOWERCASE_MANUFACTURE = "mfg mtg".split()
+_LOWERCASE_COMPANIES = _words("pty pte ptys ptes ppty ppte pptys pptes")
+_LOWERCASE_MANUFACTURE = _words("mfg mtg")
 
 # After an acronym only these words are taken as the beginning of a new sentence.
 _SENTENCE_STARTERS = (

@@ -41,17 +41,18 @@ def _kinds() -> bytes:
     return bytes(table)
 
 
-def _lowering() -> bytes:
+def _lowering(blank: bytes) -> bytes:
     table = bytearray(range(256))
     for byte in range(ord("A"), ord("Z") + 1):
         table[byte] = byte + 32
-    for byte in b".,\t":
+    for byte in blank:
         table[byte] = ord(" ")
     return bytes(table)
 
 
 _KIND = _kinds()
-_LOWER = _lowering()
+_LOWER_WORDS = _lowering(blank=b".,\t")
+_LOWER_ALL = _lowering(blank=b"\t")
 
 
 class PlainPath:
@@ -61,36 +62,32 @@ class PlainPath:
         codes = [_code(word) for word in abbreviations if len(word) < _REACH and word.isalpha()]
         self._abbreviations: NDArray[np.uint64] = np.unique(np.array(codes, dtype=np.uint64))
 
-    def split(self, lines: str) -> tuple[list[str], NDArray[np.int64], NDArray[np.bool_]]:
-        """Words of all plain captions, number of words per caption, and which captions are plain.
+    def split(self, lines: str, keep_punctuation: bool = False) -> tuple[list[str], NDArray[np.int64], NDArray[np.bool_]]:
+        """Lowercase tokens of all plain captions, number of tokens per caption, and which captions are plain.
 
         ``lines`` has a line feed before, between and after the captions.
         """
         raw = lines.encode("ascii", "replace")
         kind = np.frombuffer(raw.translate(_KIND), dtype=np.uint8)
         ends = np.flatnonzero(kind == _NEWLINE)[1:]
-        lower = raw.translate(_LOWER)
+        lower = raw.translate(_LOWER_ALL if keep_punctuation else _LOWER_WORDS)
         lowered = bytearray(lower)
         units = np.frombuffer(lowered, dtype=np.uint8)
 
-        suspects = [self._unsafe(np.frombuffer(raw, dtype=np.uint8), units, kind), _split_words(lower)]
+        unsafe = self._unsafe(np.frombuffer(raw, dtype=np.uint8), units, kind, keep_punctuation)
         plain = np.ones(len(ends), dtype=np.bool_)
-        plain[np.searchsorted(ends, np.concatenate(suspects))] = False
+        plain[np.searchsorted(ends, np.concatenate([unsafe, _split_words(lower)]))] = False
 
         starts = np.append(0, ends[:-1]) + 1
         for start, end in zip(starts[~plain].tolist(), ends[~plain].tolist()):
             units[start:end] = 32
-        blank = units <= 32
-        first_letters = np.flatnonzero(blank[:-1] & ~blank[1:]) + 1
-        possessives = np.flatnonzero(units == ord("'"))
-        counts = np.diff(np.searchsorted(first_letters, ends), prepend=0)
-        if len(possessives):
-            counts += np.diff(np.searchsorted(possessives, ends), prepend=0)
-        words = bytes(lowered.replace(b"'", b" '")).decode("ascii").split()
-        return words, counts, plain
+        spaced = bytes(lowered).replace(b"'", b" '")
+        if keep_punctuation:
+            spaced = spaced.replace(b",", b" , ").replace(b".", b" . ")
+        return spaced.decode("ascii").split(), _words_per_line(np.frombuffer(spaced, dtype=np.uint8)), plain
 
     def _unsafe(
-        self, raw: NDArray[np.uint8], units: NDArray[np.uint8], kind: NDArray[np.uint8]
+        self, raw: NDArray[np.uint8], units: NDArray[np.uint8], kind: NDArray[np.uint8], keep_punctuation: bool
     ) -> NDArray[np.int64]:
         """Positions that make their caption unfit for the fast path."""
         at = np.flatnonzero(kind >= _SPECIAL)
@@ -101,6 +98,8 @@ class PlainPath:
 
         period = special == ord(".")
         safe = (period | (special == ord(","))) & white_after
+        if keep_punctuation:
+            safe &= ~(period & white_before)  # periods with spaces between them may be an ellipsis
         safe |= (special == ord("-")) & (before == _LETTER) & (after == _LETTER)
         safe |= (special >= ord("0")) & (special <= ord("9")) & white_before & white_after
 
@@ -113,7 +112,15 @@ class PlainPath:
         periods = np.flatnonzero(period & safe)
         if len(periods):
             safe[periods] = ~np.isin(_codes_before(units, kind, at[periods]), self._abbreviations)
-        return at[~safe]
+        unsafe: NDArray[np.int64] = at[~safe]
+        return unsafe
+
+
+def _words_per_line(units: NDArray[np.uint8]) -> NDArray[np.int64]:
+    blank = units <= 32
+    first_letters = np.flatnonzero(blank[:-1] & ~blank[1:]) + 1
+    ends = np.flatnonzero(units == ord("\n"))[1:]
+    return np.diff(np.searchsorted(first_letters, ends), prepend=0)
 
 
 def _codes_before(

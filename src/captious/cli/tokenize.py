@@ -1,0 +1,41 @@
+"""``captious tokenize``: text in, tokens out, one line per line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_AT_ONCE = 20_000
+
+
+def register(app: typer.Typer) -> None:
+    app.command("tokenize")(tokenize)
+
+
+def tokenize(
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Text, one caption per line (default: stdin).")] = None,
+    keep_punctuation: Annotated[
+        bool, typer.Option("--keep-punctuation", help="Keep the punctuation tokens that the COCO tools drop.")
+    ] = False,
+) -> None:
+    """Tokenize captions as the COCO tools do, one line per line."""
+    from captious.io.content import decode, read_bytes
+    from captious.progress import track
+    from captious.text.ptb import tokenize_batch
+
+    if file is None:
+        text = decode(sys.stdin.buffer.read(), "standard input")
+    else:
+        text = decode(read_bytes(file), str(file))
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    for start in track(range(0, len(lines), _AT_ONCE), "tokenizing"):
+        batch = tokenize_batch(lines[start : start + _AT_ONCE], keep_punctuation)
+        # A lone surrogate cannot be written, and a token is not worth failing for.
+        out = "".join(" ".join(tokens) + "\n" for tokens in batch).encode("utf-8", "replace")
+        sys.stdout.buffer.write(out)
+    sys.stdout.buffer.flush()
