@@ -26,10 +26,15 @@ MAX_MATCHES = 20_000_000
 
 
 class Lines(NamedTuple):
-    """Captions as word numbers, one after the other."""
+    """Captions one after the other, with what each token is compared by: gathered once, read for every pair."""
 
     tokens: NDArray[np.int32]
     offsets: Ints
+    keys: NDArray[np.int32]
+    stems: NDArray[np.int32]
+    signatures: Ints
+    bits: Ints
+    """A word is no synonym of another if its bit is not in the other's signature."""
     spans: NDArray[np.int32]
     """Number of the phrase of 1, 2, … words that begins at each token, or -1."""
 
@@ -40,10 +45,9 @@ class Words(NamedTuple):
     key: NDArray[np.int32]
     stem: NDArray[np.int32]
     function: NDArray[np.bool_]
-    signature: Ints
-    """One bit for each synset (modulo 62): words whose signatures have no common bit are no synonyms."""
-    synset_offsets: Ints
-    synsets: Ints
+    synonym_offsets: Ints
+    synonyms: NDArray[np.int32]
+    """``synonyms[synonym_offsets[w]:synonym_offsets[w + 1]]``: words that share a synset with word ``w``, ascending."""
 
 
 class Phrases(NamedTuple):
@@ -54,20 +58,26 @@ class Phrases(NamedTuple):
     targets: NDArray[np.int32]
 
 
+def gather(tokens: NDArray[np.int32], offsets: Ints, words: Words, spans: NDArray[np.int32]) -> Lines:
+    """The lines with what is known of their words."""
+    bits = np.left_shift(1, np.arange(len(words.key), dtype=np.int64) % 62)
+    signatures = np.zeros(len(words.key), np.int64)
+    word = np.repeat(np.arange(len(words.key)), np.diff(words.synonym_offsets))
+    np.bitwise_or.at(signatures, word, bits[words.synonyms])
+    return Lines(tokens, offsets, words.key[tokens], words.stem[tokens], signatures[tokens], bits[tokens], spans)
+
+
 @kernel
-def synonymous(words: Words, a: int, b: int) -> bool:
-    """Whether the synset sets (sorted) of two words meet."""
-    if words.signature[a] & words.signature[b] == 0:
-        return False
-    i, i_end = words.synset_offsets[a], words.synset_offsets[a + 1]
-    j, j_end = words.synset_offsets[b], words.synset_offsets[b + 1]
-    while i < i_end and j < j_end:
-        if words.synsets[i] == words.synsets[j]:
-            return True
-        if words.synsets[i] < words.synsets[j]:
-            i += 1
+def contains(values: NDArray[np.int32], low: int, high: int, value: int) -> bool:
+    """Whether the ascending ``values[low:high]`` have the value."""
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < value:
+            low = middle + 1
+        elif values[middle] > value:
+            high = middle
         else:
-            j += 1
+            return True
     return False
 
 
@@ -81,18 +91,6 @@ def add(found: NDArray[np.int32], n: int, start2: int, length2: int, start1: int
         found[n, 3] = length1
         found[n, 4] = module
     return n + 1
-
-
-@kernel
-def matching(words: Words, module: int, a: int, b: int) -> bool:
-    """Whether two words match by exact form, stem or synonym (each only where no earlier one of them made them equal)."""
-    if module == EXACT:
-        return bool(words.key[a] == words.key[b])
-    if words.key[a] == words.key[b]:
-        return False
-    if module == STEM:
-        return bool(words.stem[a] == words.stem[b])
-    return bool(synonymous(words, a, b))
 
 
 @kernel
@@ -110,14 +108,26 @@ def collect(
     for j in range(b, b_end):
         if not identical:
             break
-        identical = words.key[lines.tokens[a + j - b]] == words.key[lines.tokens[j]]
+        identical = lines.keys[a + j - b] == lines.keys[j]
     n = 0
     for module in range(PARAPHRASE):
         if identical and module > EXACT:
             return n
         for j in range(b, b_end):
+            key, stem, signature = lines.keys[j], lines.stems[j], lines.signatures[j]
+            low, high = words.synonym_offsets[lines.tokens[j]], words.synonym_offsets[lines.tokens[j] + 1]
             for i in range(a, a_end):
-                if matching(words, module, lines.tokens[i], lines.tokens[j]):
+                if module == EXACT:
+                    same = lines.keys[i] == key
+                elif module == STEM:
+                    same = lines.stems[i] == stem and lines.keys[i] != key
+                else:
+                    same = (
+                        lines.bits[i] & signature != 0
+                        and lines.keys[i] != key
+                        and contains(words.synonyms, low, high, lines.tokens[i])
+                    )
+                if same:
                     n = add(found, n, j - b, 1, i - a, 1, module)
 
     width = lines.spans.shape[1]

@@ -17,9 +17,6 @@ from captious.text.stemmer import stem
 #: What the COCO tools put between captions; they drop it from candidates, and it divides a reference in two.
 SEPARATOR = "|||"
 
-#: Bits of a synset signature: one less than a signed 64-bit number can hold.
-_BITS = 62
-
 
 class Encoded(NamedTuple):
     """Lines of words, one after the other."""
@@ -51,32 +48,48 @@ def encode_captions(
     names = candidates.vocabulary.words
     plain = np.fromiter((_is_plain(word) for word in names), np.bool_, len(names))
     extra: dict[str, int] = {}
-    blocks: list[NDArray[np.int32]] = []
-    counts: list[int] = []
+    tokens: list[NDArray[np.int32]] = []
+    lengths: list[Ints] = []
     found: list[tuple[Ints, Ints]] = []
+    before = 0
     for captions, is_reference in ((candidates, False), (references, True)):
         firsts, inverse = captions.unique
         starts, ends = captions.token_offsets[firsts], captions.token_offsets[firsts + 1]
         odd = np.concatenate([[0], np.cumsum(~plain[captions.tokens])])
-        needs_work = (odd[ends] > odd[starts]).tolist()
-        lines = np.full(len(firsts) + 1, len(counts), np.int64)
-        for i, (start, end, work) in enumerate(zip(starts.tolist(), ends.tolist(), needs_work)):
-            if work:
-                text = " ".join([names[t] for t in captions.tokens[start:end]])
-                for part in text.split(SEPARATOR) if is_reference else [text.replace(SEPARATOR, "")]:
-                    words = normaliser.words(part)
-                    blocks.append(np.array([extra.setdefault(word, len(names) + len(extra)) for word in words], np.int32))
-                    counts.append(len(words))
-            else:
-                blocks.append(captions.tokens[start:end])
-                counts.append(end - start)
-            lines[i + 1] = len(counts)
-        found.append((lines[:-1][inverse], lines[1:][inverse]))
-    tokens = np.concatenate(blocks) if blocks else np.zeros(0, np.int32)
+        parts = np.ones(len(firsts), np.int64)
+        rewritten: dict[int, list[list[int]]] = {}
+        for i in np.flatnonzero(odd[ends] > odd[starts]).tolist():
+            text = " ".join([names[t] for t in captions.tokens[starts[i] : ends[i]]])
+            split = text.split(SEPARATOR) if is_reference else [text.replace(SEPARATOR, "")]
+            rewritten[i] = [
+                [extra.setdefault(word, len(names) + len(extra)) for word in normaliser.words(part)] for part in split
+            ]
+            parts[i] = len(split)
+        bounds = offsets_of(parts)
+        # Where each line comes from: the captions' own tokens, or behind them those of the rewritten ones.
+        length = np.repeat(ends - starts, parts)
+        source = np.repeat(starts, parts)
+        pool = [captions.tokens]
+        end = len(captions.tokens)
+        for i, several in rewritten.items():
+            for k, line in enumerate(several, bounds[i]):
+                length[k], source[k] = len(line), end
+                pool.append(np.array(line, np.int32))
+                end += len(line)
+        into = offsets_of(length)
+        picked = np.arange(into[-1]) + np.repeat(source - into[:-1], length)
+        tokens.append(np.concatenate(pool)[picked])
+        lengths.append(length)
+        found.append((before + bounds[:-1][inverse], before + bounds[1:][inverse]))
+        before += len(length)
+    flat = np.concatenate(tokens)
     # Numbers without gaps: words that only other captions use need not be looked up.
-    used, numbers = np.unique(tokens, return_inverse=True)
+    used = np.zeros(len(names) + len(extra), np.bool_)
+    used[flat] = True
+    number = np.cumsum(used, dtype=np.int32) - 1
     known = [*names, *extra]
-    encoded = Encoded(numbers.astype(np.int32), offsets_of(counts), [known[i] for i in used.tolist()])
+    vocabulary = [known[i] for i in np.flatnonzero(used).tolist()]
+    encoded = Encoded(number[flat].astype(np.int32), offsets_of(np.concatenate(lengths)), vocabulary)
     return encoded, found[0][0], found[1]
 
 
@@ -87,17 +100,34 @@ def _is_plain(word: str) -> bool:
 def describe(vocabulary: list[str], resources: Resources) -> tuple[Words, NDArray[np.int32]]:
     """What METEOR knows of each word, and its number in the paraphrase table (0: not there)."""
     n = len(vocabulary)
-    sets = [sorted(resources.synonyms.synsets(word)) for word in vocabulary]
+    offsets, synonyms = _synonyms([resources.synonyms.synsets(word) for word in vocabulary])
     words = Words(
         key=_keys(vocabulary),
         stem=_keys([stem(word) for word in vocabulary]),
         function=np.fromiter((word in resources.function_words for word in vocabulary), np.bool_, n),
-        signature=np.fromiter(map(_signature, sets), np.int64, n),
-        synset_offsets=offsets_of([len(synsets) for synsets in sets]),
-        synsets=np.array([synset for synsets in sets for synset in synsets], np.int64),
+        synonym_offsets=offsets,
+        synonyms=synonyms,
     )
     numbers = np.fromiter((resources.paraphrase_words.get(word, 0) for word in vocabulary), np.int32, n)
     return words, numbers
+
+
+def _synonyms(sets: list[frozenset[int]]) -> tuple[Ints, NDArray[np.int32]]:
+    """For each word the other words whose synset set meets its own, ascending: offsets and words."""
+    n = len(sets)
+    word = np.repeat(np.arange(n), [len(synsets) for synsets in sets])
+    synset = np.fromiter((synset for synsets in sets for synset in synsets), np.int64, len(word))
+    order = np.argsort(synset, kind="stable")
+    word, synset = word[order], synset[order]
+    # Every word of a synset with every word of the same synset.
+    first = np.searchsorted(synset, synset, side="left")
+    count = np.searchsorted(synset, synset, side="right") - first
+    ends = np.cumsum(count)
+    partner = word[np.arange(count.sum()) + np.repeat(first - (ends - count), count)]
+    pairs = np.unique(np.repeat(word, count) * n + partner)
+    a, b = np.divmod(pairs, max(n, 1))
+    a, b = a[a != b], b[a != b]
+    return offsets_of(np.bincount(a, minlength=n)), b.astype(np.int32)
 
 
 def _keys(words: list[str]) -> NDArray[np.int32]:
@@ -113,9 +143,3 @@ def java_hash(word: str) -> int:
         value = value * 31 + unit
     return value & 0xFFFFFFFF
 
-
-def _signature(synsets: list[int]) -> int:
-    bits = 0
-    for synset in synsets:
-        bits |= 1 << (synset % _BITS)
-    return bits
