@@ -43,7 +43,7 @@ def pair_statistics(encoded: Encoded, first: Ints, second: Ints, resources: Reso
     pairs, inverse = np.unique(first * len(lengths) + second, return_inverse=True)
     first, second = np.divmod(pairs, max(len(lengths), 1))
     rows = np.zeros((len(pairs), STATISTICS))
-    kernel = align.pick(float(np.sum((4.0 * lengths[first] + 40.0) * (lengths[second] + 4.0))))
+    kernel = align.pick(float(np.sum((2.0 * lengths[first] + 20.0) * (lengths[second] + 4.0))))
     for start in track(range(0, len(pairs), _BLOCK), "METEOR: aligning"):
         block = slice(start, start + _BLOCK)
         stopped = kernel(lines, words, phrases, first[block], second[block], rows[block])
