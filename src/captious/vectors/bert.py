@@ -1,8 +1,8 @@
 """BERT encoders in NumPy: the forward pass of a small sentence encoder, without a deep-learning framework.
 
 Captions are short, so padding would cost more than anything else. Here nothing is padded: the words of a batch lie one
-after the other in a single matrix, every linear layer is one matrix product over it, and attention runs caption by
-caption in a compiled kernel.
+after the other in a single matrix, every linear layer is one matrix product over it, and attention is computed for
+captions of equal length together.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ def _kernels() -> Any:
     from captious.vectors import bert_kernels as plain
 
     compile_ = numba.njit(
-        cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"}
+        cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp", "nnan"}
     )
 
     class Compiled:
-        attention = staticmethod(compile_(plain.attention))
+        softmax = staticmethod(compile_(plain.softmax))
         gelu = staticmethod(compile_(plain.gelu))
         add_and_normalise = staticmethod(compile_(plain.add_and_normalise))
         pool = staticmethod(compile_(plain.pool))
@@ -125,6 +125,7 @@ class Bert:
         run = _kernels()
         lengths = np.diff(offsets)
         position = np.arange(len(ids)) - np.repeat(offsets[:-1], lengths)
+        runs = _runs_of_equal_length(offsets, lengths)
         states = self.words[ids]
         states += self.places[position]
         nothing = np.zeros(self.dimension, np.float32)
@@ -135,7 +136,9 @@ class Bert:
         inner = np.empty((len(ids), self.layers[0]["up"].shape[1]), np.float32)
         for layer in self.layers:
             np.matmul(states, layer["project"], out=projected)
-            run.attention(projected, layer["project_bias"], offsets, self.heads, mixed)
+            projected += layer["project_bias"]
+            for low, high, length in runs:
+                self._attend(projected[low:high], length, run.softmax, mixed[low:high])
             np.matmul(mixed, layer["mix"], out=update)
             run.add_and_normalise(
                 states, update, layer["mix_bias"], layer["mix_scale"], layer["mix_shift"], self.epsilon
@@ -149,3 +152,20 @@ class Bert:
         pooled: Floats = np.empty((len(lengths), self.dimension), np.float32)
         run.pool(states, offsets, mean, pooled)
         return pooled
+
+    def _attend(self, projected: Floats, length: int, softmax: Any, out: Floats) -> None:
+        """Self-attention of sequences of one length; queries, keys and values lie side by side."""
+        heads, size = self.heads, self.dimension // self.heads
+        apart = projected.reshape(-1, length, 3, heads, size).transpose(2, 0, 3, 1, 4)
+        query, key, value = np.ascontiguousarray(apart).reshape(3, -1, length, size)
+        scores = np.matmul(query, key.transpose(0, 2, 1))
+        softmax(scores.reshape(-1, length))
+        mixed = np.matmul(scores, value).reshape(-1, heads, length, size)
+        out.reshape(-1, length, heads, size)[...] = mixed.transpose(0, 2, 1, 3)
+
+
+def _runs_of_equal_length(offsets: Integers, lengths: Integers) -> list[tuple[int, int, int]]:
+    """First token, last token and sequence length of neighbouring sequences that have one length."""
+    starts = np.flatnonzero(np.diff(lengths, prepend=-1)).tolist()
+    stops = [*starts[1:], len(lengths)]
+    return [(int(offsets[a]), int(offsets[b]), int(lengths[a])) for a, b in zip(starts, stops) if lengths[a] > 0]

@@ -10,8 +10,9 @@ import importlib.util
 import json
 import os
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -152,12 +153,38 @@ class SentenceEncoder:
             np.cumsum(lengths[batch], out=offsets[1:])
             result[batch] = self.bert.encode(flat, offsets, self.mean)
 
-        workers = min(len(batches), os.cpu_count() or 1)
-        if workers == 1:
-            for batch in batches:
-                run(batch)
-            return result
-        with ThreadPoolExecutor(workers) as pool:
-            for _ in track(pool.map(run, batches), "sentence vectors", len(batches)):
-                pass
+        workers = min(len(batches), _processors())
+        with _one_blas_thread(workers > 1) as limited:
+            if workers > 1 and limited:
+                with ThreadPoolExecutor(workers) as pool:
+                    for _ in track(pool.map(run, batches), "sentence vectors", len(batches)):
+                        pass
+            else:
+                for batch in track(batches, "sentence vectors"):
+                    run(batch)
         return result
+
+
+def _processors() -> int:
+    """Processors that may be used: those of this process, or fewer if the environment says so."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    stated = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, min(count, int(stated))) if stated.isdigit() else count
+
+
+@contextmanager
+def _one_blas_thread(wanted: bool) -> Iterator[bool]:
+    """Keep matrix products to one thread each, so that batches can run side by side without disturbing one another.
+
+    Where threadpoolctl is not installed nothing is limited (and False is given): then the products use all processors.
+    """
+    if wanted:
+        try:
+            from threadpoolctl import threadpool_limits
+        except ImportError:
+            yield False
+            return
+        with threadpool_limits(1, user_api="blas"):
+            yield True
+        return
+    yield False
