@@ -39,7 +39,11 @@ def write(result: CorpusDiversity, folder: str | Path) -> list[Path]:
 
 def _rows(result: CorpusDiversity) -> list[tuple[Report, style.Look]]:
     """Systems and people with their looks; people last, so that they are drawn on top."""
-    pairs = list(zip(result.systems, style.looks(len(result.systems))))
+    looks = style.looks(len(result.systems))
+    for i in range(len(style.COLOURS), len(looks)):
+        # A colour that returns must not return with the same line.
+        looks[i] = looks[i]._replace(line=style.LINES[(i + 2 * (i // len(style.COLOURS))) % len(style.LINES)])
+    pairs = list(zip(result.systems, looks))
     return [*pairs, (result.humans, style.HUMAN_LOOK)]
 
 
@@ -121,17 +125,17 @@ def local_recall(result: CorpusDiversity) -> Any:
             elif report.leave_one_out:
                 share = np.array(report.leave_one_out["mean"], dtype=np.float64)
                 x = at[: len(share)]
-                label = "humans (each against the others)"
+                label = "humans (one against the rest)"
             else:
                 continue
             axes.plot(
                 x, 100 * share, color=look.colour, linestyle=look.line, marker=look.marker, label=label,
                 linewidth=2.2 if report is result.humans else 1.6, markersize=10 if report is result.humans else 6,
             )  # fmt: skip
-            heights.append(float(share[-1]))
+            heights.append(float(share[min(result.n, len(share), max(1, result.n - 1)) - 1]))
         axes.set_xticks(at)
         axes.set_ylim(0, 100)
-        axes.set_xlabel("importance class: number of people who use the word for the image")
+        axes.set_xlabel("importance class: how many people use the word for the image")
         axes.set_ylabel("words that the caption has (%)")
         axes.set_title("Local recall")
         _legend(axes, heights)

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.corpus import IntArray, offsets_of
+from captious.diversity.corpus import complexity as cx
 from captious.diversity.corpus import composition as comp
 from captious.diversity.corpus import global_recall as glob
 from captious.diversity.corpus import local_recall as local
 from captious.diversity.corpus import novelty, over_use, pos, word_lists
 from captious.diversity.corpus import vocabulary as voc
-from captious.diversity.corpus.complexity import Complexity, complexity, mean_over
 from captious.diversity.corpus.flat import Flat, FloatArray, parallel_rows
 from captious.diversity.corpus.result import CorpusDiversity, Report
 from captious.diversity.corpus.trees import Parser, TreeBank
@@ -195,10 +195,25 @@ class Study:
     def parse_references(self, parser: Parser) -> None:
         """Parse the references, and find which content words matter how much for which image."""
         self.bank = TreeBank(parser)
-        self.reference_rows = self.bank.rows(self.texts)
+        self.compounds = comp.find_compounds(self.bank)
+        self.prepositions = comp.find_prepositions(self.bank)
+        self.scores = cx.complexity(self.bank)
+        self.reference_rows = self._parse(self.texts)
         self.image_of = np.repeat(np.arange(len(self.image_offsets) - 1, dtype=np.int64), np.diff(self.image_offsets))
         self.importance = local.importance(self.bank, self.reference_rows, self.image_of, len(self.reference_file.ids))
         self.human_tags = pos.tag_counts(self.bank, self.bank.weights(self.reference_rows))
+
+    def _parse(self, texts: Sequence[str]) -> IntArray:
+        """Rows of texts in the tree bank; phrases and complexity are found in those that are new."""
+        bank = self.bank
+        assert bank is not None
+        before = len(bank.trees)
+        rows = bank.rows(texts)
+        if len(bank.trees) > before:
+            self.compounds = comp.join(self.compounds, comp.find_compounds(bank, bank.latest), before)
+            self.prepositions = comp.join(self.prepositions, comp.find_prepositions(bank, bank.latest), before)
+            self.scores = cx.join(self.scores, cx.complexity(bank, bank.latest))
+        return rows
 
     # One system
 
@@ -219,7 +234,7 @@ class Study:
         self._vocabulary(report, flat)
         self._against_words(report, flat.take(common))
         if self.bank is not None:
-            rows = self.bank.rows(texts)
+            rows = self._parse(texts)
             self._composition(report, [rows])
             self._against_trees(report, rows[common], image[common])
         return report
@@ -280,21 +295,14 @@ class Study:
         """Compounds, prepositional phrases and complexity: the mean over parallel descriptions (a system has one)."""
         bank = self.bank
         assert bank is not None
-        compounds, prepositions, scores = self._phrases(bank)
+        compounds, prepositions, scores = self.compounds, self.prepositions, self.scores
         weights = [bank.weights(rows) for rows in descriptions]
         found = [comp.composition(compounds, prepositions, weight) for weight in weights]
         report.composition = comp.average(found)
         report.add(report.composition.ratios())
         for key in ("yngve", "frazier", "frazier_peak"):
-            report.add({key: float(np.mean([mean_over(getattr(scores, key), weight) for weight in weights]))})
+            report.add({key: float(np.mean([cx.mean_over(getattr(scores, key), weight) for weight in weights]))})
         report.parts_of_speech = pos.shares(bank, pos.tag_counts(bank, np.sum(weights, axis=0)))
-
-    def _phrases(self, bank: TreeBank) -> tuple[comp.Phrases, comp.Phrases, Complexity]:
-        """Phrases and complexity of every distinct caption so far; found again when captions have been added."""
-        if getattr(self, "_phrases_of", None) != len(bank.trees):
-            self._phrases_found = comp.find_compounds(bank), comp.find_prepositions(bank), complexity(bank)
-            self._phrases_of = len(bank.trees)
-        return self._phrases_found
 
     def _against_trees(self, report: Report, rows: IntArray, image: IntArray) -> None:
         """What compares tagged words with those of the references: local recall, parts of speech."""

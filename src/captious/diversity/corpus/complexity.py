@@ -20,7 +20,7 @@ import numpy as np
 
 from captious.corpus import IntArray
 from captious.diversity.corpus.flat import FloatArray
-from captious.diversity.corpus.trees import TreeBank
+from captious.diversity.corpus.trees import TreeBank, Trees
 from captious.kernels import kernel
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"})
@@ -76,9 +76,9 @@ class Complexity:
     frazier_peak: FloatArray
 
 
-def word_scores(bank: TreeBank) -> tuple[FloatArray, FloatArray]:
-    """Yngve's and Frazier's score of every token."""
-    trees = bank.trees
+def word_scores(bank: TreeBank, trees: Trees | None = None) -> tuple[FloatArray, FloatArray]:
+    """Yngve's and Frazier's score of every token (of the bank, or of some trees of it)."""
+    trees = bank.trees if trees is None else trees
     subject = bank.mask(bank.relations, _SUBJECTS.__contains__)[trees.relations]
     n = len(trees.heads)
     yngve, frazier = np.zeros(n), np.zeros(n)
@@ -87,10 +87,10 @@ def word_scores(bank: TreeBank) -> tuple[FloatArray, FloatArray]:
     return yngve, frazier
 
 
-def complexity(bank: TreeBank) -> Complexity:
-    """The complexity of every caption of the bank."""
-    yngve, frazier = word_scores(bank)
-    trees = bank.trees
+def complexity(bank: TreeBank, trees: Trees | None = None) -> Complexity:
+    """The complexity of every caption (of the bank, or of some trees of it)."""
+    trees = bank.trees if trees is None else trees
+    yngve, frazier = word_scores(bank, trees)
     lengths = np.diff(trees.offsets)
     # Sums over three adjacent words of one sentence; a shorter sentence is summed whole.
     sentence_end = np.repeat(trees.sentences[1:], np.diff(trees.sentences))
@@ -98,6 +98,15 @@ def complexity(bank: TreeBank) -> Complexity:
     stop = np.minimum(np.arange(len(frazier), dtype=np.int64) + 3, sentence_end)
     three = before[stop] - before[:-1]
     return Complexity(_mean(yngve, trees.offsets), _mean(frazier, trees.offsets), _largest(three, trees.offsets, lengths))
+
+
+def join(a: Complexity, b: Complexity) -> Complexity:
+    """The captions of both, one after the other."""
+    return Complexity(
+        np.concatenate([a.yngve, b.yngve]),
+        np.concatenate([a.frazier, b.frazier]),
+        np.concatenate([a.frazier_peak, b.frazier_peak]),
+    )
 
 
 def mean_over(values: FloatArray, weights: IntArray) -> float:

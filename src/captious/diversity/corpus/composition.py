@@ -82,9 +82,21 @@ def _counts(phrases: Phrases, weights: IntArray, size: int) -> tuple[FloatArray,
     return counts, len(np.unique(phrases.key[(weight > 0) & (phrases.size == size)]))
 
 
-def find_compounds(bank: TreeBank) -> Phrases:
-    """Nominal compounds: the longest runs of two and more nouns (tags that start with NN) inside a sentence."""
-    trees = bank.trees
+def join(a: Phrases, b: Phrases, captions: int) -> Phrases:
+    """The phrases of both; those of the second are of captions that come after the ``captions`` of the first."""
+    return Phrases(
+        np.concatenate([a.caption, b.caption + captions]),
+        np.concatenate([a.size, b.size]),
+        np.concatenate([a.key, b.key]),
+    )
+
+
+def find_compounds(bank: TreeBank, trees: Trees | None = None) -> Phrases:
+    """Nominal compounds: the longest runs of two and more nouns (tags that start with NN) inside a sentence.
+
+    ``trees``: only these of the bank's.
+    """
+    trees = bank.trees if trees is None else trees
     noun = bank.mask(bank.tags, lambda tag: tag.startswith("NN"))[trees.tags]
     starts = noun.copy()
     starts[1:] &= ~noun[:-1]
@@ -99,7 +111,7 @@ def find_compounds(bank: TreeBank) -> Phrases:
     return Phrases(trees.caption_of[first], end - first, phrase_keys(trees, first, end))
 
 
-def find_prepositions(bank: TreeBank) -> Phrases:
+def find_prepositions(bank: TreeBank, trees: Trees | None = None) -> Phrases:
     """Prepositional phrases: one for each preposition, its size the number of prepositions from it to the end of its
     phrase, itself included. "on top of a pan on a table" has size 3, where the pan is on the table.
 
@@ -109,7 +121,7 @@ def find_prepositions(bank: TreeBank) -> Phrases:
     preposition without its noun) has the phrase of its own subtree; one that the parser took for a particle ("down a
     street") has the phrase that follows it.
     """
-    trees = bank.trees
+    trees = bank.trees if trees is None else trees
     case = bank.mask(bank.relations, lambda name: name == "case")[trees.relations]
     tag_in = bank.mask(bank.tags, lambda tag: tag == "IN")[trees.tags]
     tag_to = bank.mask(bank.tags, lambda tag: tag == "TO")[trees.tags]

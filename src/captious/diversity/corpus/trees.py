@@ -120,6 +120,8 @@ class TreeBank:
         self.tags = Vocabulary()
         self.relations = Vocabulary()
         self.trees = flatten([], self.words, self.tags, self.relations)
+        #: The trees of the texts that came last, for measures that keep what they found in the others.
+        self.latest = self.trees
 
     def rows(self, texts: Sequence[str]) -> IntArray:
         """The row of each text; those not seen before are parsed."""
@@ -135,7 +137,8 @@ class TreeBank:
             if len(parsed) != len(new):
                 raise ValueError("the parser must return one parse per text")
             tags, regained = repair(parsed.words, parsed.tags, parsed.sentences, self.words, self.tags)
-            self.trees = join(self.trees, replace(parsed, tags=tags, regained=regained))
+            self.latest = replace(parsed, tags=tags, regained=regained)
+            self.trees = join(self.trees, self.latest)
             known.update(new)
         return np.fromiter((known[text] for text in texts), dtype=np.int64, count=len(texts))
 
