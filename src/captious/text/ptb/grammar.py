@@ -104,7 +104,7 @@ PARTS: dict[str, str | Charset] = {
     '(\\/[^ \\t\\n\\f\\r"<>|()]+[^ \\t\\n\\f\\r"<>|.!?(){},-])?',
     "EMAIL": '(&lt;|<)?[a-zA-Z0-9][^ \\t\\n\\f\\r"<>|()\u00a0{}]*@([^ \\t\\n\\f\\r"<>|(){}.\u00a0]+\\.)*'
     '[^ \\t\\n\\f\\r"<>|(){}.\u00a0]+(&gt;|>)?',
-    "ATNAME": "[@\uff20][a-zA-Z_][a-zA-Z_0-9]*|[#\uff03]{LETTER}+",
+    "ATNAME": "@[a-zA-Z_][a-zA-Z_0-9]*|#({LETTER})+",
     # --- abbreviations
     "ABBREV1": f"({'|'.join(_BEFORE_A_BREAK)}|{'|'.join(f'[{w[0].upper()}]{w[1:]}' for w in _CAPITALISED_STATES)}|pp?t[ye]s?|(ed|ph)\\.d)\\.",
     "ABBREV2": f"({'|'.join(_BEFORE_A_NAME)}|m[ft]g|a\\.k\\.a)\\.",
