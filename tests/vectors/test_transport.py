@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from captious.vectors.transport import transport, transport_large
+
+# POT loads every array library it finds; torch alone takes seconds, and is not needed.
+os.environ.setdefault("POT_BACKEND_DISABLE_PYTORCH", "1")
 
 
 def solve(run, cost: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[float, np.ndarray]:
