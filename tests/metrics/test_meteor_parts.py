@@ -175,6 +175,11 @@ class TestIndex:
             open_in(tmp_path / "cache", tmp_path)
         assert not list((tmp_path / "cache").glob("*.index"))
 
+    def test_cache_that_cannot_be_written(self, data: Path, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("not a folder")
+        with pytest.raises(InputError, match=r"cannot write METEOR's paraphrase index .* set CAPTIOUS_CACHE"):
+            open_in(tmp_path / "file" / "cache", data)
+
     def test_no_table(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="cannot read the paraphrase table"):
             open_in(tmp_path, tmp_path)
