@@ -36,7 +36,7 @@ def metrics(json: JsonOut = None) -> None:
         [name, "higher" if higher else "lower", _bounds(bounds), ", ".join(takes), summary]
         for name, higher, bounds, takes, _, summary in rows
     ]
-    print_table("", ["metric", "better", "range", "options", "what it measures"], table)
+    print_table("", ["metric", "better", "range", "options", "what it measures"], table, text=(0, 1, 3, 4))
     groups = "; ".join(f"{group} = {', '.join(members)}" for group, members in registry.GROUPS.items())
     print(f"groups: {groups}; all = every metric that needs no file")
 

@@ -30,11 +30,16 @@ def write_csv(rows: Sequence[Sequence[Any]], target: str | Path) -> None:
 
 
 def print_table(
-    title: str, header: Sequence[str], rows: Sequence[Sequence[str]], *, best: Sequence[Sequence[bool]] | None = None
+    title: str,
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    best: Sequence[Sequence[bool]] | None = None,
+    text: Sequence[int] = (0,),
 ) -> None:
     """A table on standard output: drawn with lines and colour on a terminal, plain in a pipe.
 
-    Cells marked in ``best`` are bold on a terminal and carry a ``*`` everywhere.
+    Columns are numbers, flush right, but for those listed in ``text``. Cells marked in ``best`` are bold on a terminal and carry a ``*`` everywhere.
     """
     from rich.console import Console
     from rich.table import Table
@@ -46,7 +51,7 @@ def print_table(
         console = Console(width=max(200, 16 * len(header)))
     table = Table(title=title or None, title_justify="left", header_style="bold")
     for k, name in enumerate(header):
-        table.add_column(name, justify="left" if k == 0 else "right", no_wrap=True)
+        table.add_column(name, justify="left" if k in text else "right", no_wrap=k not in text[1:])
     for i, row in enumerate(rows):
         cells = []
         for j, cell in enumerate(row):
