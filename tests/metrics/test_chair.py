@@ -18,6 +18,11 @@ from captious.metrics.chair_plurals import singulars
 from captious.metrics.chair_table import default_table, read_table, table_from
 from tests.conftest import read_jsonl
 
+
+def words(caption: str) -> list[str]:
+    return caption.split()
+
+
 # Caption, and the objects that our own table finds in it.
 NAMED = [
     ("a man eats a hot dog", ["person", "hot dog"]),
@@ -52,7 +57,7 @@ def test_our_own_table(caption: str, objects: list[str]) -> None:
 
 
 def test_mentions_say_which_words() -> None:
-    assert default_table().mentions("two hot dogs".split())[0].text == "hot dogs"
+    assert default_table().mentions(words("two hot dogs"))[0].text == "hot dogs"
 
 
 def test_our_own_table_has_the_80_classes() -> None:
@@ -152,7 +157,7 @@ def test_missing_images_and_unknown_objects(corpus: Corpus) -> None:
 
 def test_a_table_of_ones_own() -> None:
     table = table_from({"pet": ["dog", "cat"], "guide dog": ["seeing eye dog"]})
-    assert [m.object for m in table.mentions("a seeing eye dog and two cats".split())] == ["guide dog", "pet"]
+    assert [m.object for m in table.mentions(words("a seeing eye dog and two cats"))] == ["guide dog", "pet"]
 
 
 @pytest.mark.parametrize(
@@ -181,8 +186,8 @@ def test_a_table_in_the_published_shape() -> None:
             "double_word_dict": {"home plate": "home plate", "baby dog": "dog", "toilet seat": "toilet", "bow tie": "tie", "a b c": "x"},
         }
     )
-    assert [m.object for m in table.mentions("baby dogs at home plate with plates".split())] == ["dog", "plate"]
-    assert [m.object for m in table.mentions("the seat of a toilet".split())] == ["toilet"]
+    assert [m.object for m in table.mentions(words("baby dogs at home plate with plates"))] == ["dog", "plate"]
+    assert [m.object for m in table.mentions(words("the seat of a toilet"))] == ["toilet"]
 
 
 @pytest.mark.shared

@@ -88,7 +88,7 @@ def test_spider_is_the_mean_of_spice_and_cider() -> None:
 
 
 def test_missing_synonym_data_is_an_error_with_advice(tmp_path: object) -> None:
-    with pytest.raises(CaptiousError, match="lacks meteor-1.5.jar"):
+    with pytest.raises(CaptiousError, match=r"lacks meteor-1\.5\.jar"):
         captious.score(corpus([["a dog"], ["men"]]), "SPICE", meteor_data=str(tmp_path))
 
 

@@ -11,6 +11,7 @@ from captious.metrics.base import FloatArray, Metric
 from captious.progress import track
 from captious.scene.build import caption_tuples, reference_graphs
 from captious.scene.categories import CATEGORIES
+from captious.scene.collector import collector_paused
 from captious.scene.graph import SceneGraph
 from captious.scene.match import counts
 from captious.text.meteor_data import find
@@ -75,10 +76,13 @@ def _tuple_counts(corpus: Corpus, synonyms: Synonyms) -> FloatArray:
 
 def candidate_graphs(captions: Captions, synonyms: Synonyms) -> list[SceneGraph]:
     """One graph per caption."""
-    return captions.cached(
-        ("scene graph of each", id(synonyms)),
-        lambda: [SceneGraph(stated, synonyms) for stated in caption_tuples(captions)],
-    )
+    return captions.cached(("scene graph of each", id(synonyms)), lambda: _graph_of_each(captions, synonyms))
+
+
+def _graph_of_each(captions: Captions, synonyms: Synonyms) -> list[SceneGraph]:
+    stated = caption_tuples(captions)
+    with collector_paused():
+        return [SceneGraph(own, synonyms) for own in stated]
 
 
 def ratio(part: FloatArray, whole: FloatArray) -> FloatArray:

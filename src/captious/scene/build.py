@@ -9,6 +9,7 @@ from pathlib import Path
 from captious.corpus import Captions
 from captious.language import Sentence, parses_of
 from captious.progress import track
+from captious.scene.collector import collector_paused
 from captious.scene.graph import SceneGraph
 from captious.scene.rules import Tuple, tuples
 from captious.text.synonyms import Synonyms
@@ -38,11 +39,12 @@ def caption_tuples(captions: Captions) -> list[list[Tuple]]:
 def _caption_tuples(captions: Captions) -> list[list[Tuple]]:
     known: dict[int, list[Tuple]] = {}
     stated: list[list[Tuple]] = []
-    for parse in track(parses_of(captions), "reading scenes"):
-        if len(parse) == 1:
-            stated.append(_sentence_tuples(parse[0], known))
-        else:
-            stated.append([item for sentence in parse for item in _sentence_tuples(sentence, known)])
+    with collector_paused():
+        for parse in track(parses_of(captions), "reading scenes"):
+            if len(parse) == 1:
+                stated.append(_sentence_tuples(parse[0], known))
+            else:
+                stated.append([item for sentence in parse for item in _sentence_tuples(sentence, known)])
     return stated
 
 
@@ -62,7 +64,8 @@ def reference_graphs(captions: Captions, synonyms: Synonyms) -> list[SceneGraph]
 def _graphs(captions: Captions, synonyms: Synonyms) -> list[SceneGraph]:
     stated = caption_tuples(captions)
     bounds = captions.image_offsets.tolist()
-    return [
-        SceneGraph((item for i in range(first, last) for item in stated[i]), synonyms)
-        for first, last in track(itertools.pairwise(bounds), "joining scenes", total=captions.n_images)
-    ]
+    with collector_paused():
+        return [
+            SceneGraph((item for i in range(first, last) for item in stated[i]), synonyms)
+            for first, last in track(itertools.pairwise(bounds), "joining scenes", total=captions.n_images)
+        ]

@@ -43,9 +43,10 @@ class Dependencies(NamedTuple):
         lemmas = [""]
         lemmas += map(str.lower, sentence.lemmas)
         words = len(forms) - 1
-        arcs = [(int(g), int(d), relation) for g, d, relation in sentence.graph]
-        if any(g % 1 or d % 1 for g, d, _ in sentence.graph):
-            arcs = _with_copies(sentence.graph, forms, tags, lemmas)
+        edges = sentence.graph
+        arcs = [(int(g), int(d), relation) for g, d, relation in edges]
+        if arcs != edges:
+            arcs = _with_copies(edges, forms, tags, lemmas)
         return cls(words, forms, tags, lemmas, arcs)
 
     def children(self) -> Children:

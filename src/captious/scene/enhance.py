@@ -39,7 +39,7 @@ def enhance(sentence: Sentence | Dependencies) -> Dependencies:
     graph = sentence if isinstance(sentence, Dependencies) else Dependencies.of(sentence)
     if "of" in graph.forms:
         graph = _quantifiers(graph)
-    if any(tag.startswith("PRP") for tag in graph.tags):
+    if "PRP" in graph.tags or "PRP$" in graph.tags:
         graph = _pronouns(graph)
     return graph
 

@@ -39,8 +39,9 @@ class SceneGraph:
             return known
         new = Concept(word, self.synonyms)
         best, place = 0.0, -1
-        for i, concept in enumerate(self.concepts):
-            if not new.synsets.isdisjoint(concept.synsets):
+        apart = new.synsets.isdisjoint
+        for i, concept in enumerate(self.concepts if new.synsets else ()):
+            if not apart(concept.synsets):
                 similarity = new.similarity(concept)
                 if similarity >= best:
                     best, place = similarity, i
