@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import numpy as np
@@ -128,3 +129,34 @@ def test_gold_adversarial(shared_data: Path) -> None:
     found = ptb.tokenize_batch([row["raw"] for row in rows], keep_punctuation=True)
     right = sum(" ".join(tokens) == row["tokens"].rstrip(" ") for tokens, row in zip(found, rows))
     assert right / len(rows) >= 0.996
+
+
+@pytest.mark.parametrize("piece", ["<!a", "&amp", "1/2/", "🐶", "a'b", "http://", "w@"])
+def test_hostile_repetition_scans_each_place_a_bounded_number_of_times(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps of the automaton, not seconds: twice the text takes at most about twice the steps."""
+    from captious.text.ptb.lexer import lexer
+
+    class Counting(list[int]):
+        reads = 0
+
+        def __getitem__(self, index: object) -> object:  # type: ignore[override]
+            Counting.reads += 1
+            return super().__getitem__(index)  # type: ignore[index]
+
+    scanner = lexer().scanner
+    original = scanner.classes
+    monkeypatch.setattr(scanner, "classes", lambda text: Counting(original(text)))
+    steps = []
+    for times in (500, 1000):
+        Counting.reads = 0
+        lexer().tokens(piece * times)
+        steps.append(Counting.reads)
+    assert steps[1] < 3 * steps[0]
+
+
+def test_remembered_scans_give_the_same_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = importlib.import_module("captious.text.ptb.lexer")
+    text = "<b>A dog's &amp; don't http://a.b/c?d=e 1/2 3/4 <!-- x U.S. 🐶🐶 (555) 123-4567 w@x.org $5.00 -- ... etc."
+    expected = module.lexer().tokens(text)
+    monkeypatch.setattr(module, "_LONG", 0)
+    assert module.lexer().tokens(text) == expected

@@ -13,6 +13,7 @@ from captious.errors import InputError, did_you_mean
 Flat = tuple[list[str], NDArray[np.int64]]
 Tokenizer = Callable[[Sequence[str]], Flat]
 
+_UNSPACED = re.compile(r"[^ \t\r\n\f\v]+")
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 
 
@@ -28,8 +29,8 @@ def _simple(texts: Sequence[str]) -> Flat:
 
 
 def _none(texts: Sequence[str]) -> Flat:
-    """Already tokenised: split at white space."""
-    return _flatten([text.split() for text in texts])
+    """Already tokenised: split at spaces, tabs and line ends (a no-break space can be part of a PTB token)."""
+    return _flatten([_UNSPACED.findall(text) for text in texts])
 
 
 def _flatten(captions: list[list[str]]) -> Flat:

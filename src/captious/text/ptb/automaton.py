@@ -297,3 +297,31 @@ class Scanner:
             if accepted >= 0:
                 rule, end = accepted, at + 1
         return rule, end
+
+    def longest_remembering(self, kinds: Sequence[int], start: int, dead: set[int]) -> tuple[int, int]:
+        """:meth:`longest` for long text: scans that went on and on without ever matching again are not repeated.
+
+        ``dead`` collects (place, state) pairs from which nothing more was accepted (Reps 1998). With it the
+        whole of a text is scanned in linear time, where text made for it would cost the square of its length.
+        """
+        rows, accepts = self.rows, self.accepts
+        state, rule, end = 0, -1, start
+        pending: list[int] = []
+        for at in range(start, len(kinds)):
+            following = rows[state][kinds[at]]
+            if following == -2:
+                following = self.step(state, kinds[at])
+            if following < 0:
+                break
+            state = following
+            accepted = accepts[state]
+            if accepted >= 0:
+                rule, end = accepted, at + 1
+                pending.clear()
+            else:
+                key = at << 32 | state
+                if key in dead:
+                    break
+                pending.append(key)
+        dead.update(pending)
+        return rule, end

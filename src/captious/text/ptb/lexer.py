@@ -14,6 +14,9 @@ from captious.text.ptb.grammar import PARTS, RULES, SPLIT_WORDS
 # on their own here, as if the next line began with the commonest beginning of a caption.
 NEXT_LINE = "\nA\n"
 
+# From this many units on, scans are remembered so that hostile text takes linear time.
+_LONG = 500
+
 _BRACKETS = {"(": "-LRB-", ")": "-RRB-", "{": "-LCB-", "}": "-RCB-", "[": "-LSB-", "]": "-RSB-"}
 _CURRENCY = {"\u00a2": "cents", "\u00a3": "#", "\u00a4": "$", "\u0080": "$", "\u20a0": "$", "\u20ac": "$"}
 _VULGAR = {"\u00bc": "1/4", "\u00bd": "1/2", "\u00be": "3/4", "\u2153": "1/3", "\u2154": "2/3"}
@@ -97,6 +100,7 @@ class Lexer:
         kinds = self.scanner.classes(source)
         end_of_caption = len(kinds) - len(NEXT_LINE)
         found: list[str] = []
+        dead: set[int] | None = set() if len(kinds) > _LONG else None
         at = 0
         while at < end_of_caption:
             run = _WORDS.match(source, at, end_of_caption)
@@ -106,12 +110,17 @@ class Lexer:
                     found += words
                     at = run.end()
                     continue
-            at = self._one(source, kinds, at, end_of_caption, found)
+            at = self._one(source, kinds, at, end_of_caption, found, dead)
         return [_from_units(token) for token in found]
 
-    def _one(self, source: str, kinds: list[int], at: int, end_of_caption: int, found: list[str]) -> int:
+    def _one(
+        self, source: str, kinds: list[int], at: int, end_of_caption: int, found: list[str], dead: set[int] | None
+    ) -> int:
         """Scan one token (or a stretch without one) at ``at``; returns where to go on."""
-        rule, end = self.scanner.longest(kinds, at)
+        if dead is None:
+            rule, end = self.scanner.longest(kinds, at)
+        else:
+            rule, end = self.scanner.longest_remembering(kinds, at, dead)
         cut = self.cut[rule]
         if cut is not None:
             match = cut.search(source[at:end])
