@@ -152,6 +152,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--word-dropout", type=float, default=0.03)
     parser.add_argument("--evaluate-every", type=float, default=0.5, help="epochs between evaluations")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--share", type=float, default=1.0, help="share of the training captions to use, for learning curves")
     parser.add_argument("--seed", type=int, default=1)
     for width in fields(Size):
         parser.add_argument(f"--{width.name}", type=int, default=width.default)
@@ -186,6 +187,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         for caption in read_parses(path):
             parts[caption.part].append(caption)
     print({name: len(captions) for name, captions in parts.items()}, flush=True)
+    if options.share < 1:
+        random.Random(options.seed).shuffle(parts["train"])
+        del parts["train"][int(options.share * len(parts["train"])) :]
     sentences = {name: [s for c in captions for s in c.sentences] for name, captions in parts.items()}
     inventory = Inventory.of(sentences["train"])
     exceptions = learn_exceptions(s for s in sentences["train"] if s.lemmas)
