@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from captious.metrics.wembsim import WEmbSim
 
 
@@ -11,7 +13,7 @@ class MOWE(WEmbSim):
     name = "MOWE"
     summary = "cosine of mean word vectors of all words, maximum over references (Sharif et al. 2019)"
     perfect_is_maximum = True
-    options = ("vectors",)
+    options: ClassVar[tuple[str, ...]] = ("vectors",)
     _stop_words = False
     _combine = "max"
 

@@ -64,7 +64,7 @@ class WEmbSim(Metric):
     name = "WEmbSim"
     summary = "cosine of mean word vectors without stop words, mean over references (Sharif et al. 2020)"
     bounds: ClassVar[tuple[float | None, float | None]] = (-1.0, 1.0)
-    options = ("vectors", "combine")
+    options: ClassVar[tuple[str, ...]] = ("vectors", "combine")
     # A mean over different references is below 1 for any caption.
     perfect_is_maximum = False
     _stop_words = True

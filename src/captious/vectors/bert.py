@@ -21,12 +21,12 @@ Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
 
 
-def read_safetensors(data: memoryview | NDArray[np.uint8], source: str) -> dict[str, Floats]:
+def read_safetensors(data: NDArray[np.uint8], source: str) -> dict[str, Floats]:
     """The arrays of a safetensors file held in memory (or mapped), as views; only 32-bit floats are kept.
 
     The format: eight bytes of header length, a JSON header (name → type, shape, offsets), then the raw numbers.
     """
-    raw = memoryview(data)
+    raw = memoryview(data)  # type: ignore[arg-type,unused-ignore]
     try:
         size = int.from_bytes(raw[:8], "little")
         if not 2 <= size <= len(raw) - 8:

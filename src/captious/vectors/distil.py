@@ -95,7 +95,8 @@ def reduce(vectors: Floats, frequency: Floats, content: NDArray[np.bool_], dimen
     axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(dimension)])
     even = centred @ axes * np.maximum(values / values[0], 1e-6) ** (-WHITENING / 2)
     weighted: Floats = even * (SMOOTHING / (SMOOTHING + frequency))[:, None]
-    return weighted / np.linalg.norm(weighted, axis=1).mean()
+    weighted /= np.linalg.norm(weighted, axis=1).mean()
+    return weighted
 
 
 def quantise(vectors: Floats, levels: int = LEVELS) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
