@@ -85,6 +85,10 @@ def corpus_diversity(
     study = Study(_file(references, "references"), tokenizer=tokenizer, seed=seed)
     if norms is not None:
         study.norms = dict(norms) if isinstance(norms, Mapping) else word_lists.read_norms(norms)
+    # A file that does not belong to the references is best refused before they are parsed.
+    first = _file(sources[0], "predictions", several)
+    study.check(first, subset=subset)
+    sources[0] = first
     if parse or parser is not None:
         study.parse_references(parser or built_in_parser(jobs))
     if train is not None:
@@ -217,12 +221,16 @@ class Study:
 
     # One system
 
-    def system(self, file: CaptionFile, name: str, *, subset: bool) -> Report:
-        """All measures of one system."""
+    def check(self, file: CaptionFile, *, subset: bool) -> None:
+        """Refuse predictions that do not belong to the references."""
         with warnings.catch_warnings():
             # That images without references are left out is not true of most measures here.
             warnings.simplefilter("ignore", CaptionWarning)
-            align(self.reference_file, file, subset=subset)  # refuses what does not belong together
+            align(self.reference_file, file, subset=subset)
+
+    def system(self, file: CaptionFile, name: str, *, subset: bool) -> Report:
+        """All measures of one system."""
+        self.check(file, subset=subset)
         texts = [text for captions in file.captions for text in captions]
         image = np.fromiter(
             (self.image_index.get(i, -1) for i, captions in zip(file.ids, file.captions) for _ in captions),

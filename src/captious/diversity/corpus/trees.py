@@ -69,7 +69,7 @@ def flatten(parses: Sequence[Parse], words: Vocabulary, tags: Vocabulary, relati
     start = np.repeat(sentences[:-1], lengths)
     within = np.array(heads, dtype=np.int64)
     return Trees(
-        words=words.encode([form.lower() for form in forms]),
+        words=words.encode(list(map(str.lower, forms))),
         tags=tags.encode(labels),
         relations=relations.encode(arcs),
         heads=np.where(within > 0, start + within - 1, np.arange(len(within), dtype=np.int64)),
@@ -81,7 +81,7 @@ def flatten(parses: Sequence[Parse], words: Vocabulary, tags: Vocabulary, relati
 
 def from_batch(batch: ParsedBatch, words: Vocabulary, tags: Vocabulary, relations: Vocabulary) -> Trees:
     """The same from the parser's own arrays, where equal sentences stand once."""
-    numbers = words.encode([form.lower() for form in batch.forms])
+    numbers = words.encode(list(map(str.lower, batch.forms)))
     place, sentences = gather(batch.offsets, batch.sentence_of)
     within = batch.heads[place]
     start = np.repeat(sentences[:-1], np.diff(sentences))
