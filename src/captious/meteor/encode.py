@@ -119,14 +119,14 @@ def _synonyms(sets: list[frozenset[int]]) -> tuple[Ints, NDArray[np.int32]]:
     synset = np.fromiter((synset for synsets in sets for synset in synsets), np.int64, len(word))
     order = np.argsort(synset, kind="stable")
     word, synset = word[order], synset[order]
-    # Every word of a synset with every word of the same synset.
+    # Every word of a synset with every other word of the same synset; most synsets have but one of the words.
     first = np.searchsorted(synset, synset, side="left")
     count = np.searchsorted(synset, synset, side="right") - first
-    ends = np.cumsum(count)
-    partner = word[np.arange(count.sum()) + np.repeat(first - (ends - count), count)]
-    pairs = np.unique(np.repeat(word, count) * n + partner)
-    a, b = np.divmod(pairs, max(n, 1))
-    a, b = a[a != b], b[a != b]
+    shared = count > 1
+    first, count, owner = first[shared], count[shared], word[shared]
+    partner = word[np.arange(count.sum()) + np.repeat(first - (np.cumsum(count) - count), count)]
+    owner = np.repeat(owner, count)
+    a, b = np.divmod(np.unique((owner * n + partner)[owner != partner]), max(n, 1))
     return offsets_of(np.bincount(a, minlength=n)), b.astype(np.int32)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +18,9 @@ from captious.meteor.resources import Resources
 from captious.meteor.score import STATISTICS
 from captious.progress import track
 
-#: Pairs aligned between two steps of the progress bar.
-_BLOCK = 20_000
+#: Pairs that one thread aligns between two steps of the progress bar.
+_BLOCK = 8_000
+_THREADS = min(4, os.cpu_count() or 1)
 
 
 def statistics(
@@ -44,15 +47,22 @@ def pair_statistics(encoded: Encoded, first: Ints, second: Ints, resources: Reso
     first, second = np.divmod(pairs, max(len(lengths), 1))
     rows = np.zeros((len(pairs), STATISTICS))
     kernel = align.pick(float(np.sum((2.0 * lengths[first] + 20.0) * (lengths[second] + 4.0))))
-    for start in track(range(0, len(pairs), _BLOCK), "METEOR: aligning"):
+    starts = range(0, len(pairs), _BLOCK)
+
+    def run(start: int) -> int:
         block = slice(start, start + _BLOCK)
-        stopped = kernel(lines, words, phrases, first[block], second[block], rows[block])
-        if stopped >= 0:
-            a, b = first[start + stopped], second[start + stopped]
-            beginning = " ".join(encoded.vocabulary[t] for t in encoded.tokens[encoded.offsets[a] :][:8])
-            raise InputError(
-                f"METEOR cannot align a caption of {lengths[a]:,} words with a reference of {lengths[b]:,}: more than "
-                f"{MAX_MATCHES:,} of their words and phrases match; shorten the caption that begins with '{beginning}'"
-            )
+        stopped = int(kernel(lines, words, phrases, first[block], second[block], rows[block]))
+        return stopped if stopped < 0 else start + stopped
+
+    # Compiled code runs without the interpreter's lock.
+    with ThreadPoolExecutor(_THREADS if kernel is not align.plain else 1) as threads:
+        for refused in track(threads.map(run, starts), "METEOR: aligning", total=len(starts)):
+            if refused >= 0:
+                a, b = first[refused], second[refused]
+                beginning = " ".join(encoded.vocabulary[t] for t in encoded.tokens[encoded.offsets[a] :][:8])
+                raise InputError(
+                    f"METEOR cannot align a caption of {lengths[a]:,} words with a reference of {lengths[b]:,}: more than "
+                    f"{MAX_MATCHES:,} of their words and phrases match; shorten the caption that begins with '{beginning}'"
+                )
     result: NDArray[np.float64] = rows[inverse]
     return result
