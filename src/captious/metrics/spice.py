@@ -9,7 +9,7 @@ import numpy as np
 from captious.corpus import Captions, Corpus
 from captious.metrics.base import FloatArray, Metric
 from captious.progress import track
-from captious.scene.build import caption_tuples, reference_graphs
+from captious.scene.build import caption_tuples, parser_name, reference_graphs
 from captious.scene.categories import CATEGORIES
 from captious.scene.collector import collector_paused
 from captious.scene.graph import SceneGraph
@@ -56,12 +56,12 @@ class Spice(Metric):
         return np.stack([f, counted, precision, recall, hits, candidate, reference], axis=1) * counted[:, None]
 
     def signature_fields(self, corpus: Corpus) -> dict[str, str]:
-        return {"parser": "captious", "synonyms": "wordnet(meteor-1.5)"}
+        return {"parser": parser_name(), "synonyms": "wordnet(meteor-1.5)"}
 
 
 def tuple_counts(corpus: Corpus, synonyms: Synonyms) -> FloatArray:
     """For every candidate and each of the ``KINDS``: hits, candidate tuples, reference tuples."""
-    return corpus.cached(("spice counts", id(synonyms)), lambda: _tuple_counts(corpus, synonyms))
+    return corpus.cached(("spice counts", synonyms), lambda: _tuple_counts(corpus, synonyms))
 
 
 def _tuple_counts(corpus: Corpus, synonyms: Synonyms) -> FloatArray:
@@ -76,7 +76,7 @@ def _tuple_counts(corpus: Corpus, synonyms: Synonyms) -> FloatArray:
 
 def candidate_graphs(captions: Captions, synonyms: Synonyms) -> list[SceneGraph]:
     """One graph per caption."""
-    return captions.cached(("scene graph of each", id(synonyms)), lambda: _graph_of_each(captions, synonyms))
+    return captions.cached(("scene graph of each", synonyms), lambda: _graph_of_each(captions, synonyms))
 
 
 def _graph_of_each(captions: Captions, synonyms: Synonyms) -> list[SceneGraph]:

@@ -53,14 +53,14 @@ class Uniq(Metric):
             return self.concepts
         synonyms = Synonyms.load(self.spice.meteor_data)
         return corpus.references.cached(
-            ("concepts", id(synonyms)),
+            ("concepts", synonyms),
             lambda: ConceptTable.of(graph.tuples for graph in reference_graphs(corpus.references, synonyms)),
         )
 
     def values(self, corpus: Corpus) -> FloatArray:
         """Uniq of every caption."""
         table = self.table(corpus)
-        return corpus.cached(("uniqueness", id(table)), lambda: self._values(corpus, table))
+        return corpus.cached(("uniqueness", table), lambda: self._values(corpus, table))
 
     def _values(self, corpus: Corpus, table: ConceptTable) -> FloatArray:
         synonyms = Synonyms.load(self.spice.meteor_data)
