@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from captious.diversity.corpus import composition as comp
 from captious.diversity.corpus import vocabulary as voc
+from captious.diversity.corpus.analysis import built_in_parser
 from captious.diversity.corpus.flat import Flat
+from captious.diversity.corpus.trees import TreeBank
 from captious.io import read
 from captious.text.vocabulary import Vocabulary
 
@@ -40,3 +43,19 @@ def test_vocabulary_is_as_published_to_the_last_digit(system: str, shared_data: 
     assert found.types == types
     assert found.ttr1 == pytest.approx(ttr1, abs=0.00501)
     assert found.ttr2 == pytest.approx(ttr2, abs=0.00501)
+
+
+#: Compounds and prepositions per caption (Table 3).
+COMPOSITION = {"Liu-et-al-2017": (0.33, 1.86), "Vinyals-et-al-2017": (0.39, 1.74)}
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("system", COMPOSITION)
+def test_composition_is_near_the_published_one(system: str, shared_data: Path) -> None:
+    file = read(shared_data / "coco" / "systems" / f"{system}.jsonl.gz", "predictions")
+    bank = TreeBank(built_in_parser())
+    weights = bank.weights(bank.rows([text for captions in file.captions for text in captions]))
+    found = comp.composition(comp.find_compounds(bank), comp.find_prepositions(bank), weights)
+    compounds, prepositions = COMPOSITION[system]
+    assert found.compound_ratio == pytest.approx(compounds, abs=0.05)
+    assert found.preposition_ratio == pytest.approx(prepositions, abs=0.05)

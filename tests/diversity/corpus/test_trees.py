@@ -231,6 +231,8 @@ def test_tags_are_repaired_as_captions_need_it() -> None:
     assert tags_of("standing/NN room/NN") == ["NN", "NN"]
     assert tags_of("walks/VBZ down/RP the/DT street/NN") == ["VBZ", "IN", "DT", "NN"]
     assert tags_of("close/JJ up/RB of/IN a/DT cat/NN") == ["JJ", "IN", "IN", "DT", "NN"]
+    assert tags_of("holds/VBZ up/RP a/DT sign/NN") == ["VBZ", "RP", "DT", "NN"]
+    assert tags_of("lies/VBZ down/RP next/JJ to/TO it/PRP") == ["VBZ", "RP", "JJ", "TO", "PRP"]
     assert tags_of("lies/VBZ down/RP on/IN it/PRP") == ["VBZ", "RP", "IN", "PRP"]
     assert tags_of("a/DT laptop/JJ computer/NN") == ["DT", "NN", "NN"]
     assert tags_of("a/DT red/JJ computer/NN") == ["DT", "JJ", "NN"]

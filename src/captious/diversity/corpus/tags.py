@@ -8,7 +8,7 @@ hide some that is, so a few rules repair it:
 1. a noun (NN) in -ing that directly follows a noun is a participle (VBG), unless it is one of the words in -ing that
    name things ("building", "painting");
 2. a particle or adverb (RP, RB) that can be a preposition and stands directly before a noun phrase, or before "of", is
-   one (IN);
+   one (IN); "up" only as an adverb, since as a particle it has its verb's object after it ("holding up a sign");
 3. some words directly before a noun are nouns too (NN): those that are never adjectives ("laptop", "teddy"), and after a
    determiner or adjective those in -ing that say what a thing is for ("living room", "cutting board");
 4. a verb of the plural (VBP) directly after a noun of the singular is a noun (NN): "a fire hydrant".
@@ -44,7 +44,7 @@ _NOUNS = _words("laptop desktop video teddy skate ski stove luggage christmas co
 #: What a thing is for.
 _PURPOSES = _words("living dining cutting parking swimming baking shopping washing waiting changing walking bathing")
 _PREPOSITIONS = _words(
-    """up down over out off around along through across past by on in inside outside near under above behind below
+    """down over out off around along through across past by on in inside outside near under above behind below
     between about round"""
 )
 #: Tags that open a noun phrase.
@@ -69,6 +69,9 @@ def repair(
     ing = _marked(word_names, lambda word: word.endswith("ing") and word not in _THINGS)
     possible = _marked(word_names, _PREPOSITIONS.__contains__)
     of = _marked(word_names, lambda word: word == "of")
+    up = _marked(word_names, lambda word: word == "up")
+    next_to = _marked(word_names, lambda word: word == "next")
+    adverb = _marked(tag_names, lambda tag: tag == "RB")
     adjective = _marked(tag_names, lambda tag: tag == "JJ")
     gerund = _marked(tag_names, lambda tag: tag == "VBG")
     plural_verb = _marked(tag_names, lambda tag: tag == "VBP")
@@ -80,7 +83,8 @@ def repair(
     inside[sentences[:-1][np.diff(sentences) > 0]] = False
     repaired = tags.copy()
     repaired[ing[words] & singular[tags] & _after(noun[tags], inside)] = participle
-    became = possible[words] & loose[tags] & _before(opening[tags] | of[words], inside)
+    phrase_next = _before((opening[tags] & ~next_to[words]) | of[words], inside)
+    became = ((possible[words] & loose[tags]) | (up[words] & adverb[tags])) & phrase_next
     repaired[became] = preposition
     before_noun = _before(noun[tags] | plural_verb[tags], inside)
     repaired[never[words] & adjective[tags] & before_noun] = thing
