@@ -1,17 +1,19 @@
 from __future__ import annotations
 
-import gzip
 import itertools
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from captious.cli.app import app
 from captious.errors import InputError
 from captious.human import agreement, load_flickr8k, tau_b, tau_c
 from captious.metrics import registry
 from captious.scores import Score
+from tests.human.conftest import write_rows
 
 
 def pairs(x: np.ndarray, y: np.ndarray) -> tuple[int, int, int, int]:
@@ -30,37 +32,6 @@ def test_taus_by_counting_pairs() -> None:
     assert tau_b(x, y) == pytest.approx((agree - differ) / np.sqrt((total - tied_x) * (total - tied_y)))
     levels = min(len(set(x)), len(set(y)))
     assert tau_c(x, y) == pytest.approx(2 * (agree - differ) / (40**2 * (levels - 1) / levels))
-
-
-def write(path: Path, rows: list[dict]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with gzip.open(path, "wt", encoding="utf-8") as out:
-        out.writelines(json.dumps(row) + "\n" for row in rows)
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    """A folder in the layout of the public data, with captions of our own."""
-    images = {
-        "1": ["a dog runs over the grass", "a brown dog is running"],
-        "2": ["two women drink coffee", "women sit in a café"],
-        "3": ["a boy kicks a ball", "a child plays football"],
-    }
-    rated = [
-        ("1", "a dog is running on grass", [4, 4, 3], 1.0, False),
-        ("1", "two women talk", [1, 1, 2], 0.0, False),
-        ("2", "women drink coffee in a café", [4, 3, 4], 0.67, False),
-        ("2", "two women drink coffee", [4, 4, 4], 1.0, True),
-        ("3", "a dog kicks a ball", [2, 2, 1], 0.33, False),
-    ]
-    folder = tmp_path / "flickr8k"
-    write(folder / "captions.jsonl.gz", [{"image": i, "captions": c} for i, c in images.items()])
-    write(folder / "expert.jsonl.gz", [{"image": i, "caption": c, "scores": s, "own_reference": o} for i, c, s, _, o in rated])
-    write(
-        folder / "crowdflower.jsonl.gz",
-        [{"image": i, "caption": c, "frac_yes": f, "own_reference": o} for i, c, _, f, o in rated],
-    )
-    return tmp_path
 
 
 def test_rows_are_judgements_and_own_references_are_left_out(small: Path) -> None:
@@ -83,13 +54,35 @@ def test_lower_is_better_turns_the_sign(small: Path) -> None:
     assert agreement(load_flickr8k(small, "cf"), [metric])[0].tau == pytest.approx(-usual)
 
 
+def test_one_score_for_all_is_no_agreement(small: Path) -> None:
+    judgements = load_flickr8k(small, "cf")
+    (found,) = agreement(judgements, [registry.create("HWCM-4")])
+    assert found.tau == 0.0 and found.rows == 4 and found.undefined == 0
+
+
+def test_the_command_prints_a_table_and_writes_files(small: Path, tmp_path: Path) -> None:
+    runner, data, table = CliRunner(), tmp_path / "out.json", tmp_path / "out.md"
+    given = ["agreement", str(small), "-m", "ROUGE-L,BLEU-1", "--json", str(data), "--markdown", str(table)]
+    shown = runner.invoke(app, given, catch_exceptions=False)
+    assert shown.exit_code == 0
+    assert "Flickr8k-Expert (tau-c × 100, 12 rows)" in shown.stdout
+    rows = json.loads(data.read_text(encoding="utf-8"))
+    assert [(row["metric"], row["judgements"]) for row in rows] == [
+        ("ROUGE-L", "Flickr8k-Expert"), ("BLEU-1", "Flickr8k-Expert"), ("ROUGE-L", "Flickr8k-CF"), ("BLEU-1", "Flickr8k-CF"),
+    ]  # fmt: skip
+    expected = f"| ROUGE-L | {rows[0]['tau']:.3f} | {rows[2]['tau']:.3f} |"
+    assert expected in table.read_text(encoding="utf-8")
+    with pytest.raises(InputError, match="not 'crowd'"):
+        runner.invoke(app, ["agreement", str(small), "--judgements", "crowd", "-m", "ROUGE-L"], catch_exceptions=False)
+
+
 def test_missing_and_damaged_data_are_named(small: Path) -> None:
     with pytest.raises(InputError, match="'expert' and 'cf', not 'crowd'"):
         load_flickr8k(small, "crowd")
     (small / "flickr8k" / "expert.jsonl.gz").write_bytes(b"no gzip")
     with pytest.raises(InputError, match=r"expert\.jsonl\.gz cannot be read"):
         load_flickr8k(small, "expert")
-    write(small / "flickr8k" / "crowdflower.jsonl.gz", [{"image": "1"}])
+    write_rows(small / "flickr8k" / "crowdflower.jsonl.gz", [{"image": "1"}])
     with pytest.raises(InputError, match=r"line 1: no field 'caption'"):
         load_flickr8k(small, "cf")
     (small / "flickr8k" / "captions.jsonl.gz").unlink()

@@ -37,10 +37,13 @@ class Agreement:
 
     metric: str
     judgements: str
-    #: Kendall's tau × 100; the sign is turned for metrics where lower is better.
+    #: Kendall's tau × 100 (0 for a metric that gives all captions one score); the sign is turned for metrics where
+    #: lower is better.
     tau: float
     variant: str
+    #: Judgements that were used, and those left out because the metric is undefined for the caption.
     rows: int
+    undefined: int
     captions: int
     signature: str
 
@@ -48,7 +51,7 @@ class Agreement:
         """A JSON-ready description."""
         return {
             "metric": self.metric, "judgements": self.judgements, "tau": self.tau, "variant": f"tau-{self.variant}",
-            "rows": self.rows, "captions": self.captions, "signature": self.signature,
+            "rows": self.rows, "undefined": self.undefined, "captions": self.captions, "signature": self.signature,
         }  # fmt: skip
 
 
@@ -60,14 +63,16 @@ def agreement(judgements: Judgements, metrics: Iterable[Metric]) -> list[Agreeme
     for metric in metrics:
         score = Score.of(metric, judgements.corpus)
         per_row = score.per_caption[judgements.caption] * (1.0 if metric.higher_is_better else -1.0)
-        tau = _tau(per_row, judgements.rating, judgements.variant)
+        defined = np.isfinite(per_row)
+        tau = _tau(per_row[defined], judgements.rating[defined], judgements.variant)
         found.append(
             Agreement(
                 metric=score.name,
                 judgements=judgements.name,
-                tau=100 * tau,
+                tau=100 * tau if np.isfinite(tau) else 0.0,
                 variant=judgements.variant,
-                rows=len(judgements.rating),
+                rows=int(defined.sum()),
+                undefined=int((~defined).sum()),
                 captions=len(judgements.candidates),
                 signature=score.signature,
             )
