@@ -55,7 +55,7 @@ def corpus(
     if json != "-":
         show(result, words)
         if written:
-            print(f"{len(written)} figures in {plots}")
+            print(f"{len({path.stem for path in written})} figures ({len(written)} files) in {plots}")
 
 
 def show(result: Any, words: int) -> None:

@@ -13,6 +13,7 @@ import pytest
 import captious
 from captious.diversity.corpus import CorpusDiversity
 from captious.errors import InputError
+from captious.io import CaptionWarning
 from captious.language.parse_types import Parse, Sentence
 
 #: A tagger that knows the words of this test; every word hangs from the root, prepositions from the next word.
@@ -149,6 +150,11 @@ def test_mistakes_are_refused() -> None:
         captious.corpus_diversity(REFERENCES, [RICH], names=["a", "b"], parse=False)
     with pytest.raises(InputError, match="unknown tokenizer"):
         captious.corpus_diversity(REFERENCES, [RICH], tokenizer="spacey", parse=False)
+
+
+def test_empty_captions_are_counted_in_a_warning() -> None:
+    with pytest.warns(CaptionWarning, match="poor: 1 of 3 captions have no words"):
+        captious.corpus_diversity(REFERENCES, [POOR], names=["poor"], parse=False)
 
 
 def test_equal_names_are_told_apart() -> None:
