@@ -39,6 +39,8 @@ def test_rows_are_judgements_and_own_references_are_left_out(small: Path) -> Non
     assert len(expert.candidates) == 4 and expert.rating.tolist() == [4, 4, 3, 1, 1, 2, 4, 3, 4, 2, 2, 1]
     assert expert.caption.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
     assert crowd.rating.tolist() == [1.0, 0.0, 0.67, 0.33] and crowd.variant == "b"
+    every = load_flickr8k(small, "cf-all")
+    assert len(every.candidates) == 5 and every.references[3] == ["women sit in a café"]
     assert expert.corpus.references.per_image.tolist() == [2, 2, 2, 2]
     (found,) = agreement(expert, [registry.create("ROUGE-L")])
     values = Score.of(registry.create("ROUGE-L"), expert.corpus).per_caption
@@ -77,7 +79,7 @@ def test_the_command_prints_a_table_and_writes_files(small: Path, tmp_path: Path
 
 
 def test_missing_and_damaged_data_are_named(small: Path) -> None:
-    with pytest.raises(InputError, match="'expert' and 'cf', not 'crowd'"):
+    with pytest.raises(InputError, match="'expert', 'cf' and 'cf-all', not 'crowd'"):
         load_flickr8k(small, "crowd")
     (small / "flickr8k" / "expert.jsonl.gz").write_bytes(b"no gzip")
     with pytest.raises(InputError, match=r"expert\.jsonl\.gz cannot be read"):

@@ -41,17 +41,21 @@ class Judgements:
 def load_flickr8k(data: str | Path, which: str) -> Judgements:
     """Flickr8k-Expert ("expert") or Flickr8k-CF ("cf") from the public data folder.
 
-    Captions that are among their image's own references are left out, as in the literature.
+    Captions that are among their image's own references are left out. With "cf-all" they stay, and are taken out of
+    those references instead; this comes nearer to the published figures of the crowd's judgements.
     """
     folder = Path(data) / "flickr8k"
     captions = {row["image"]: row["captions"] for row in _rows(folder / "captions.jsonl.gz", ("image", "captions"))}
     if which == "expert":
         source, field, name = folder / "expert.jsonl.gz", "scores", "Flickr8k-Expert"
-    elif which == "cf":
-        source, field, name = folder / "crowdflower.jsonl.gz", "frac_yes", "Flickr8k-CF"
+    elif which in ("cf", "cf-all"):
+        source, field = folder / "crowdflower.jsonl.gz", "frac_yes"
+        name = "Flickr8k-CF" if which == "cf" else "Flickr8k-CF-all"
     else:
-        raise InputError(f"the judgements of Flickr8k are 'expert' and 'cf', not '{which}'")
-    rows = [row for row in _rows(source, ("image", "caption", "own_reference", field)) if not row["own_reference"]]
+        raise InputError(f"the judgements of Flickr8k are 'expert', 'cf' and 'cf-all', not '{which}'")
+    rows = list(_rows(source, ("image", "caption", "own_reference", field)))
+    if which != "cf-all":
+        rows = [row for row in rows if not row["own_reference"]]
     unknown = next((row["image"] for row in rows if row["image"] not in captions), None)
     if unknown is not None:
         raise InputError(f"{source} rates a caption of image {unknown}, which has no references in {folder}")
@@ -60,7 +64,10 @@ def load_flickr8k(data: str | Path, which: str) -> Judgements:
     return Judgements(
         name=name,
         candidates=[row["caption"] for row in rows],
-        references=[captions[row["image"]] for row in rows],
+        references=[
+            [text for text in captions[row["image"]] if not (row["own_reference"] and text == row["caption"])]
+            for row in rows
+        ],
         caption=np.repeat(np.arange(len(rows)), [len(values) for values in ratings]),
         rating=np.array([value for values in ratings for value in values], dtype=np.float64),
         variant="c" if which == "expert" else "b",
