@@ -283,3 +283,21 @@ def plain_prepositions(parsed: Sentence) -> list[tuple[int, tuple[str, ...]]]:
         phrase = range(i, max(under(owner)) + 1)
         out.append((len(prepositions.intersection(phrase)), tuple(parsed.forms[j - 1].lower() for j in phrase)))
     return out
+
+
+def test_arrays_of_the_parser_are_its_sentences() -> None:
+    from captious.language import parse_batch
+
+    captions = [["a", "man", "walks", "down", "the", "street"], [], ["two", "dogs"], ["a", "man", "walks", "down", "the", "street"]]
+    batch = parse_batch(captions)
+    made = []
+    for parsed in (batch, batch.parses()):
+        bank = TreeBank(lambda _, parsed=parsed: parsed)
+        bank.rows([str(i) for i in range(len(captions))])
+        made.append(bank)
+    first, second = (bank.trees for bank in made)
+    for name in ("words", "heads", "sentences", "offsets", "regained"):
+        assert (getattr(first, name) == getattr(second, name)).all()
+    for labels, numbers in (("tags", "tags"), ("relations", "relations")):
+        names = [[getattr(bank, labels).words[t] for t in getattr(bank.trees, numbers)] for bank in made]
+        assert names[0] == names[1]
