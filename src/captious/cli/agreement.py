@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 def agreement(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="Folder that holds flickr8k/ (captions and judgements).")],
-    metrics: options.Metrics = "BLEU-4,ROUGE-L,METEOR,CIDEr-D,SPICE,WMD,WEmbSim,MOWE,SentenceSim,HWCM-1,HWCM-2,HWCM-3,HWCM-4",
+    metrics: options.Metrics = "BLEU-1,BLEU-4,ROUGE-L,METEOR,CIDEr-D,SPICE,WMD,WEmbSim,MOWE,SentenceSim,HWCM-1,HWCM-2,HWCM-3,HWCM-4",
     judgements: Annotated[str, typer.Option("--judgements", help="expert, cf, cf-all; several separated by commas.")] = "expert,cf",
     vectors: options.Vectors = None,
     combine: options.Combine = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -19,7 +20,7 @@ def load(path: Path = PATH) -> WordVectors:
         with np.load(path, allow_pickle=False) as data:
             words = data["words"].tobytes().decode("utf-8").split("\n")
             codes, scales = data["codes"], data["scales"]
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise InputError(f"cannot read the word vectors {path} ({error}); reinstall captious") from error
     name = NAME if path == PATH else path.name
     return WordVectors(name, WordList(words), QuantisedRows(codes, scales), compounds=True)
