@@ -46,6 +46,9 @@ NAMED = [
     ("kites in cloudy skies", ["kite"]),
     ("ponies puppies and calves", ["horse", "dog", "cow"]),
     ("a pair of skis and scissors", ["skis", "scissors"]),
+    ("birds in a birds nest", ["bird"]),
+    ("two birds and farmers at the farmers market", ["bird", "person"]),
+    ("a bus stop sign beside a stop sign", ["stop sign"]),
     ("", []),
     ("quiet evening", []),
 ]

@@ -66,11 +66,11 @@ class Chair(Metric):
     def mentions(self, corpus: Corpus) -> list[Mentions]:
         """The objects that each candidate names, and the hallucinated ones among them."""
         truth = self.truth(corpus)
-        rows = []
-        for caption, (text, image) in enumerate(zip(corpus.candidates.texts, corpus.candidates.image_of.tolist())):
-            named = _mentions_of(corpus.candidates, self.table)[caption]
-            rows.append(Mentions(corpus.ids[image], text, named, [m for m in named if m.object not in truth[image]]))
-        return rows
+        captions = corpus.candidates
+        return [
+            Mentions(corpus.ids[image], text, named, [mention for mention in named if mention.object not in truth[image]])
+            for text, image, named in zip(captions.texts, captions.image_of.tolist(), _mentions_of(captions, self.table))
+        ]
 
     def signature_fields(self, corpus: Corpus) -> dict[str, str]:
         objects = "references" if self.objects is None else f"{self.objects.describe()}+references"

@@ -47,7 +47,11 @@ class ObjectTable:
         unread: Iterable[str] = (),
         name: str = "table",
     ) -> None:
-        self.phrases = dict(phrases)
+        self._bases: dict[str, str] = {}
+        self._single = {phrase[0] for phrase in phrases if len(phrase) == 1}
+        self._words = {word for phrase in phrases for word in phrase}
+        # A phrase may be written with plurals ("birds nest"); captions and phrases are compared by the same forms.
+        self.phrases = {tuple(map(self._base, phrase)): kind for phrase, kind in phrases.items()}
         self.modifiers = frozenset(modifiers)
         self.not_beside = {word: frozenset(others) for word, others in (not_beside or {}).items()}
         self.adjectives = frozenset(adjectives)
@@ -55,9 +59,8 @@ class ObjectTable:
         #: The classes of objects.
         self.objects = frozenset(kind for kind in self.phrases.values() if kind is not None)
         self._longest = max(map(len, self.phrases), default=1)
-        self._words = {word for phrase in self.phrases for word in phrase}
         # Words that are never looked up.
-        self._bases: dict[str, str] = dict.fromkeys(unread, "")
+        self._bases |= dict.fromkeys(unread, "")
 
     def __contains__(self, kind: str) -> bool:
         return kind in self.objects
@@ -101,10 +104,11 @@ class ObjectTable:
         return False
 
     def _base(self, word: str) -> str:
-        """The form of a word that the table knows: itself, or else a singular."""
+        """The form of a word that the table knows, itself or a singular: best as a name by itself, else within a phrase."""
         known = self._bases.get(word)
         if known is None:
-            known = next((form for form in (word, *singulars(word)) if form in self._words), word)
+            forms = [word, *singulars(word)]
+            known = next((form for words in (self._single, self._words) for form in forms if form in words), word)
             self._bases[word] = known
         return known
 
