@@ -16,6 +16,8 @@ from captious.errors import InputError
 from captious.io import CaptionWarning
 from captious.language.parse_types import Parse, Sentence
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*have no words")
+
 #: A tagger that knows the words of this test; every word hangs from the root, prepositions from the next word.
 TAGS = {"a": "DT", "the": "DT", "on": "IN", "near": "IN", "runs": "VBZ", "red": "JJ", "no": "DT"}
 
