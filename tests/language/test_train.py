@@ -36,7 +36,7 @@ def treebank(path: Path) -> None:
 def test_training_writes_a_model_that_parses(tmp_path: Path) -> None:
     treebank(tmp_path / "parses.jsonl")
     small = ["--hidden1", "8", "--hidden2", "8", "--embedding", "16", "--arc", "8", "--label", "8", "--threads", "1"]
-    common = ["--parses", str(tmp_path / "parses.jsonl"), "--batch-words", "100", "--evaluate-every", "5", *small]
+    common = ["--parses", str(tmp_path / "parses.jsonl"), "--batch-words", "100", "--evaluate-every", "5", "--dropout", "0.1", *small]
     halfway, model = tmp_path / "halfway.pt", tmp_path / "model.npz"
     main([*common, "--epochs", "5", "--output", str(tmp_path / "halfway.npz"), "--checkpoint", str(halfway)])
     main([*common, "--epochs", "8", "--output", str(model), "--initial", str(halfway)])

@@ -16,7 +16,7 @@ DISTANCES = 16  # a head further away counts as this far
 class Size:
     """Widths of the layers."""
 
-    embedding: int = 128
+    embedding: int = 96
     hidden1: int = 96
     hidden2: int = 72
     hidden3: int = 0  # no third layer
