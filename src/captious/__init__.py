@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from captious.errors import CaptiousError, InputError, MissingExtraError
     from captious.metrics.base import Metric
     from captious.metrics.document_frequency import FrequencyTable
+    from captious.scene import scene_graph
     from captious.scores import Score, Scores
 
 #: Public name → module. Loaded on first use, so that ``import captious`` stays quick.
@@ -39,6 +40,7 @@ _WHERE = {
     "diversity": "captious.diversity",
     "load": "captious.api",
     "load_systems": "captious.api",
+    "scene_graph": "captious.scene",
     "score": "captious.api",
 }
 
@@ -59,6 +61,7 @@ __all__ = [
     "diversity",
     "load",
     "load_systems",
+    "scene_graph",
     "score",
 ]
 

@@ -19,6 +19,7 @@ from captious.language.model import Model, chunk_size, shipped_model
 from captious.language.parse_types import Parse, Sentence
 from captious.language.sentences import split, terminators
 from captious.progress import track
+from captious.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from captious.corpus import Captions
@@ -96,7 +97,7 @@ def parse_batch(captions: Sequence[Sequence[str]], *, jobs: int = 1, model: Mode
     if jobs < 1:
         raise InputError(f"jobs must be at least 1, not {jobs}")
     model = shipped_model() if model is None else model
-    with _collector_paused():
+    with _collector_paused(), one_blas_thread():
         return _parse_batch(captions, jobs, model)
 
 

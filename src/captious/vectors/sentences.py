@@ -10,9 +10,8 @@ import importlib.util
 import json
 import os
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from captious.cache import atomic_write, cache_directory, lock
 from captious.errors import InputError, MissingExtraError
 from captious.progress import track
+from captious.threads import one_blas_thread
 from captious.vectors.bert import Bert, read_safetensors
 from captious.vectors.store import content_key
 
@@ -155,14 +155,14 @@ class SentenceEncoder:
             result[batch] = self.bert.encode(flat, offsets, self.mean)
 
         workers = min(len(batches), _processors())
-        with _one_blas_thread(workers > 1) as limited:
-            if workers > 1 and limited:
-                with ThreadPoolExecutor(workers) as pool:
-                    for _ in track(pool.map(run, batches), "sentence vectors", len(batches)):
-                        pass
-            else:
-                for batch in track(batches, "sentence vectors"):
-                    run(batch)
+        if workers == 1:
+            for batch in track(batches, "sentence vectors"):
+                run(batch)
+            return result
+        # Batches side by side, each with products of one thread, so that they do not disturb one another.
+        with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
+            for _ in track(pool.map(run, batches), "sentence vectors", len(batches)):
+                pass
         return result
 
 
@@ -171,21 +171,3 @@ def _processors() -> int:
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     stated = os.environ.get("OMP_NUM_THREADS", "")
     return max(1, min(count, int(stated))) if stated.isdigit() else count
-
-
-@contextmanager
-def _one_blas_thread(wanted: bool) -> Iterator[bool]:
-    """Keep matrix products to one thread each, so that batches can run side by side without disturbing one another.
-
-    Where threadpoolctl is not installed nothing is limited (and False is given): then the products use all processors.
-    """
-    if wanted:
-        try:
-            from threadpoolctl import threadpool_limits
-        except ImportError:
-            yield False
-            return
-        with threadpool_limits(1, user_api="blas"):
-            yield True
-        return
-    yield False

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,23 +101,9 @@ def built_in_parser(jobs: int = 1) -> Parser:
 
         words, counts = tokenizers.get("ptb")(texts)
         bounds = offsets_of(counts).tolist()
-        with _one_blas_thread():
-            return parse_batch([words[a:b] for a, b in pairwise(bounds)], jobs=jobs)
+        return parse_batch([words[a:b] for a, b in pairwise(bounds)], jobs=jobs)
 
     return parser
-
-
-@contextmanager
-def _one_blas_thread() -> Iterator[None]:
-    """One thread per matrix product, where threadpoolctl is there to see to it: the parser's products are so small that
-    threads only wait for each other, for minutes where the processors are busy with something else."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        yield
-        return
-    with threadpool_limits(1, user_api="blas"):
-        yield
 
 
 def system_name(file: CaptionFile) -> str:
