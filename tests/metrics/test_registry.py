@@ -81,6 +81,9 @@ def test_names_in_any_case_groups_and_lists() -> None:
     assert registry.resolve("cider-d, rouge-l") == ["CIDEr-D", "ROUGE-L"]
     assert registry.resolve("bleu,BLEU-4") == ["BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4"]
     assert set(registry.resolve("all")) == set(NAMES)
+    assert registry.resolve("SPICE") == registry.resolve("spice") == ["SPICE"]
+    assert not {name.casefold() for name in NAMES} & set(registry.GROUPS)
+    assert all(member in NAMES for members in registry.GROUPS.values() for member in members)
 
 
 @pytest.mark.parametrize(("wrong", "meant"), [("CIDER-E", "CIDEr-D"), ("rogue-l", "ROUGE-L"), ("bluu-4", "BLEU-4")])

@@ -37,7 +37,7 @@ def test_statistics_keep_precision_recall_and_counts() -> None:
 
 
 def test_a_category_leaves_out_images_whose_references_have_none() -> None:
-    scores = captious.score(corpus([["a red dog"], ["two men"]]), "spice")
+    scores = captious.score(corpus([["a red dog"], ["two men"]]), "spice-all")
     colors = scores["SPICE-Color"]
     assert np.isnan(colors.per_caption[1])
     assert colors.value == colors.per_caption[0]
@@ -46,7 +46,7 @@ def test_a_category_leaves_out_images_whose_references_have_none() -> None:
 
 @pytest.mark.parametrize("caption", ["", "running quickly", "!!!", "😀", "<b>|||</b>", "the"])
 def test_captions_without_nouns_score_zero(caption: str) -> None:
-    scores = captious.score(corpus([[caption], ["two men"]]), "spice")
+    scores = captious.score(corpus([[caption], ["two men"]]), "spice-all")
     assert scores["SPICE"].per_caption[0] == 0.0
     assert scores["SPICE-Object"].per_caption[0] == 0.0
 
@@ -57,7 +57,7 @@ def test_one_word() -> None:
 
 
 def test_references_without_tuples_score_zero_overall_and_are_left_out_of_categories() -> None:
-    scores = captious.score(corpus([["a dog"], ["two men"]], [["", "running"], REFERENCES[1]]), "spice")
+    scores = captious.score(corpus([["a dog"], ["two men"]], [["", "running"], REFERENCES[1]]), "spice-all")
     assert scores["SPICE"].per_caption[0] == 0.0
     assert np.isnan(scores["SPICE-Object"].per_caption[0])
     assert scores["SPICE"].value == scores["SPICE"].per_caption[1] / 2

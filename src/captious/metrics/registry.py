@@ -61,7 +61,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "coco": ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR", "ROUGE-L", "CIDEr-D", "SPICE"),
     "lexical": ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "ROUGE-L", "CIDEr-D"),
     "bleu": ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4"),
-    "spice": ("SPICE", "SPICE-Object", "SPICE-Attribute", "SPICE-Relation", "SPICE-Cardinality", "SPICE-Color", "SPICE-Size"),
+    "spice-all": ("SPICE", "SPICE-Object", "SPICE-Attribute", "SPICE-Relation", "SPICE-Cardinality", "SPICE-Color", "SPICE-Size"),
     "precision": ("Precision-1", "Precision-2", "Precision-3", "Precision-4"),
 }
 
@@ -98,12 +98,12 @@ def resolve(wanted: str | Metric | Iterable[str | Metric]) -> list[str | Metric]
     for part in _parts(wanted):
         if isinstance(part, Metric):
             found.append(part)
+        elif part.casefold() in by_fold:
+            found.append(by_fold[part.casefold()])
         elif part.casefold() == "all":
             found.extend(name for name in ENTRIES if name not in ON_REQUEST)
         elif part.casefold() in GROUPS:
-            found.extend(name for name in GROUPS[part.casefold()] if name in ENTRIES)
-        elif part.casefold() in by_fold:
-            found.append(by_fold[part.casefold()])
+            found.extend(GROUPS[part.casefold()])
         elif part:
             hint = did_you_mean(part, [*ENTRIES, *GROUPS, "all"])
             raise InputError(f"unknown metric '{part}'{hint} ('captious metrics' lists them all)")
