@@ -46,7 +46,8 @@ def pair_statistics(encoded: Encoded, first: Ints, second: Ints, resources: Reso
     pairs, inverse = np.unique(first * len(lengths) + second, return_inverse=True)
     first, second = np.divmod(pairs, max(len(lengths), 1))
     rows = np.zeros((len(pairs), STATISTICS))
-    kernel = align.pick(float(np.sum((2.0 * lengths[first] + 20.0) * (lengths[second] + 4.0))))
+    # Each cell of a pair costs several simple steps: 300 pairs of captions take longer in plain Python than Numba to load.
+    kernel = align.pick(float(np.sum((6.0 * lengths[first] + 60.0) * (lengths[second] + 4.0))))
     starts = range(0, len(pairs), _BLOCK)
 
     def run(start: int) -> int:
