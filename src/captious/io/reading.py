@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from captious.collector import collector_paused
 from captious.errors import InputError
 from captious.io import json_formats, tables
 from captious.io.captions import CaptionFile, Records, Role, gather, kind
@@ -30,24 +29,12 @@ def read(source: object, role: Role, several: bool | None = None) -> CaptionFile
     """
     if role not in ("references", "predictions"):
         raise InputError(f"the role of a caption file is 'references' or 'predictions', not {role!r}")
-    with _collector_paused():
+    with collector_paused():
         if isinstance(source, str | os.PathLike):
             path = Path(source)
             return gather(_from_file(path, role), str(path), role, several, path)
         records, name = _from_object(source, role)
         return gather(records, name, role, several)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Reading makes millions of small lists and no cycles: looking for cycles again and again takes longer than reading."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _from_file(path: Path, role: Role) -> Records:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.collector import collector_paused
 from captious.errors import InputError
 from captious.language.lemmas import lemma
 from captious.language.model import Model, chunk_size, shipped_model
@@ -66,24 +65,12 @@ class ParsedBatch:
 
     def parses(self) -> list[Parse]:
         """The sentences of each caption; equal sentences are one object."""
-        with _collector_paused():
+        with collector_paused():
             sentences = self.sentences()
             chosen = self.sentence_of.tolist()
             return [
                 [sentences[s] for s in chosen[a:b]] for a, b in itertools.pairwise(self.caption_offsets.tolist())
             ]
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Making many small lists and no cycles: looking for cycles again and again would take longer than making them."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _offsets(lengths: Iterable[int], count: int) -> Integers:
@@ -97,7 +84,7 @@ def parse_batch(captions: Sequence[Sequence[str]], *, jobs: int = 1, model: Mode
     if jobs < 1:
         raise InputError(f"jobs must be at least 1, not {jobs}")
     model = shipped_model() if model is None else model
-    with _collector_paused(), one_blas_thread():
+    with collector_paused(), one_blas_thread():
         return _parse_batch(captions, jobs, model)
 
 

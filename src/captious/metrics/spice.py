@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from captious.collector import collector_paused
 from captious.corpus import Captions, Corpus
 from captious.metrics.base import FloatArray, Metric
 from captious.progress import track
 from captious.scene.build import caption_tuples, parser_name, reference_graphs
 from captious.scene.categories import CATEGORIES
-from captious.scene.collector import collector_paused
 from captious.scene.graph import SceneGraph
 from captious.scene.match import counts
 from captious.text.meteor_data import find

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from captious.collector import collector_paused
 from captious.corpus import Captions
 from captious.language import Sentence, parses_of
 from captious.language.model import SHIPPED
 from captious.progress import track
-from captious.scene.collector import collector_paused
 from captious.scene.graph import SceneGraph
 from captious.scene.rules import Tuple, tuples
 from captious.text.synonyms import Synonyms

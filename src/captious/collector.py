@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause the search for cycles, which otherwise takes a third of the time of building scene graphs."""
+    """Pause the search for cycles, which takes a third of the time of building scene graphs."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
