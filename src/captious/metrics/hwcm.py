@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from captious.corpus import Captions, Corpus
-from captious.language import Sentence, parses_of
+from captious.language import Sentence, parser_name, parses_of
 from captious.metrics.base import FloatArray, Metric, as_statistics
 
 MAX_N = 4
@@ -77,4 +77,4 @@ class HWCM(Metric):
         return as_statistics(values)
 
     def signature_fields(self, corpus: Corpus) -> dict[str, str]:
-        return {"n": str(self.n), "refs": "max", "parses": "captious"}
+        return {"n": str(self.n), "refs": "max", "parser": parser_name()}

@@ -8,9 +8,10 @@ import numpy as np
 
 from captious.collector import collector_paused
 from captious.corpus import Captions, Corpus
+from captious.language import parser_name
 from captious.metrics.base import FloatArray, Metric
 from captious.progress import track
-from captious.scene.build import caption_tuples, parser_name, reference_graphs
+from captious.scene.build import caption_tuples, reference_graphs
 from captious.scene.categories import CATEGORIES
 from captious.scene.graph import SceneGraph
 from captious.scene.match import counts

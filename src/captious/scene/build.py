@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 
 from captious.collector import collector_paused
 from captious.corpus import Captions
 from captious.language import Sentence, parses_of
-from captious.language.model import SHIPPED
 from captious.progress import track
 from captious.scene.graph import SceneGraph
 from captious.scene.rules import Tuple, tuples
@@ -32,12 +29,6 @@ def scene_graph(
     captions = Captions([[text] if isinstance(text, str) else list(text)], tokenizer)
     known = synonyms if synonyms is not None else Synonyms.load(meteor_data)
     return SceneGraph((item for stated in caption_tuples(captions) for item in stated), known)
-
-
-@lru_cache(maxsize=1)
-def parser_name() -> str:
-    """The parser's weights, for signatures: other weights find other tuples."""
-    return f"captious-{hashlib.sha256(SHIPPED.read_bytes()).hexdigest()[:8]}"
 
 
 def caption_tuples(captions: Captions) -> list[list[Tuple]]:
