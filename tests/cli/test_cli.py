@@ -139,3 +139,18 @@ def test_hostile_captions(files: Path) -> None:
     done = run(files, "score", "refs.json", "hostile.json", "-m", "lexical")
     assert done.returncode == 0, done.stderr
     assert "have no words" in done.stderr
+
+
+def test_a_table_too_wide_for_the_terminal_is_turned(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from captious.cli.output import print_table
+
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "40")
+    header = ["system", *(f"metric-{k}" for k in range(6))]
+    rows = [["one", *["0.1234"] * 6], ["two", *["0.5678"] * 6]]
+    marks = [[False] * 7, [False, *[True] * 6]]
+    print_table("", header, rows, best=marks, turn=True)
+    shown = capsys.readouterr().out
+    assert "metric-5" in shown
+    assert shown.count("0.5678*") == 6
+    assert shown.index("metric-0") < shown.index("0.5678") < shown.index("metric-1")

@@ -29,6 +29,11 @@ def write_csv(rows: Sequence[Sequence[Any]], target: str | Path) -> None:
         csv.writer(handle).writerows(rows)
 
 
+def _width(header: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Columns of the terminal that a table needs; a mark may follow any cell."""
+    return 1 + sum(3 + max(len(str(row[k])) + (k > 0) for row in [header, *rows]) for k in range(len(header)))
+
+
 def print_table(
     title: str,
     header: Sequence[str],
@@ -36,10 +41,11 @@ def print_table(
     *,
     best: Sequence[Sequence[bool]] | None = None,
     text: Sequence[int] = (0,),
+    turn: bool = False,
 ) -> None:
     """A table on standard output: drawn with lines and colour on a terminal, plain in a pipe.
 
-    Columns are numbers, flush right, but for those listed in ``text``. Cells marked in ``best`` are bold on a terminal and carry a ``*`` everywhere.
+    With ``turn`` a table too wide for the terminal is turned on its side. Columns are numbers, flush right, but for those listed in ``text``. Cells marked in ``best`` are bold on a terminal and carry a ``*`` everywhere.
     """
     from rich.console import Console
     from rich.table import Table
@@ -48,10 +54,16 @@ def print_table(
     console = Console()
     if not console.is_terminal:
         # A pipe has no width: let the table be as wide as it wants.
-        console = Console(width=max(200, 16 * len(header)))
+        console = Console(width=max(200, 30 * len(header)))
+    elif turn and _width(header, rows) > console.width:
+        columns = list(zip(*rows))
+        marks = list(zip(*best)) if best is not None else None
+        rows = [[name, *cells] for name, cells in zip(header[1:], columns[1:])]
+        best = [[False, *row] for row in marks[1:]] if marks is not None else None
+        header = [header[0], *columns[0]]
     table = Table(title=title or None, title_justify="left", header_style="bold")
     for k, name in enumerate(header):
-        table.add_column(name, justify="left" if k in text else "right", no_wrap=k not in text[1:])
+        table.add_column(name, justify="left" if k in text else "right", no_wrap=k == 0)
     for i, row in enumerate(rows):
         cells = []
         for j, cell in enumerate(row):

@@ -84,14 +84,14 @@ def show(results: list[Any], *, ci: bool = False, title: str = "") -> None:
                 for i, value in enumerate(column):
                     best[i][j + 1] = value == top
     header = [name if results[0][name].metric.higher_is_better else f"{name} ↓" for name in names]
-    print_table(title, ["system", *header], rows, best=best)
+    print_table(title, ["system", *header], rows, best=best, turn=True)
 
 
 def _cell(score: Any, ci: bool) -> str:
     if not ci:
         return f"{score.value:.4f}"
     low, high = score.interval()
-    return f"{score.value:.4f} [{low:.4f}, {high:.4f}]"
+    return f"{score.value:.4f} [{low:.4f},{high:.4f}]"  # no space inside, so that a narrow table breaks before it
 
 
 def write_per_image(results: list[Any], target: Path) -> None:
