@@ -9,6 +9,9 @@ import typer
 from captious.cli import options
 
 
+DIVERSITY = ["Self-CIDEr", "LSA", "1-mBLEU-4", "Div-1", "Div-2"]
+
+
 def register(app: typer.Typer) -> None:
     app.command("demo")(demo)
 
@@ -17,10 +20,12 @@ def demo(
     metrics: options.Metrics = "coco",
     ci: Annotated[bool, typer.Option("--ci", help="Show confidence intervals.")] = False,
 ) -> None:
-    """Score three made-up systems on the 60 images that ship with captious."""
-    from captious.api import load_systems, make_metrics
+    """Score three made-up systems on the 60 images that ship with captious, and measure the diversity of a fourth."""
+    from captious.api import load, load_systems, make_metrics
+    from captious.cli.output import print_table
     from captious.cli.score import show
     from captious.data import demo_path
+    from captious.diversity.sets import diversity, human
     from captious.scores import Score, Scores
 
     names = ["good", "generic", "poor"]
@@ -28,4 +33,10 @@ def demo(
     made = make_metrics(metrics, {})
     results = [Scores(corpus.name, [Score.of(metric, corpus) for metric in made]) for corpus in corpora]
     show(results, ci=ci, title=f"{len(corpora[0])} images × 5 references, written for this project")
-    print(f"\nThe same with your own files:  captious score {demo_path('references')} {demo_path('good')} --ci")
+    sampled = load(demo_path("references"), demo_path("sampling"), name="sampling")
+    sets = {"sampling": diversity(sampled, accuracy=()), "human": human(sampled, accuracy=())}
+    rows = [[name, *(f"{found[measure].value:.4f}" for measure in DIVERSITY)] for name, found in sets.items()]
+    print_table("diversity of ten samples per image, and of people", ["", *DIVERSITY], rows)
+    print("\nThe same with your own files:")
+    print(f"  captious score {demo_path('references')} {demo_path('good')} --ci")
+    print(f"  captious diversity {demo_path('references')} {demo_path('sampling')}")
