@@ -8,7 +8,6 @@ import typer
 
 from captious.cli import options
 
-
 DIVERSITY = ["Self-CIDEr", "LSA", "1-mBLEU-4", "Div-1", "Div-2"]
 
 
