@@ -97,7 +97,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("formats")
 
 
-def check(found: CaptionFile, expected: Captions) -> None:
+def check_file(found: CaptionFile, expected: Captions) -> None:
     assert dict(zip(found.ids, found.captions)) == expected
     assert found.ids == list(expected)
 
@@ -113,9 +113,9 @@ def test_round_trip(form: str, captions: Captions, wrap: str, folder: Path) -> N
         data = b"\xef\xbb\xbf" + data
     path = folder / "named_wrongly.xml"  # the name says nothing
     path.write_bytes(data)
-    check(read(path, "references"), captions)
+    check_file(read(path, "references"), captions)
     if form not in ("coco-annotations", "jsonl of references"):
-        check(read(str(path), "predictions", several=True), captions)
+        check_file(read(str(path), "predictions", several=True), captions)
 
 
 @settings(max_examples=50, deadline=None)
@@ -137,7 +137,7 @@ def test_python_objects(captions: Captions) -> None:
         pa.table({"image": list(captions), "captions": list(captions.values())}),
         json.loads(coco(captions)),
     ):
-        check(read(source, "references"), captions)
+        check_file(read(source, "references"), captions)
 
 
 def test_ids_are_the_same_however_they_are_written(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_empty_and_enormous_captions_are_kept(tmp_path: Path) -> None:
 def test_one_json_line_is_a_row(tmp_path: Path) -> None:
     path = tmp_path / "one.jsonl"
     path.write_text('{"image_id": 42, "captions": ["a", "b"]}\n')
-    check(read(path, "references"), {"42": ["a", "b"]})
+    check_file(read(path, "references"), {"42": ["a", "b"]})
 
 
 

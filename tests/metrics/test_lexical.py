@@ -28,7 +28,7 @@ def corpus_of(rows: Rows) -> Corpus:
     )
 
 
-def check(rows: Rows) -> None:
+def check_rows(rows: Rows) -> None:
     corpus = corpus_of(rows)
     scores = captious.score(corpus, "bleu,ROUGE-L,CIDEr,CIDEr-D,precision,Recall-1")
     for n in range(1, 5):
@@ -57,7 +57,7 @@ def _most(references: list[list[str]], n: int) -> object:
 @given(ROWS)
 @settings(max_examples=60, deadline=None)
 def test_agrees_with_naive_plain(rows: Rows) -> None:
-    check(rows)
+    check_rows(rows)
 
 
 def test_agrees_with_naive_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +71,7 @@ def test_agrees_with_naive_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
     rows = [(caption(int(rng.integers(0, 12))), [caption(int(rng.integers(0, 12))) for _ in range(5)]) for _ in range(30)]
     rows.append((caption(300), [caption(280), []]))
-    check(rows)
+    check_rows(rows)
 
 
 def test_hashed_ngrams_agree_with_exact_ones(monkeypatch: pytest.MonkeyPatch) -> None:
