@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -18,19 +19,23 @@ class SetMeasure(Metric):
     needs = frozenset()
     perfect_is_maximum = False
 
-    def per_image(self, corpus: Corpus) -> FloatArray:
-        """The value of each image's set; not a number where there is none."""
-        raise NotImplementedError
-
-    def statistics(self, corpus: Corpus) -> FloatArray:
-        return as_statistics(self.per_image(corpus))
-
     def score(self, corpus: Corpus) -> Score:
         """The score of the candidate sets of a corpus."""
         return Score.of_images(self, self.statistics(corpus), corpus.ids, signature(self, corpus))
 
     def signature_fields(self, corpus: Corpus) -> dict[str, str]:
         return {"m": sizes(corpus.candidates)}
+
+
+class MeanMeasure(SetMeasure):
+    """A measure whose corpus value is the mean of the values of the images."""
+
+    @abstractmethod
+    def per_image(self, corpus: Corpus) -> FloatArray:
+        """The value of each image's set; not a number where there is none."""
+
+    def statistics(self, corpus: Corpus) -> FloatArray:
+        return as_statistics(self.per_image(corpus))
 
 
 def sizes(captions: Captions) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.corpus import Captions, Corpus
-from captious.diversity.sets.base import SetMeasure, image_means, ratio
+from captious.diversity.sets.base import MeanMeasure, image_means, ratio
 from captious.kernels import kernel
 from captious.metrics.base import FloatArray
 
@@ -53,7 +53,7 @@ def distinct_ngrams(captions: Captions, n: int) -> NDArray[np.int64]:
     return captions.cached(("distinct n-grams", n), count)
 
 
-class Div(SetMeasure):
+class Div(MeanMeasure):
     """Different n-grams of a set over its number of words (repeats counted); 0 for a set without a word."""
 
     def __init__(self, n: int) -> None:
@@ -68,7 +68,7 @@ class Div(SetMeasure):
         return np.where(captions.per_image > 0, share, np.nan)
 
 
-class VocabularySize(SetMeasure):
+class VocabularySize(MeanMeasure):
     """Different words in a set."""
 
     name = "Vocabulary"
@@ -80,7 +80,7 @@ class VocabularySize(SetMeasure):
         return np.where(captions.per_image > 0, distinct_ngrams(captions, 1), np.nan)
 
 
-class Unique(SetMeasure):
+class Unique(MeanMeasure):
     """Share of a set that remains when equal captions (the same words in the same order) are kept once."""
 
     name = "Unique"
@@ -95,7 +95,7 @@ class Unique(SetMeasure):
         return ratio(different, captions.per_image, np.nan)
 
 
-class Novel(SetMeasure):
+class Novel(MeanMeasure):
     """Share of the captions that are not, word for word, among the training captions."""
 
     name = "Novel"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from captious.corpus import Corpus
-from captious.diversity.sets.base import SetMeasure
+from captious.diversity.sets.base import MeanMeasure
 from captious.diversity.sets.products import set_products
 from captious.diversity.sets.spectrum import spectral_diversity
 from captious.metrics.base import FloatArray
 
 
-class LSA(SetMeasure):
+class LSA(MeanMeasure):
     """−log_m(σ₁ / Σσ) for the singular values of the matrix of word counts (all words, stop words too).
 
     The squares of the singular values are the eigenvalues of the scalar products of the captions' counts.

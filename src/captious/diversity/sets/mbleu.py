@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.corpus import Captions, Corpus
-from captious.diversity.sets.base import SetMeasure, image_means
+from captious.diversity.sets.base import MeanMeasure, image_means
 from captious.diversity.sets.products import most_elsewhere
 from captious.kernels import kernel
 from captious.metrics.base import FloatArray
@@ -65,7 +65,7 @@ def caption_bleu(captions: Captions, n: int) -> FloatArray:
     return np.where(repeats | alone, 1.0, values)
 
 
-class MBleu(SetMeasure):
+class MBleu(MeanMeasure):
     """Mean over the captions of a set of their BLEU-n against the others; ``n=0`` is the mean over n = 1…4."""
 
     higher_is_better = False

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from captious.corpus import Corpus
-from captious.diversity.sets.base import SetMeasure
+from captious.diversity.sets.base import MeanMeasure
 from captious.diversity.sets.caption_kernels import CaptionKernel, make_kernel
 from captious.diversity.sets.spectrum import NEGATIVE, spectral_diversity
 from captious.io import CaptionWarning
@@ -15,7 +15,7 @@ from captious.metrics.base import FloatArray
 from captious.metrics.document_frequency import DocumentFrequencies
 
 
-class SelfCider(SetMeasure):
+class SelfCider(MeanMeasure):
     """−log_m(√λ₁ / Σ√λ) for the eigenvalues λ of the matrix of CIDEr between all captions of a set."""
 
     name = "Self-CIDEr"
