@@ -109,3 +109,34 @@ def test_subset_is_in_the_signature() -> None:
 def test_empty_captions_are_counted_in_a_warning() -> None:
     with pytest.warns(UserWarning, match="1 of 40 captions of the predictions have no words"):
         corpus({**GOOD, 3: ""})
+
+
+def test_what_is_undefined_is_neither_significant_nor_broken_json() -> None:
+    """No image counts for either system: no difference, no p-value, and null in JSON."""
+    nothing = np.zeros((5, 2))
+
+    def mean(sums: np.ndarray) -> np.ndarray:
+        count = sums[..., 1]
+        return np.divide(sums[..., 0], count, out=np.full_like(count, np.nan), where=count > 0)
+
+    assert np.isnan(significance.interval(nothing, mean)).all()
+    assert np.isnan(significance.paired_bootstrap(nothing, nothing, mean)).all()
+    assert np.isnan(significance.randomisation(nothing, nothing, mean, trials=50))
+    nan = float("nan")
+    row = captious.Comparison("X", nan, nan, nan, (nan, nan), nan, nan, True, "X|")
+    assert row.better == "neither"
+    assert json.loads(json.dumps(row.to_json(), allow_nan=False))["p_bootstrap"] is None
+
+
+def test_resamples_without_a_value_are_left_out() -> None:
+    """Only one image counts, so many resamples have no value: the others decide."""
+    a = np.array([[0.2, 1.0], *[[0.0, 0.0]] * 4])
+    b = np.array([[0.9, 1.0], *[[0.0, 0.0]] * 4])
+
+    def mean(sums: np.ndarray) -> np.ndarray:
+        count = sums[..., 1]
+        return np.divide(sums[..., 0], count, out=np.full_like(count, np.nan), where=count > 0)
+
+    low, high, _ = significance.paired_bootstrap(a, b, mean)
+    assert (low, high) == pytest.approx((0.7, 0.7))
+    assert significance.randomisation(a, b, mean, trials=50) == 1.0

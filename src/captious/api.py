@@ -16,7 +16,7 @@ from captious.errors import InputError, MissingExtraError, did_you_mean
 from captious.io import CaptionFile, CaptionWarning, align, read
 from captious.metrics import registry
 from captious.metrics.base import Metric
-from captious.scores import Score, Scores
+from captious.scores import Score, Scores, json_number
 
 #: A path, a mapping from image id to captions, rows, or a data frame.
 Source = Any
@@ -156,10 +156,16 @@ class Comparison:
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready description."""
         return {
-            "metric": self.metric, "a": self.a, "b": self.b, "difference": self.difference,
-            "interval": list(self.interval), "p_bootstrap": self.p_bootstrap,
-            "p_randomisation": self.p_randomisation, "better": self.better, "signature": self.signature,
-        }  # fmt: skip
+            "metric": self.metric,
+            "a": json_number(self.a),
+            "b": json_number(self.b),
+            "difference": json_number(self.difference),
+            "interval": [json_number(bound) for bound in self.interval],
+            "p_bootstrap": json_number(self.p_bootstrap),
+            "p_randomisation": json_number(self.p_randomisation),
+            "better": self.better,
+            "signature": self.signature,
+        }
 
 
 def compare(

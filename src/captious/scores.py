@@ -120,18 +120,18 @@ class Score:
         """A JSON-ready description; not-a-number becomes null."""
         out: dict[str, Any] = {
             "metric": self.name,
-            "value": _number(self.value),
+            "value": json_number(self.value),
             "higher_is_better": self.metric.higher_is_better,
             "images": len(self.ids),
             "captions": len(self.statistics),
             "signature": self.interval_signature() if ci else self.signature,
         }
         if ci:
-            out["interval"] = [_number(bound) for bound in self.interval()]
+            out["interval"] = [json_number(bound) for bound in self.interval()]
         if self.several:
-            out["oracle"] = _number(self.oracle)
+            out["oracle"] = json_number(self.oracle)
         if per_image:
-            out["per_image"] = {image: _number(value) for image, value in self.per_image.items()}
+            out["per_image"] = {image: json_number(value) for image, value in self.per_image.items()}
         return out
 
 
@@ -177,5 +177,6 @@ def signature(metric: Metric, corpus: Corpus) -> str:
     return "|".join([metric.name, *(f"{key}:{value}" for key, value in fields.items())])
 
 
-def _number(value: float) -> float | None:
+def json_number(value: float) -> float | None:
+    """JSON has no not-a-number: it becomes null."""
     return value if math.isfinite(value) else None

@@ -48,9 +48,16 @@ def interval(
     """Percentile bootstrap confidence interval of a score, over images."""
     if not 0 < level < 1:
         raise ValueError(f"a confidence level lies between 0 and 1, not {level}")
-    values = value(bootstrap_sums(statistics, resamples, seed))
+    return _percentiles(value(bootstrap_sums(statistics, resamples, seed)), level)
+
+
+def _percentiles(values: FloatArray, level: float) -> tuple[float, float]:
+    """The middle ``level`` of the values that are defined (a resample may lack every image that counts)."""
+    defined = values[~np.isnan(values)]
+    if not len(defined):
+        return float("nan"), float("nan")
     tail = 100 * (1 - level) / 2
-    low, high = np.nanpercentile(values, [tail, 100 - tail])
+    low, high = np.percentile(defined, [tail, 100 - tail])
     return float(low), float(high)
 
 
@@ -60,32 +67,41 @@ def paired_bootstrap(
     """Interval of the difference B − A, and a two-sided p-value, resampling the same images for both.
 
     The p-value is twice the share of resamples in which the difference does not have the sign it has on all images
-    (ties count), with one added to both counts so that it is never 0.
+    (ties count), with one added to both counts so that it is never 0. Resamples in which either score is undefined are
+    left out; where the difference itself is undefined, so are interval and p-value.
     """
     both = np.concatenate([a, b], axis=1)
     sums = bootstrap_sums(both, resamples, seed)
     k = a.shape[1]
     differences = value(sums[:, k:]) - value(sums[:, :k])
     observed = float(value(b.sum(axis=0)) - value(a.sum(axis=0)))
-    tail = 100 * (1 - level) / 2
-    low, high = np.nanpercentile(differences, [tail, 100 - tail])
+    if np.isnan(observed):
+        return float("nan"), float("nan"), float("nan")
+    low, high = _percentiles(differences, level)
+    differences = differences[~np.isnan(differences)]
     against = int(np.sum(differences <= 0)) if observed > 0 else int(np.sum(differences >= 0))
-    p = min(1.0, 2 * (against + 1) / (resamples + 1))
-    return float(low), float(high), p
+    p = min(1.0, 2 * (against + 1) / (len(differences) + 1))
+    return low, high, p
 
 
 def randomisation(a: FloatArray, b: FloatArray, value: Value, trials: int = TRIALS, seed: int = SEED) -> float:
-    """Two-sided p-value of approximate randomisation: swap the two systems' rows on random images."""
+    """Two-sided p-value of approximate randomisation: swap the two systems' rows on random images.
+
+    Trials in which a score is undefined are left out; where the difference itself is undefined, so is the p-value.
+    """
     n = len(a)
     generator = np.random.default_rng(seed)
     total_a, total_b = a.sum(axis=0), b.sum(axis=0)
     observed = abs(float(value(total_b) - value(total_a)))
+    if np.isnan(observed):
+        return float("nan")
     difference = b - a
-    extreme = 0
+    extreme = defined = 0
     for size in _batches(trials, n):
         swaps = generator.integers(0, 2, size=(size, n), dtype=np.int8).astype(np.float64)
         moved = swaps @ difference
         apart = np.abs(value(total_b - moved) - value(total_a + moved))
         # Rounding must not turn a tie into a loss.
         extreme += int(np.sum(apart >= observed - 1e-12))
-    return (extreme + 1) / (trials + 1)
+        defined += int(np.sum(~np.isnan(apart)))
+    return (extreme + 1) / (defined + 1)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from captious.cli import options
-from captious.cli.output import print_table, write_json
+from captious.cli.output import number, print_table, write_json
 
 
 def register(app: typer.Typer) -> None:
@@ -66,8 +66,9 @@ def compare(
         ahead = {"A": first.name, "B": second.name}.get(row.better, "–")
         table.append(
             [
-                row.metric, f"{row.a:.4f}", f"{row.b:.4f}", f"{row.difference:+.4f}", f"[{low:+.4f}, {high:+.4f}]",
-                f"{row.p_bootstrap:.4f}", f"{row.p_randomisation:.4f}", ahead,
+                row.metric, number(row.a), number(row.b), number(row.difference, "+.4f"),
+                f"[{number(low, '+.4f')}, {number(high, '+.4f')}]",
+                number(row.p_bootstrap), number(row.p_randomisation), ahead,
             ]
         )  # fmt: skip
     header = ["metric", first.name, second.name, "difference", "95 % interval", "p (bootstrap)", "p (randomis.)", "ahead"]

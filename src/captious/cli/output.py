@@ -29,6 +29,11 @@ def write_csv(rows: Sequence[Sequence[Any]], target: str | Path) -> None:
         csv.writer(handle).writerows(rows)
 
 
+def number(value: float, form: str = ".4f") -> str:
+    """A number for a table; a dash where there is none."""
+    return "–" if value != value else format(value, form)
+
+
 def _width(header: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
     """Columns of the terminal that a table needs; a mark may follow any cell."""
     return 1 + sum(3 + max(len(str(row[k])) + (k > 0) for row in [header, *rows]) for k in range(len(header)))

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from captious.cli import options
-from captious.cli.output import print_table, write_csv, write_json
+from captious.cli.output import number, print_table, write_csv, write_json
 
 
 def register(app: typer.Typer) -> None:
@@ -73,7 +73,7 @@ def show(results: list[Any], *, ci: bool = False, title: str = "") -> None:
         rows.append([scores.system, *(_cell(scores[name], ci) for name in names)])
         if any(score.several for score in scores.values()):
             numbers.append([None] * len(names))
-            rows.append([f"{scores.system} (best of each image)", *(f"{scores[name].oracle:.4f}" for name in names)])
+            rows.append([f"{scores.system} (best of each image)", *(number(scores[name].oracle) for name in names)])
     best = [[False] * (len(names) + 1) for _ in rows]
     if len(results) > 1:
         for j, name in enumerate(names):
@@ -88,8 +88,8 @@ def show(results: list[Any], *, ci: bool = False, title: str = "") -> None:
 
 
 def _cell(score: Any, ci: bool) -> str:
-    if not ci:
-        return f"{score.value:.4f}"
+    if not ci or score.value != score.value:
+        return number(score.value)
     low, high = score.interval()
     return f"{score.value:.4f} [{low:.4f},{high:.4f}]"  # no space inside, so that a narrow table breaks before it
 
