@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from captious.corpus import Captions
 from captious.errors import InputError
 from captious.language import Sentence, parse, parse_batch, parse_tokens, parses_of
-from captious.language.features import build_table, encode, features, shape
+from captious.language.classes import spelling
 from captious.language.model import SHIPPED, read_model, shipped_model
 from captious.language.sentences import LIMIT, pieces, split
 from captious.language.treebank import part_of, read_parses
@@ -183,13 +183,14 @@ def test_sentence_splitting() -> None:
     assert [len(p) for p in pieces(["x"] * 250)] == [100, 100, 50]
 
 
-def test_features_of_unknown_words() -> None:
-    table = build_table(["dogs"] * 5 + ["cats"] * 5)
-    assert encode("dogs", table)[0] == table["wdogs"]
-    assert encode("frogs", table)[0] == 0
-    assert encode("frogs", table)[1] == table["ss"]
-    assert features("B12")[0] == features("b34")[0] == "wb00"
-    assert len({shape(w) for w in ("dog", "Dog", "DOG", "12", "-", "t-shirt")}) == 6
+def test_classes_of_words() -> None:
+    """To the reference parser, unknown words of one spelling are one word."""
+    of = shipped_model().classes.of
+    assert of("skateboard") == of("rusted") == of("sliced") != of("skateboarder")
+    assert of("skateboarder") == of("surfer")
+    assert of("man") != of("dog")
+    assert len({spelling(w) for w in ("dogs", "Dogs", "DOGS", "12", "12:30", "-", "t-shirts", "4x4", "us-1")}) == 9
+    assert spelling("") == ""
 
 
 def test_the_model_is_small_and_loads_quickly() -> None:

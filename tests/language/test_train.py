@@ -10,12 +10,13 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from captious.errors import InputError  # noqa: E402
+from captious.language.labels import choose, convert  # noqa: E402
 from captious.language.model import read_model  # noqa: E402
 from captious.language.parse_types import Sentence  # noqa: E402
 from captious.language.parser import parse_batch  # noqa: E402
-from captious.language.probes import convert, probes  # noqa: E402
 from captious.language.train import main  # noqa: E402
 from captious.language.treebank import part_of  # noqa: E402
+from captious.language.word_scores import invented, read_scores  # noqa: E402
 
 NOUNS = ["dog", "cat", "man", "boy", "girl", "bird", "horse", "cow", "fish", "duck"]
 VERBS = ["sees", "likes", "chases", "feeds", "hears", "follows"]
@@ -33,10 +34,22 @@ def treebank(path: Path) -> None:
     path.write_text("\n".join(map(json.dumps, rows)))
 
 
+def scores(path: Path) -> None:
+    """Determiners, nouns and verbs that the lexicon has, each with scores of its own, and words that it has not."""
+    lines = ["tags\tDT\tNN\tVBZ", "class\t1:-9.0\t2:-9.5"]
+    for number, word in enumerate(["the", "a", *NOUNS, *VERBS], start=1):
+        tag = 0 if number < 3 else 1 if word in NOUNS else 2
+        lines += [f"class\t{tag}:{-5 - number / 10}\t{(tag + 1) % 3}:-9.0", f"word\t{word}\t1\t{number}"]
+    lines += [f"word\t{word}\t0\t0" for word in invented()]
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+
 def test_training_writes_a_model_that_parses(tmp_path: Path) -> None:
     treebank(tmp_path / "parses.jsonl")
+    scores(tmp_path / "scores.tsv")
     small = ["--hidden1", "8", "--hidden2", "8", "--embedding", "16", "--arc", "8", "--label", "8", "--threads", "1"]
-    common = ["--parses", str(tmp_path / "parses.jsonl"), "--batch-words", "100", "--evaluate-every", "5", "--dropout", "0.1", *small]
+    common = ["--scores", str(tmp_path / "scores.tsv"), "--parses", str(tmp_path / "parses.jsonl"), "--rare", "1", *small]
+    common += ["--batch-words", "100", "--evaluate-every", "5", "--dropout", "0.1"]
     halfway, model = tmp_path / "halfway.pt", tmp_path / "model.npz"
     main([*common, "--epochs", "5", "--output", str(tmp_path / "halfway.npz"), "--checkpoint", str(halfway)])
     main([*common, "--epochs", "8", "--output", str(model), "--initial", str(halfway)])
@@ -47,22 +60,38 @@ def test_training_writes_a_model_that_parses(tmp_path: Path) -> None:
 
 
 def test_bad_input_is_named(tmp_path: Path) -> None:
+    scores(tmp_path / "scores.tsv")
+    given = ["--scores", str(tmp_path / "scores.tsv"), "--parses"]
     with pytest.raises(InputError, match="no such file"):
-        main(["--parses", str(tmp_path / "none.jsonl")])
+        main([*given, str(tmp_path / "none.jsonl")])
     (tmp_path / "bad.jsonl").write_text('{"text": "a dog"}\n')
     with pytest.raises(InputError, match="line 1"):
-        main(["--parses", str(tmp_path / "bad.jsonl")])
+        main([*given, str(tmp_path / "bad.jsonl")])
 
 
-def test_probes_put_rare_words_into_known_captions() -> None:
-    known = [Sentence(["a", "dog", "on", "grass"], ["DT", "NN", "IN", "NN"], [], [2, 0, 4, 2], ["det", "root", "case", "nmod"])] * 80
-    made = list(probes(known, ["a zebra on some grass"]))
-    assert any("zebra" in text for text in made)
-    assert all(part_of(text) == "train" for text in made)
-    assert len(made) == len(set(made))
+def test_word_scores_are_read(tmp_path: Path) -> None:
+    scores(tmp_path / "scores.tsv")
+    classes, rows = read_scores(tmp_path / "scores.tsv")
+    assert classes.of("the") == 1
+    assert classes.of("never-seen") == classes.of("anything") == 0
+    assert rows[0].tolist()[1:] == [0.0, -0.5]
+    for content, message in [("hello", "line 1"), ("tags\tDT", "no words"), ("tags\tDT\nword\ta\t1\t3", "line 2")]:
+        (tmp_path / "bad.tsv").write_text(content)
+        with pytest.raises(InputError, match=message):
+            read_scores(tmp_path / "bad.tsv")
+    with pytest.raises(InputError, match="no such file"):
+        read_scores(tmp_path / "none.tsv")
 
 
-def test_probe_labels_are_read_back() -> None:
+def test_captions_to_label_are_new_and_of_the_training_part() -> None:
+    texts = [f"A zebra, number {i}, on some grass." for i in range(300)]
+    chosen = list(choose([*texts, *texts, "", "A dog."], ["a dog"]))
+    assert len(chosen) == len(set(chosen))
+    assert 250 < len(chosen) < 300
+    assert all(part_of(text) == "train" and "," not in text for text in chosen)
+
+
+def test_labels_are_read_back() -> None:
     output = ["a/DT dog/NN", "", "det(dog-2, a-1)", "root(ROOT-0, dog-2)", "", "cats/NNS", "", "root(ROOT-0, cats-1)", ""]
     rows = list(convert(output))
     assert [row["text"] for row in rows] == ["a dog", "cats"]

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from captious.cache import atomic_write
+from captious.language.classes import WordClasses
 from captious.language.model import FORMAT, UPPER_LAYERS, quantise
 
 
-def export(state: dict[str, Any], table: dict[str, int], tags: list[str], relations: list[str], exceptions: dict[str, str], path: Path) -> None:
+def export(state: dict[str, Any], vectors: NDArray[np.float32], classes: WordClasses, tags: list[str], relations: list[str], exceptions: dict[str, str], path: Path) -> None:
     """Store the weights of `network.Network`: embeddings in 8 bits, the rest in half precision."""
 
     def text(lines: object) -> np.ndarray[Any, np.dtype[np.uint8]]:
@@ -23,12 +25,14 @@ def export(state: dict[str, Any], table: dict[str, int], tags: list[str], relati
 
     stored: dict[str, Any] = {
         "format": np.int64(FORMAT),
-        "features": text("\n".join(sorted(table, key=table.__getitem__))),
+        "words": text("\n".join(classes.words)),
+        "word_classes": np.fromiter(classes.words.values(), np.int16, len(classes.words)),
+        "spellings": text(json.dumps([dict(classes.spellings), classes.other])),
         "tags": text(json.dumps(tags)),
         "relations": text(json.dumps(relations)),
         "lemmas": text(json.dumps(exceptions, ensure_ascii=False)),
     }
-    stored["embedding"], stored["embedding_scale"] = quantise(array("embedding.weight"))
+    stored["embedding"], stored["embedding_scale"] = quantise(vectors)
     halves: dict[str, Any] = {}
     for layer in ("first", *UPPER_LAYERS):
         for side in ("", "_reverse"):

@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 
 from captious.errors import InputError
 from captious.language.cells import step
+from captious.language.classes import WordClasses
 from captious.language.decode import best_columns, best_trees, meet
-from captious.language.features import WIDTH, encode
 
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
 
-FORMAT = 1
+FORMAT = 2
 BLOCK = 32  # sentences; fewer rows would let BLAS take other code paths, and other roundings
 CHUNK_SENTENCES, CHUNK_WORDS = 256, 2816  # worked on at a time: more would not stay in the cache
 WORDS_KEPT = 30_000  # distinct words whose first-layer inputs are kept
@@ -86,8 +86,9 @@ class Model:
     def __init__(self, arrays: dict[str, NDArray[Any]]) -> None:
         self.tags: list[str] = json.loads(bytes(arrays["tags"]).decode())
         self.relations: list[str] = json.loads(bytes(arrays["relations"]).decode())
-        names = bytes(arrays["features"]).decode().split("\n")
-        self.table = {name: row for row, name in enumerate(names, start=2)}
+        names = bytes(arrays["words"]).decode().split("\n")
+        spellings, other = json.loads(bytes(arrays["spellings"]).decode())
+        self.classes = WordClasses(dict(zip(names, arrays["word_classes"].tolist())), spellings, other)
         self._embedding, self._scale = arrays["embedding"], arrays["embedding_scale"]
 
         def load(name: str) -> Floats:
@@ -157,12 +158,11 @@ class Model:
             return np.fromiter(map(self._numbers.__getitem__, words), np.int64, len(words)), self._inputs
 
     def _learn(self, fresh: list[str]) -> None:
-        rows = np.array([encode(word, self.table) for word in fresh], np.int64).reshape(len(fresh), WIDTH)
+        rows = np.array([self.classes.of(word) for word in fresh], np.int64)
         # Whole blocks here too, so that a word's vector does not depend on its company.
         padded = -(-len(fresh) // BLOCK) * BLOCK
         vectors = np.zeros((padded, self._embedding.shape[1]), np.float32)
-        for column in rows.T:
-            vectors[: len(fresh)] += self._embedding[column].astype(np.float32) * self._scale[column, None]
+        vectors[: len(fresh)] = self._embedding[rows].astype(np.float32) * self._scale[rows, None]
         inputs = (vectors @ self._input1 + self._bias1)[: len(fresh)].reshape(len(fresh), 2, -1)
         start = len(self._numbers)
         if start + len(fresh) > len(self._inputs):

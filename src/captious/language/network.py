@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass
 import torch
 from torch import nn
 
-from captious.language.features import ABSENT, UNKNOWN
-
 DISTANCES = 16  # a head further away counts as this far
 
 
@@ -22,6 +20,7 @@ class Size:
     hidden3: int = 0  # no third layer
     arc: int = 48
     label: int = 64
+    lexical: int = 128  # between the lexicon's scores and the embedding
 
     def as_dict(self) -> dict[str, int]:
         return asdict(self)
@@ -30,14 +29,16 @@ class Size:
 class Network(nn.Module):  # type: ignore[misc]
     """Two or three bidirectional LSTMs over the words; tags, arc scores and relations from their states."""
 
-    def __init__(self, rows: int, tags: int, relations: int, size: Size, dropout: float = 0.0, word_dropout: float = 0.0) -> None:
+    def __init__(self, scores: torch.Tensor, tags: int, relations: int, size: Size, dropout: float = 0.0) -> None:
         super().__init__()
         self.size = size
-        self.word_dropout = word_dropout
-        self.embedding = nn.Embedding(rows, size.embedding)
+        self.scores: torch.Tensor
+        self.register_buffer("scores", scores, persistent=False)
+        self.score_in = nn.Linear(scores.shape[1], size.lexical)
+        self.score_out = nn.Linear(size.lexical, size.embedding)
+        # What is learned of a class beside its scores.
+        self.embedding = nn.Embedding(len(scores), size.embedding)
         nn.init.normal_(self.embedding.weight, std=0.1)
-        with torch.no_grad():
-            self.embedding.weight[ABSENT] = 0
         self.rate = dropout
         self.first = nn.LSTM(size.embedding, size.hidden1, bidirectional=True)
         self.second = nn.LSTM(2 * size.hidden1, size.hidden2, bidirectional=True)
@@ -62,13 +63,17 @@ class Network(nn.Module):  # type: ignore[misc]
         keep = torch.rand(1, *x.shape[1:]) >= self.rate
         return x * (keep / (1 - self.rate)).to(x.dtype)
 
-    def encode(self, rows: torch.Tensor) -> torch.Tensor:
-        """States of the words; `rows` is (length, batch, features)."""
-        if self.training and self.word_dropout > 0:
-            drop = torch.rand(rows.shape[:2]) < self.word_dropout
-            rows = rows.clone()
-            rows[..., 0][drop] = UNKNOWN
-        x = nn.functional.embedding_bag(rows.flatten(0, 1), self.embedding.weight, mode="sum").view(*rows.shape[:2], -1)
+    def vectors(self, classes: torch.Tensor) -> torch.Tensor:
+        """The vectors of classes by their scores."""
+        vectors: torch.Tensor = self.score_out(nn.functional.relu(self.score_in(self.scores[classes])))
+        return vectors
+
+    def encode(self, classes: torch.Tensor, keep: torch.Tensor | None = None) -> torch.Tensor:
+        """States of the words; `classes` is (length, batch). Where `keep` is 0, a class is known by its scores only."""
+        distinct, places = torch.unique(classes, return_inverse=True)
+        x = nn.functional.embedding(places, self.vectors(distinct))
+        own = self.embedding(classes)
+        x = x + (own if keep is None else own * keep[..., None])
         x = self.drop(x)
         x, _ = self.first(x)
         x = self.drop(x)
@@ -100,6 +105,8 @@ class Network(nn.Module):  # type: ignore[misc]
         chosen = head.gather(0, heads[..., None].expand(-1, -1, head.shape[2]))
         return self.label_out(nn.functional.relu(dependent + chosen)).float()
 
-    def forward(self, rows: torch.Tensor, heads: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        h = self.encode(rows)
+    def forward(
+        self, classes: torch.Tensor, heads: torch.Tensor, keep: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        h = self.encode(classes, keep)
         return self.tag(h).float(), self.arcs(h), self.labels(h, heads)

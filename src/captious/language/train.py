@@ -22,28 +22,40 @@ from numpy.typing import NDArray
 
 from captious.errors import InputError, MissingExtraError
 from captious.language.export import export
-from captious.language.features import ABSENT, FIRST_FREE, UNKNOWN
 from captious.language.lemmas import learn_exceptions
 from captious.language.treebank import ParsedCaption, read_parses
+from captious.language.word_scores import read_scores
 
 try:
     import torch
 
-    from captious.language.examples import IGNORED, Batch, Examples, Inventory, batch_of, batches, examples
+    from captious.language.examples import (
+        IGNORED,
+        Batch,
+        Examples,
+        Inventory,
+        batch_of,
+        batches,
+        examples,
+        occurrences,
+    )
     from captious.language.network import Network, Size
 except ImportError as error:  # pragma: no cover - depends on the installation
     raise MissingExtraError("torch", "train", "training the parser") from error
 
 
+LOWEST = 16.0  # natural logarithms below the best tag
+
+
 @torch.no_grad()  # type: ignore[untyped-decorator]
-def agreement(network: Network, data: dict[int, Examples], rows: NDArray[np.int32]) -> dict[str, float]:
+def agreement(network: Network, data: dict[int, Examples]) -> dict[str, float]:
     """Tags, heads and labelled heads right, with greedy heads: quick, and close to what the decoder gives."""
     network.eval()
     right: Counter[str] = Counter()
     for group in data.values():
         for start in range(0, len(group.heads), 256):
-            batch = batch_of(group, np.arange(start, min(start + 256, len(group.heads))), rows)
-            h = network.encode(batch.rows)
+            batch = batch_of(group, np.arange(start, min(start + 256, len(group.heads))))
+            h = network.encode(batch.classes)
             tag = network.tag(h).argmax(-1)
             arcs = network.arcs(h).transpose(0, 1).argmax(-1)
             label = network.labels(h, arcs).argmax(-1)
@@ -79,10 +91,10 @@ class Average:
             s.copy_(kept)
 
 
-def losses(network: Network, batch: Batch) -> torch.Tensor:
+def losses(network: Network, batch: Batch, keep: torch.Tensor) -> torch.Tensor:
     """The summed cross-entropies of tags, heads and relations, per word."""
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        tags, heads, relations = network(batch.rows, batch.heads)
+        tags, heads, relations = network(batch.classes, batch.heads, keep)
 
     def entropy(scores: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
         return torch.nn.functional.cross_entropy(scores.flatten(0, 1), right.flatten(), ignore_index=IGNORED)
@@ -101,12 +113,18 @@ def train(
     network: Network,
     data: dict[int, Examples],
     held_out: dict[int, Examples],
-    rows: NDArray[np.int32],
     options: argparse.Namespace,
 ) -> Iterator[dict[str, Any]]:
     """Train, yielding a report at every evaluation with the averaged weights in place."""
     rng = random.Random(options.seed)
-    optimiser = torch.optim.Adam(network.parameters(), lr=options.rate, betas=(0.9, 0.95), fused=True)
+    # Rare classes are often known by their scores only, as those are that training has not seen.
+    seen = torch.from_numpy(occurrences(data, len(network.scores))).float()
+    forget = (options.rare / (options.rare + seen)).clamp(min=options.word_dropout)
+    # The layers over the scores have dense input, and learn better in smaller steps than the rest.
+    small = [*network.score_in.parameters(), *network.score_out.parameters()]
+    large = [p for p in network.parameters() if all(p is not other for other in small)]
+    groups = [{"params": large, "share": 1.0}, {"params": small, "share": 0.3}]
+    optimiser = torch.optim.Adam(groups, lr=options.rate, betas=(0.9, 0.95), fused=True)
     average = Average(network, options.average)
     per_epoch = len(batches(data, options.batch_words, random.Random(0)))
     total = int(per_epoch * options.epochs)
@@ -116,8 +134,10 @@ def train(
     while progress < 1:
         for length, chosen in batches(data, options.batch_words, rng):
             for group in optimiser.param_groups:
-                group["lr"] = options.rate * rate(progress)
-            loss = losses(network, batch_of(data[length], chosen, rows))
+                group["lr"] = options.rate * rate(progress) * group["share"]
+            batch = batch_of(data[length], chosen)
+            keep = (torch.rand(batch.classes.shape) >= forget[batch.classes]).float()
+            loss = losses(network, batch, keep)
             optimiser.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
@@ -130,7 +150,7 @@ def train(
             progress = max(step / total, seconds / 60 / options.minutes if options.minutes else 0.0)
             if step % interval == 0 or progress >= 1:
                 average.swap()
-                report = {"step": step, "epoch": step / per_epoch, "loss": running, **agreement(network, held_out, rows)}
+                report = {"step": step, "epoch": step / per_epoch, "loss": running, **agreement(network, held_out)}
                 yield {**report, "seconds": seconds}
                 average.swap()
             if progress >= 1:
@@ -140,6 +160,7 @@ def train(
 def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m captious.language.train", description=__doc__)
     parser.add_argument("--parses", required=True, type=Path, nargs="+", help="captions parsed by the reference parser (.jsonl.gz)")
+    parser.add_argument("--scores", required=True, type=Path, help="the reference parser's word scores, from tools/WordScores.java")
     parser.add_argument("--output", type=Path, default=Path("model.npz"), help="where to write the model")
     parser.add_argument("--initial", type=Path, help="a checkpoint of the same widths to start from")
     parser.add_argument("--checkpoint", type=Path, help="also write the weights for torch here, for use as --initial")
@@ -149,7 +170,9 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--rate", type=float, default=3.5e-3, help="peak learning rate")
     parser.add_argument("--average", type=float, default=0.999, help="decay of the moving average of the weights")
     parser.add_argument("--dropout", type=float, default=0.3)
-    parser.add_argument("--word-dropout", type=float, default=0.05)
+    parser.add_argument("--word-dropout", type=float, default=0.02, help="chance that a word is known by its scores only")
+    parser.add_argument("--rare", type=float, default=5, help="that chance is at least rare / (rare + n) for a class seen n times")
+    parser.add_argument("--directions", type=int, default=96, help="in how many directions the scores of words may differ")
     parser.add_argument("--evaluate-every", type=float, default=0.5, help="epochs between evaluations")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--share", type=float, default=1.0, help="share of the training captions to use, for learning curves")
@@ -159,23 +182,27 @@ def arguments() -> argparse.ArgumentParser:
     return parser
 
 
+def whitened(scores: NDArray[np.float32], dimensions: int) -> NDArray[np.float32]:
+    """Scores as the network takes them: the main directions in which classes differ, each with the same spread.
+
+    Most of the spread is how often the lexicon has seen a word at all, which says least.
+    """
+    cut = np.nan_to_num(np.maximum(scores, -LOWEST), nan=-LOWEST).astype(np.float64)
+    cut -= cut.mean(0)
+    left, _, _ = np.linalg.svd(cut, full_matrices=False)
+    directions: NDArray[np.float32] = (left[:, :dimensions] * len(scores) ** 0.5).astype(np.float32)
+    return np.clip(directions, -5, 5)
+
+
 def warm_start(network: Network, inventory: Inventory, path: Path) -> None:
-    """Start from a checkpoint; words and affixes that it does not know begin as what it took them for."""
+    """Start from a checkpoint."""
     stored = torch.load(path, weights_only=True)
     if stored["tags"] != inventory.tags or stored["relations"] != inventory.relations:
         raise InputError(f"{path}: trained with other tags or relations; it cannot be continued with these parses")
-    state = stored["state"]
-    rows = network.embedding.weight.detach().clone()
-    old = state.pop("embedding.weight")
-    rows[:FIRST_FREE] = old[:FIRST_FREE]
-    for name, row in inventory.table.items():
-        rows[row] = old[UNKNOWN if name[0] == "w" else ABSENT]
-    known = [(inventory.table[name], row) for name, row in stored["table"].items() if name in inventory.table]
-    rows[[new for new, _ in known]] = old[[row for _, row in known]]
     try:
-        network.load_state_dict({**state, "embedding.weight": rows})
+        network.load_state_dict(stored["state"])
     except RuntimeError as error:
-        raise InputError(f"{path}: trained with other widths; give the same --hidden1, --hidden2, …") from error
+        raise InputError(f"{path}: trained with other widths or word scores; give the same --scores, --hidden1, --hidden2, …") from error
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -191,22 +218,26 @@ def main(argv: Sequence[str] | None = None) -> None:
         random.Random(options.seed).shuffle(parts["train"])
         del parts["train"][int(options.share * len(parts["train"])) :]
     sentences = {name: [s for c in captions for s in c.sentences] for name, captions in parts.items()}
-    inventory = Inventory.of(sentences["train"])
+    classes, scores = read_scores(options.scores)
+    inventory = Inventory.of(sentences["train"], classes)
     exceptions = learn_exceptions(s for s in sentences["train"] if s.lemmas)
     data = examples(sentences["train"], inventory)
     held_out = examples(sentences["development"], inventory)
     size = Size(**{width.name: getattr(options, width.name) for width in fields(Size)})
-    rows = inventory.rows()
-    network = Network(len(inventory.table) + 2, len(inventory.tags), len(inventory.relations), size, options.dropout, options.word_dropout)
+    network = Network(torch.from_numpy(whitened(scores, options.directions)), len(inventory.tags), len(inventory.relations), size, options.dropout)
+    # A class that training has not seen has nothing of its own.
+    known = torch.from_numpy(occurrences(data, len(scores)) > 0)[:, None]
     if options.initial is not None:
         warm_start(network, inventory, options.initial)
-    print(f"{len(inventory.table)} features, {sum(p.numel() for p in network.parameters()):,} weights", flush=True)
-    for report in train(network, data, held_out, rows, options):
+    print(f"{len(scores)} classes of words, {sum(p.numel() for p in network.parameters()):,} weights", flush=True)
+    for report in train(network, data, held_out, options):
         print(" ".join(f"{k}={v:.4f}" if isinstance(v, float) else f"{k}={v}" for k, v in report.items()), flush=True)
         if options.checkpoint is not None:
-            names = {"table": inventory.table, "tags": inventory.tags, "relations": inventory.relations}
+            names = {"tags": inventory.tags, "relations": inventory.relations}
             torch.save({"state": network.state_dict(), "size": size.as_dict(), **names}, options.checkpoint)
-        export(network.state_dict(), inventory.table, inventory.tags, inventory.relations, exceptions, options.output)
+        with torch.no_grad():
+            vectors = network.vectors(torch.arange(len(scores))) + network.embedding.weight * known
+        export(network.state_dict(), vectors.numpy(), inventory.classes, inventory.tags, inventory.relations, exceptions, options.output)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,78 @@
+"""The reference parser's scores of words, which make the classes of words; for training only.
+
+    python -m captious.language.word_scores words.txt                      words to ask for besides the lexicon's own
+    java -cp 'lib/*' tools/WordScores.java words.txt scores.tsv.gz         with CoreNLP 3.6.0 and its models in lib/
+
+The second command's output is what ``python -m captious.language.train --scores`` reads.
+"""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import string
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.errors import InputError
+from captious.language.classes import WordClasses, spelling
+
+
+def invented() -> list[str]:
+    """Words that nobody has seen, of every way of writing."""
+    ends = string.ascii_lowercase + "ñ.'/-"
+    stems = ("xqzv", "Xqzv", "XQZV", "xq-zv", "Xq-zv", "XQ-ZV")
+    words = [stem + (end.upper() if stem.isupper() else end) for stem, end in itertools.product(stems, ends)]
+    words += ["xqj", "Xqj", "XQJ", "x-q", "X-q", "X-Q", "xq9zv", "Xq9zv", "XQ9ZV", "xq-9z", "Xq-9z", "XQ-9Z", "9-8-7777777"]
+    return [*words, "98769876987", "98769.8769", "~", "~~~~~~~", "~-~~~~", "ßßß-ßß", "中文字", "中文字中文字"]
+
+
+def read_scores(path: str | Path) -> tuple[WordClasses, NDArray[np.float32]]:
+    """Classes, and for each the scores of all tags: log-probabilities, 0 for the best tag; NaN where there is none."""
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; expected the output of tools/WordScores.java")
+    rows: list[NDArray[np.float32]] = []
+    words: dict[str, int] = {}
+    spellings: dict[str, int] = {}
+    tags: list[str] = []
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            kind, *columns = line.rstrip("\n").split("\t")
+            try:
+                if kind == "tags":
+                    tags = columns
+                elif kind == "class":
+                    row: NDArray[np.float32] = np.full(len(tags), np.nan, np.float32)
+                    for column in columns:
+                        tag, score = column.split(":")
+                        row[int(tag)] = float(score)
+                    rows.append(row - np.nanmax(row) if columns else row)
+                else:
+                    word, known, found = columns
+                    if not 0 <= int(found) < len(rows):
+                        raise ValueError(f"class {found}, but there are {len(rows)} so far")
+                    if known == "1":
+                        words[word] = int(found)
+                    else:
+                        spellings.setdefault(spelling(word), int(found))
+            except (ValueError, IndexError) as error:
+                raise InputError(f"{path}, line {number}: not the output of tools/WordScores.java ({error})") from error
+    if not words or not spellings:
+        raise InputError(f"{path}: no words with scores; expected the output of tools/WordScores.java")
+    return WordClasses(words, spellings, spellings.get("lq", next(iter(spellings.values())))), np.stack(rows)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    arguments = sys.argv[1:] if argv is None else argv
+    if len(arguments) != 1 or arguments[0].startswith("-"):
+        raise SystemExit("usage: python -m captious.language.word_scores words.txt\nwrites the words to give to tools/WordScores.java")
+    Path(arguments[0]).write_text("\n".join(invented()) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
