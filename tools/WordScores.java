@@ -7,7 +7,7 @@
  * scores, so words with equal scores are one word to it.
  * Written are the tags, then for each distinct list of scores a line "class", and for each word a line "word" with whether
  * the lexicon has it and its class. words.txt (python -m captious.language.word_scores) has words to ask for besides the
- * lexicon's own. For training only; captious itself runs no Java.
+ * lexicon's own: invented ones for the classes of unknown words, and any that may be British spellings of known ones. For training only; captious itself runs no Java.
  */
 
 import edu.stanford.nlp.parser.lexparser.IntTaggedWord;
@@ -39,7 +39,9 @@ public class WordScores {
             for (String tag : parser.tagIndex) tags.append('\t').append(tag);
             out.println(tags);
             Map<String, Integer> classes = new HashMap<>();
-            for (String word : words) {
+            for (String asked : words) {
+                // Before it looks, the parser changes British spellings to American ones.
+                String word = parser.getOp().wordFunction == null ? asked : parser.getOp().wordFunction.apply(asked);
                 StringBuilder scores = new StringBuilder();
                 for (Iterator<IntTaggedWord> taggings = parser.lex.ruleIteratorByWord(word, INSIDE, null); taggings.hasNext(); ) {
                     IntTaggedWord tagging = taggings.next();
@@ -52,7 +54,7 @@ public class WordScores {
                     classes.put(scores.toString(), number);
                     out.println("class" + scores);
                 }
-                out.println("word\t" + word + '\t' + (parser.lex.isKnown(word) ? 1 : 0) + '\t' + number);
+                out.println("word\t" + asked + '\t' + (parser.lex.isKnown(word) ? 1 : 0) + '\t' + number);
             }
         }
     }

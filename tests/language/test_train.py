@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from captious.errors import InputError  # noqa: E402
-from captious.language.labels import choose, convert  # noqa: E402
+from captious.language.labels import choose, convert, recombine  # noqa: E402
 from captious.language.model import read_model  # noqa: E402
 from captious.language.parse_types import Sentence  # noqa: E402
 from captious.language.parser import parse_batch  # noqa: E402
@@ -89,6 +90,19 @@ def test_captions_to_label_are_new_and_of_the_training_part() -> None:
     assert len(chosen) == len(set(chosen))
     assert 250 < len(chosen) < 300
     assert all(part_of(text) == "train" and "," not in text for text in chosen)
+    assert list(choose(["A dog. Two cats!"], [], raw=True)) == ["A dog .", "Two cats !"]
+
+
+def test_recombined_captions_are_new_and_of_known_parts() -> None:
+    tags, relations = ["DT", "NN", "IN", "DT", "NN"], ["det", "root", "case", "det", "nmod"]
+    known = [
+        Sentence(["a", a, "on", "the", b], tags, [], [2, 0, 5, 5, 2], relations) for a in NOUNS for b in ("grass", "road", "beach")
+    ]
+    made = list(itertools.islice(recombine(known[:20]), 30))
+    assert len(made) == len(set(made)) == 30
+    assert {" ".join(s.forms) for s in known[:20]}.isdisjoint(made)
+    assert all(part_of(text) == "train" and text.split()[0] in ("a", "the") for text in made)
+    assert len(list(recombine(known[:2]))) < 20
 
 
 def test_labels_are_read_back() -> None:

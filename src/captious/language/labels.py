@@ -2,12 +2,13 @@
 
     python -m captious.language.labels choose --parses captions.jsonl.gz --captions flickr30k.json nocaps.json --output more.txt
     java -cp 'lib/*' edu.stanford.nlp.parser.lexparser.LexicalizedParser -tokenized -sentences newline \\
-        -outputFormat wordsAndTags,typedDependencies -outputFormatOptions basicDependencies \\
+        -outputFormat wordsAndTags,typedDependencies -outputFormatOptions basicDependencies,includePunctuationDependencies \\
         edu/stanford/nlp/models/lexparser/englishPCFG.ser.gz more.txt > more.out
     python -m captious.language.labels convert --parsed more.out --output more.jsonl
 
 Chosen are captions that are not among the parsed ones and do not belong to the development or test part, in the form the COCO
-pipeline gives to SPICE: PTB tokens in lower case, without punctuation.
+pipeline gives to SPICE: PTB tokens in lower case, without punctuation (with `--raw`, as they are written). In place of `choose`,
+`recombine` makes new captions of the parts of parsed ones.
 """
 
 from __future__ import annotations
@@ -25,25 +26,26 @@ from captious.cache import atomic_write
 from captious.errors import InputError
 from captious.io import read
 from captious.language.parse_types import Sentence
+from captious.language.sentences import split
 from captious.language.treebank import part_of, read_parses
-from captious.text import tokenizers
+from captious.text.ptb import tokenize
 
 LONGEST = 32  # words; the reference parser takes cubic time
 LONGEST_PHRASE = 8
+PATIENCE = 1000  # attempts in a row that give nothing new
 
 
-def choose(captions: Sequence[str], parsed: Iterable[str]) -> Iterator[str]:
-    """Distinct captions to have labelled, in their order."""
-    words, counts = tokenizers.get("ptb")(captions)
-    done = {text.lower() for text in parsed}
-    end = 0
-    for count in counts.tolist():
-        text = " ".join(words[end : end + count])
-        end += count
-        # What belongs to development or test must not come in by this door.
-        if 0 < count <= LONGEST and text not in done and part_of(text) == "train":
-            done.add(text)
-            yield text
+def choose(captions: Sequence[str], parsed: Iterable[str], raw: bool = False) -> Iterator[str]:
+    """Distinct sentences to have labelled, in their order; `raw` ones keep case and punctuation."""
+    done = set(parsed)
+    for text in captions:
+        tokens = tokenize(text, keep_punctuation=raw, lowercase=not raw)
+        for sentence in split(tokens) if raw else [tokens]:
+            line = " ".join(sentence)
+            # What belongs to development or test must not come in by this door.
+            if 0 < len(sentence) <= LONGEST and line not in done and part_of(line) == part_of(text) == "train":
+                done.add(line)
+                yield line
 
 
 def phrases(sentence: Sentence) -> Iterator[tuple[tuple[str, ...], int, int]]:
@@ -61,24 +63,27 @@ def phrases(sentence: Sentence) -> Iterator[tuple[tuple[str, ...], int, int]]:
 
 
 def recombine(sentences: Sequence[Sentence], seed: int = 13) -> Iterator[str]:
-    """New captions without end: known ones with one to three phrases taken from other captions."""
+    """New captions, known ones with one to three phrases taken from others, until hardly any new ones turn up."""
     rng = random.Random(seed)
     store: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
     for s in sentences:
         for kind, start, end in phrases(s):
             store.setdefault(kind, []).append(tuple(s.forms[start:end]))
     given = {" ".join(s.forms) for s in sentences}
-    while True:
+    failures = 0
+    while sentences and failures < PATIENCE:
         base = rng.choice(sentences)
-        words = list(base.forms)
-        chosen = sorted(rng.sample(places, min(len(places), rng.randint(1, 3))), key=lambda place: -place[1]) if (places := list(phrases(base))) else []
-        low = len(words)
-        for kind, start, end in chosen:  # from the end, so that the places of the others stay
-            if end <= low:
+        places = list(phrases(base))
+        words, rest = list(base.forms), len(base.forms)
+        # From the end, so that the places of the others stay; of overlapping phrases only the last is exchanged.
+        for kind, start, end in sorted(rng.sample(places, min(len(places), rng.randint(1, 3))), key=lambda place: -place[1]):
+            if end <= rest:
                 words[start:end] = rng.choice(store[kind])
-                low = start
+                rest = start
         text = " ".join(words)
+        failures += 1
         if len(words) <= LONGEST and text not in given and part_of(text) == "train":
+            failures = 0
             given.add(text)
             yield text
 
@@ -115,6 +120,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     make = commands.add_parser("choose", help="write captions to be labelled")
     make.add_argument("--parses", required=True, type=Path, help="captions parsed by the reference parser already")
     make.add_argument("--captions", required=True, type=Path, nargs="+", help="caption files of any kind that captious reads")
+    make.add_argument("--raw", action="store_true", help="keep case and punctuation")
     make.add_argument("--output", required=True, type=Path)
     mix = commands.add_parser("recombine", help="write new captions made of parts of parsed ones")
     mix.add_argument("--parses", required=True, type=Path, nargs="+")
@@ -127,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     with atomic_write(options.output) as temporary, temporary.open("w", encoding="utf-8") as out:
         if options.command == "choose":
             texts = [text for path in options.captions for group in read(path, "references").captions for text in group]
-            for text in choose(texts, (c.text for c in read_parses(options.parses))):
+            for text in choose(texts, (c.text for c in read_parses(options.parses)), options.raw):
                 out.write(text + "\n")
         elif options.command == "recombine":
             known = [s for path in options.parses for c in read_parses(path) if c.part == "train" for s in c.sentences if s.forms]

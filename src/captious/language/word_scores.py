@@ -1,23 +1,25 @@
 """The reference parser's scores of words, which make the classes of words; for training only.
 
-    python -m captious.language.word_scores words.txt                      words to ask for besides the lexicon's own
+    python -m captious.language.word_scores words.txt [list.txt …]         words to ask for besides the lexicon's own
     java -cp 'lib/*' tools/WordScores.java words.txt scores.tsv.gz         with CoreNLP 3.6.0 and its models in lib/
 
-The second command's output is what ``python -m captious.language.train --scores`` reads.
+The second command's output is what ``python -m captious.language.train --scores`` reads. Lists of English words, the longer the
+better, let it find British spellings, which the reference parser changes to American ones before it looks them up.
 """
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import itertools
 import string
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.cache import atomic_write
 from captious.errors import InputError
 from captious.language.classes import WordClasses, spelling
 
@@ -68,10 +70,17 @@ def read_scores(path: str | Path) -> tuple[WordClasses, NDArray[np.float32]]:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    arguments = sys.argv[1:] if argv is None else argv
-    if len(arguments) != 1 or arguments[0].startswith("-"):
-        raise SystemExit("usage: python -m captious.language.word_scores words.txt\nwrites the words to give to tools/WordScores.java")
-    Path(arguments[0]).write_text("\n".join(invented()) + "\n", encoding="utf-8")
+    parser = argparse.ArgumentParser(prog="python -m captious.language.word_scores", description=__doc__.splitlines()[0])
+    parser.add_argument("output", type=Path, help="the words to give to tools/WordScores.java")
+    parser.add_argument("lists", type=Path, nargs="*", help="words to ask for, too, separated by white space")
+    options = parser.parse_args(argv)
+    words = dict.fromkeys(invented())
+    for path in options.lists:
+        if not path.is_file():
+            raise InputError(f"{path}: no such file; expected a list of words")
+        words.update(dict.fromkeys(path.read_text(encoding="utf-8").split()))
+    with atomic_write(options.output) as temporary:
+        temporary.write_text("\n".join(words) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
