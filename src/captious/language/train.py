@@ -91,7 +91,7 @@ class Average:
             s.copy_(kept)
 
 
-def losses(network: Network, batch: Batch, keep: torch.Tensor) -> torch.Tensor:
+def losses(network: Network, batch: Batch, keep: torch.Tensor, tag_weight: float) -> torch.Tensor:
     """The summed cross-entropies of tags, heads and relations, per word."""
     with torch.autocast("cpu", dtype=torch.bfloat16):
         tags, heads, relations = network(batch.classes, batch.heads, keep)
@@ -99,7 +99,7 @@ def losses(network: Network, batch: Batch, keep: torch.Tensor) -> torch.Tensor:
     def entropy(scores: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
         return torch.nn.functional.cross_entropy(scores.flatten(0, 1), right.flatten(), ignore_index=IGNORED)
 
-    return entropy(tags, batch.tags) + entropy(heads, batch.heads.T) + entropy(relations, batch.relations)
+    return tag_weight * entropy(tags, batch.tags) + entropy(heads, batch.heads.T) + entropy(relations, batch.relations)
 
 
 def rate(progress: float, warmup: float = 0.01) -> float:
@@ -137,7 +137,7 @@ def train(
                 group["lr"] = options.rate * rate(progress) * group["share"]
             batch = batch_of(data[length], chosen)
             keep = (torch.rand(batch.classes.shape) >= forget[batch.classes]).float()
-            loss = losses(network, batch, keep)
+            loss = losses(network, batch, keep, options.tag_weight)
             optimiser.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
@@ -171,6 +171,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--average", type=float, default=0.999, help="decay of the moving average of the weights")
     parser.add_argument("--dropout", type=float, default=0.3)
     parser.add_argument("--word-dropout", type=float, default=0.02, help="chance that a word is known by its scores only")
+    parser.add_argument("--tag-weight", type=float, default=1.0, help="how much tags count beside heads and relations")
     parser.add_argument("--rare", type=float, default=5, help="that chance is at least rare / (rare + n) for a class seen n times")
     parser.add_argument("--directions", type=int, default=96, help="in how many directions the scores of words may differ")
     parser.add_argument("--evaluate-every", type=float, default=0.5, help="epochs between evaluations")
@@ -195,12 +196,19 @@ def whitened(scores: NDArray[np.float32], dimensions: int) -> NDArray[np.float32
 
 
 def warm_start(network: Network, inventory: Inventory, path: Path) -> None:
-    """Start from a checkpoint."""
+    """Start from a checkpoint. The parses may have tags and relations that it does not know, but not lack any that it knows."""
     stored = torch.load(path, weights_only=True)
-    if stored["tags"] != inventory.tags or stored["relations"] != inventory.relations:
-        raise InputError(f"{path}: trained with other tags or relations; it cannot be continued with these parses")
+    state = dict(stored["state"])
+    for layer, ours, theirs in (("tag", inventory.tags, stored["tags"]), ("label_out", inventory.relations, stored["relations"])):
+        if not set(theirs) <= set(ours):
+            raise InputError(f"{path}: trained with other tags or relations; it cannot be continued with these parses")
+        places = [ours.index(name) for name in theirs]
+        for name in (f"{layer}.weight", f"{layer}.bias"):
+            rows = network.state_dict()[name].clone()
+            rows[places] = state[name]
+            state[name] = rows
     try:
-        network.load_state_dict(stored["state"])
+        network.load_state_dict(state)
     except RuntimeError as error:
         raise InputError(f"{path}: trained with other widths or word scores; give the same --scores, --hidden1, --hidden2, …") from error
 
