@@ -254,8 +254,8 @@ def test_agreement_with_the_reference_parser(shared_data: Path) -> None:
         right["edges right"] += len(set(s.graph) & set(p.graph))
         right["edges given"] += len(set(p.graph))
     words = right["words"]
-    assert right["tags"] / words > 0.985
-    assert right["heads"] / words > 0.955
-    assert right["arcs"] / words > 0.947
+    assert right["tags"] / words > 0.987
+    assert right["heads"] / words > 0.956
+    assert right["arcs"] / words > 0.9485
     assert right["lemmas"] / words > 0.9955
-    assert 2 * right["edges right"] / (right["edges"] + right["edges given"]) > 0.944
+    assert 2 * right["edges right"] / (right["edges"] + right["edges given"]) > 0.9455
