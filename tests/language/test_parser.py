@@ -65,6 +65,12 @@ def test_raw_captions_have_sentences_case_and_punctuation() -> None:
     assert sentences[1].tags == ["PRP", "VBZ", "DT", "NN", "."]
 
 
+def test_brackets_have_their_tags() -> None:
+    [[sentence]] = parse(["A man (in red) rides the {grey} horse"])
+    assert [t for f, t in zip(sentence.forms, sentence.tags) if f.endswith("B-")] == ["-LRB-", "-RRB-", "-LRB-", "-RRB-"]
+    assert_tree(sentence)
+
+
 def test_nothing_and_little() -> None:
     assert parse([]) == []
     assert parse(["", "   ", "\n"]) == [[], [], []]

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 Integers = NDArray[np.int64]
 Tokenize = Callable[[str], list[str]]
 
+# The only tags of these words; captions with brackets are too rare for the model to know.
+BRACKETS = {"-LRB-": "-LRB-", "-LCB-": "-LRB-", "-RRB-": "-RRB-", "-RCB-": "-RRB-"}
+
 
 @dataclass
 class ParsedBatch:
@@ -115,6 +118,9 @@ def _parse_batch(captions: Sequence[Sequence[str]], jobs: int, model: Model) -> 
         with ThreadPoolExecutor(jobs) as pool:
             for _ in track(pool.map(run, tasks), "Parsing", total=len(tasks)):
                 pass
+    for form in BRACKETS.keys() & set(forms):
+        if BRACKETS[form] in model.tags:
+            tags[words == words[forms.index(form)]] = model.tags.index(BRACKETS[form])
     lemmas, lemma_names = _lemmas(words, tags, forms, model)
     return ParsedBatch(
         forms=forms,

@@ -127,9 +127,11 @@ class CorpusDiversity:
     @property
     def signature(self) -> str:
         """How these numbers were made."""
+        from captious.language import parser_name
+
         fields = {
             "tok": self.tokenizer,
-            "trees": "captious" if self.parsed else "no",
+            "trees": parser_name() if self.parsed else "no",
             "train": "yes" if self.trained else "no",
             "n": str(self.n),
             "seed": str(self.seed),
