@@ -282,27 +282,12 @@ class Scanner:
         units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2")
         return self.class_of[units].tolist()  # type: ignore[no-any-return]
 
-    def longest(self, kinds: Sequence[int], start: int) -> tuple[int, int]:
-        """(rule, end) of the longest match at ``start``; rule -1 when nothing matches."""
-        rows, accepts = self.rows, self.accepts
-        state, rule, end = 0, -1, start
-        for at in range(start, len(kinds)):
-            following = rows[state][kinds[at]]
-            if following == -2:
-                following = self.step(state, kinds[at])
-            if following < 0:
-                break
-            state = following
-            accepted = accepts[state]
-            if accepted >= 0:
-                rule, end = accepted, at + 1
-        return rule, end
+    def longest(self, kinds: Sequence[int], start: int, dead: set[int] | None = None) -> tuple[int, int]:
+        """(rule, end) of the longest match at ``start``; rule -1 when nothing matches.
 
-    def longest_remembering(self, kinds: Sequence[int], start: int, dead: set[int]) -> tuple[int, int]:
-        """:meth:`longest` for long text: scans that went on and on without ever matching again are not repeated.
-
-        ``dead`` collects (place, state) pairs from which nothing more was accepted (Reps 1998). With it the
-        whole of a text is scanned in linear time, where text made for it would cost the square of its length.
+        For long text, ``dead`` collects (place, state) pairs from which nothing more was accepted (Reps 1998), so that
+        scans that went on and on without ever matching again are not repeated: the whole of a text is scanned in
+        linear time, where text made for it would cost the square of its length.
         """
         rows, accepts = self.rows, self.accepts
         state, rule, end = 0, -1, start
@@ -318,10 +303,11 @@ class Scanner:
             if accepted >= 0:
                 rule, end = accepted, at + 1
                 pending.clear()
-            else:
+            elif dead is not None:
                 key = at << 32 | state
                 if key in dead:
                     break
                 pending.append(key)
-        dead.update(pending)
+        if dead is not None:
+            dead.update(pending)
         return rule, end

@@ -117,10 +117,7 @@ class Lexer:
         self, source: str, kinds: list[int], at: int, end_of_caption: int, found: list[str], dead: set[int] | None
     ) -> int:
         """Scan one token (or a stretch without one) at ``at``; returns where to go on."""
-        if dead is None:
-            rule, end = self.scanner.longest(kinds, at)
-        else:
-            rule, end = self.scanner.longest_remembering(kinds, at, dead)
+        rule, end = self.scanner.longest(kinds, at, dead)
         cut = self.cut[rule]
         if cut is not None:
             match = cut.search(source[at:end])
