@@ -6,7 +6,9 @@ Each says what was found, where, and what to do; the command line prints it as o
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class CaptiousError(Exception):
@@ -26,6 +28,16 @@ class MissingExtraError(CaptiousError, ImportError):
         )
         self.package = package
         self.extra = extra
+
+
+@contextmanager
+def one_message() -> Iterator[None]:
+    """For programs: every foreseeable mistake ends in one clear message on standard error and exit code 2."""
+    try:
+        yield
+    except CaptiousError as error:
+        print(f"captious: {error}", file=sys.stderr)
+        sys.exit(2)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

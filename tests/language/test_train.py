@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -105,11 +107,25 @@ def test_recombined_captions_are_new_and_of_known_parts() -> None:
     assert len(list(recombine(known[:2]))) < 20
 
 
-def test_labels_are_read_back() -> None:
-    output = ["a/DT dog/NN", "", "det(dog-2, a-1)", "root(ROOT-0, dog-2)", "", "cats/NNS", "", "root(ROOT-0, cats-1)", ""]
-    rows = list(convert(output))
+def test_labels_are_read_back(tmp_path: Path) -> None:
+    output = ["a/DT dog/NN", "", "det(dog-2, a-1)", "root(ROOT-0, dog-2)", "", "(())", "cats/NNS", "", "root(ROOT-0, cats-1)", ""]
+    stopped = ["two/CD dogs/NNS", "", "nummod(dogs-2, two-1)"]
+    (tmp_path / "more.out").write_text("\n".join(output + stopped))
+    rows = list(convert(tmp_path / "more.out"))
     assert [row["text"] for row in rows] == ["a dog", "cats"]
     assert rows[0]["sentences"][0]["basic"] == [[2, 1, "det"], [0, 2, "root"]]
     assert Sentence.from_dict(rows[0]["sentences"][0]).heads == [2, 0]
-    with pytest.raises(InputError, match="not the parser's output"):
-        list(convert(["hello world"]))
+    (tmp_path / "bad.out").write_text("a/DT\n\nroot(ROOT-0, a-1)\n\nhello world\n")
+    with pytest.raises(InputError, match=r"line 5: not the parser's output"):
+        list(convert(tmp_path / "bad.out"))
+    with pytest.raises(InputError, match="no such file"):
+        list(convert(tmp_path / "none.out"))
+
+
+def test_a_mistake_is_one_message(tmp_path: Path) -> None:
+    """The scripts end as the commands do: no traceback, nothing half-written."""
+    given = ["convert", "--parsed", str(tmp_path / "none.out"), "--output", str(tmp_path / "more.jsonl")]
+    run = subprocess.run([sys.executable, "-m", "captious.language.labels", *given], capture_output=True, text=True)
+    assert run.returncode == 2
+    assert run.stderr.startswith("captious: ") and run.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())

@@ -9,7 +9,7 @@ from importlib import import_module
 import typer
 
 from captious._version import __version__
-from captious.errors import CaptiousError
+from captious.errors import one_message
 
 #: Modules of this package with a ``register(app)``; the order is that of the help page.
 COMMANDS = ["score", "compare", "diversity", "corpus", "agreement", "metrics", "df", "parse", "tokenize", "demo", "scene", "concepts", "chair"]
@@ -43,10 +43,8 @@ def main() -> None:
     """Entry point: every foreseeable mistake ends in one clear message on standard error and exit code 2."""
     warnings.showwarning = _show_warning
     try:
-        app()
-    except CaptiousError as error:
-        print(f"captious: {error}", file=sys.stderr)
-        sys.exit(2)
+        with one_message():
+            app()
     except BrokenPipeError:
         # The reader of our output (head, less) has seen enough.
         sys.stderr.close()

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from captious.errors import one_message
 from captious.language.graph import collapse
 from captious.language.lemmas import lemma
 from captious.language.model import SHIPPED, read_model
@@ -88,4 +89,5 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with one_message():
+        main()

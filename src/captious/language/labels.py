@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from captious.cache import atomic_write
-from captious.errors import InputError
+from captious.errors import InputError, one_message
 from captious.io import read
 from captious.language.parse_types import Sentence
 from captious.language.sentences import split
@@ -88,30 +88,42 @@ def recombine(sentences: Sequence[Sentence], seed: int = 13) -> Iterator[str]:
             yield text
 
 
+_NO_PARSE = "(())"
 _DEPENDENCY = re.compile(r"(\S+)\(.*-(\d+)'*, .*-(\d+)'*\)")
 
 
-def convert(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Rows as `treebank.read_parses` reads them, from the output of CoreNLP's LexicalizedParser."""
-    row: dict[str, Any] | None = None
-    for line in lines:
-        line = line.rstrip("\n")
-        edge = _DEPENDENCY.fullmatch(line)
-        if not line:
-            continue
-        if edge and row is not None:
-            row["sentences"][0]["basic"].append([int(edge[2]), int(edge[3]), edge[1]])
-            continue
-        if row is not None:
+def convert(path: Path) -> Iterator[dict[str, Any]]:
+    """Rows as `treebank.read_parses` reads them, from the output of CoreNLP's LexicalizedParser.
+
+    What has no whole tree is left out: captions that it could not parse, and the last one where it was stopped.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; expected the output of CoreNLP's LexicalizedParser")
+    with path.open(encoding="utf-8") as lines:
+        row: dict[str, Any] | None = None
+        for number, line in enumerate(lines, start=1):
+            line = line.rstrip("\n")
+            edge = _DEPENDENCY.fullmatch(line)
+            if not line or line == _NO_PARSE:
+                continue
+            if edge and row is not None:
+                row["sentences"][0]["basic"].append([int(edge[2]), int(edge[3]), edge[1]])
+                continue
+            if row is not None and _whole(row):
+                yield row
+            pairs = [token.rsplit("/", 1) for token in line.split(" ")]
+            if any(len(pair) != 2 for pair in pairs):
+                raise InputError(f"{path}, line {number}: not the parser's output (wordsAndTags,typedDependencies): {line[:80]!r}")
+            forms = [form for form, _ in pairs]
+            sentence: dict[str, Any] = {"form": forms, "tag": [tag for _, tag in pairs], "basic": []}
+            row = {"text": " ".join(forms), "source": "more", "sentences": [sentence]}
+        if row is not None and _whole(row):
             yield row
-        pairs = [token.rsplit("/", 1) for token in line.split(" ")]
-        if any(len(pair) != 2 for pair in pairs):
-            raise InputError(f"not the parser's output (wordsAndTags,typedDependencies): {line[:80]!r}")
-        forms = [form for form, _ in pairs]
-        sentence: dict[str, Any] = {"form": forms, "tag": [tag for _, tag in pairs], "basic": []}
-        row = {"text": " ".join(forms), "source": "more", "sentences": [sentence]}
-    if row is not None:
-        yield row
+
+
+def _whole(row: dict[str, Any]) -> bool:
+    [sentence] = row["sentences"]
+    return sorted(dependent for _, dependent, _ in sentence["basic"]) == list(range(1, len(sentence["form"]) + 1))
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -141,10 +153,10 @@ def main(argv: Sequence[str] | None = None) -> None:
                 out.write(text + "\n")
         else:
             for path in options.parsed:
-                with path.open(encoding="utf-8") as lines:
-                    for row in convert(lines):
-                        out.write(json.dumps(row, ensure_ascii=False) + "\n")
+                for row in convert(path):
+                    out.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    with one_message():
+        main()

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.cache import atomic_write
-from captious.errors import InputError
+from captious.errors import InputError, one_message
 from captious.language.classes import WordClasses, spelling
 
 
@@ -84,4 +84,5 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with one_message():
+        main()

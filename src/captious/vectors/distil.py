@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.cache import atomic_write
-from captious.errors import InputError
+from captious.errors import InputError, one_message
 from captious.text import tokenizers
 from captious.text.stopwords import ENGLISH
 from captious.vectors.default import PATH
@@ -130,4 +130,5 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with one_message():
+        main()
