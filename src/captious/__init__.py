@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 from captious._version import __version__
 
 if TYPE_CHECKING:
-    from captious.api import Comparison, compare, load, load_systems, score
+    from captious.api import Comparison, compare, score
     from captious.corpus import Captions, Corpus
     from captious.diversity.corpus import corpus_diversity
     from captious.diversity.sets.api import diversity
     from captious.errors import CaptiousError, InputError, MissingExtraError
-    from captious.metrics.base import Metric
-    from captious.metrics.document_frequency import FrequencyTable
+    from captious.frequencies import FrequencyTable
+    from captious.measures.base import Measure
+    from captious.measures.options import Option
+    from captious.references import References, load, load_systems
     from captious.scene import scene_graph
     from captious.scores import Score, Scores
 
@@ -29,17 +31,19 @@ _WHERE = {
     "CaptiousError": "captious.errors",
     "Comparison": "captious.api",
     "Corpus": "captious.corpus",
-    "FrequencyTable": "captious.metrics.document_frequency",
+    "FrequencyTable": "captious.frequencies",
     "InputError": "captious.errors",
-    "Metric": "captious.metrics.base",
+    "Measure": "captious.measures.base",
     "MissingExtraError": "captious.errors",
+    "Option": "captious.measures.options",
+    "References": "captious.references",
     "Score": "captious.scores",
     "Scores": "captious.scores",
     "compare": "captious.api",
     "corpus_diversity": "captious.diversity.corpus",
     "diversity": "captious.diversity",
-    "load": "captious.api",
-    "load_systems": "captious.api",
+    "load": "captious.references",
+    "load_systems": "captious.references",
     "scene_graph": "captious.scene",
     "score": "captious.api",
 }
@@ -51,8 +55,10 @@ __all__ = [
     "Corpus",
     "FrequencyTable",
     "InputError",
-    "Metric",
+    "Measure",
     "MissingExtraError",
+    "Option",
+    "References",
     "Score",
     "Scores",
     "__version__",

@@ -11,41 +11,51 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious import significance
-from captious._version import __version__
-from captious.corpus import Corpus, offsets_of
-from captious.metrics.base import FloatArray, Metric
+from captious.corpus import Corpus
+from captious.measures.base import FloatArray, Measure
+from captious.ragged import offsets_of
+from captious.signature import Signature, sign
 
 
 class Score:
-    """What one metric says of one system."""
+    """What one measure says of one system."""
 
     def __init__(
         self,
-        metric: Metric,
+        measure: Measure,
         statistics: FloatArray,
         ids: tuple[str, ...],
         image_offsets: NDArray[np.int64],
         signature: str,
     ) -> None:
-        self.metric = metric
-        self.name: str = metric.name
-        #: One row of sufficient statistics per caption.
+        self.measure = measure
+        self.name: str = measure.name
+        #: One row of sufficient statistics per caption, or per image.
         self.statistics = statistics
         self.ids = ids
         self._image_offsets = image_offsets
         #: How the number was made; numbers with different signatures are not comparable.
-        self.signature = signature
+        self.signature = Signature(signature)
 
     @classmethod
-    def of(cls, metric: Metric, corpus: Corpus) -> Score:
-        """Score the candidates of a corpus."""
-        statistics = metric.statistics(corpus)
-        return cls(metric, statistics, corpus.ids, corpus.candidates.image_offsets, signature(metric, corpus))
+    def of(cls, measure: Measure, corpus: Corpus, state: Any = None) -> Score:
+        """Score the candidates of a corpus; ``state`` is what the measure prepared, if it was prepared before."""
+        measure.check(corpus)
+        prepared = state if state is not None else measure.prepare(corpus.references)
+        statistics = measure.statistics(corpus, prepared)
+        if measure.rows == "image":
+            return cls.of_images(measure, statistics, corpus.ids, sign(measure, corpus))
+        return cls(measure, statistics, corpus.ids, corpus.candidates.image_offsets, sign(measure, corpus))
 
     @classmethod
-    def of_images(cls, metric: Metric, statistics: FloatArray, ids: tuple[str, ...], signature: str) -> Score:
+    def of_images(cls, measure: Measure, statistics: FloatArray, ids: tuple[str, ...], signature: str) -> Score:
         """A score whose statistics have one row per image (diversity of a set, say)."""
-        return cls(metric, statistics, ids, offsets_of([1] * len(ids)), signature)
+        return cls(measure, statistics, ids, offsets_of([1] * len(ids)), signature)
+
+    @property
+    def metric(self) -> Measure:
+        """The measure, by the name it had when all measures were metrics."""
+        return self.measure
 
     def __repr__(self) -> str:
         return f"Score({self.signature!r}, value={self.value:.6g})"
@@ -62,12 +72,12 @@ class Score:
     @cached_property
     def value(self) -> float:
         """The score of the whole corpus."""
-        return float(self.metric.value(self.image_statistics.sum(axis=0)))
+        return float(self.measure.value(self.image_statistics.sum(axis=0)))
 
     @cached_property
     def per_caption(self) -> FloatArray:
         """The score of each caption, in the order of the captions."""
-        return self.metric.per_caption(self.statistics)
+        return self.measure.per_row(self.statistics)
 
     @cached_property
     def per_image(self) -> dict[str, float]:
@@ -77,7 +87,7 @@ class Score:
     @cached_property
     def best_per_image(self) -> dict[str, float]:
         """Image id → score of the image's best caption."""
-        return self._by_image(np.maximum if self.metric.higher_is_better else np.minimum)
+        return self._by_image(np.maximum if self.measure.higher_is_better else np.minimum)
 
     def _by_image(self, combine: np.ufunc) -> dict[str, float]:
         values = combine.reduceat(self.per_caption, self._image_offsets[:-1])
@@ -88,7 +98,7 @@ class Score:
     @cached_property
     def best_captions(self) -> NDArray[np.int64]:
         """Index of the best caption of each image (the first among equals)."""
-        sign = -1.0 if self.metric.higher_is_better else 1.0
+        sign = -1.0 if self.measure.higher_is_better else 1.0
         image = np.repeat(np.arange(len(self.ids)), np.diff(self._image_offsets))
         order = np.lexsort((np.arange(len(image)), np.nan_to_num(sign * self.per_caption, nan=np.inf), image))
         best: NDArray[np.int64] = order[self._image_offsets[:-1]].astype(np.int64)
@@ -97,7 +107,7 @@ class Score:
     @cached_property
     def oracle(self) -> float:
         """The corpus score when each image is represented by its best caption."""
-        return float(self.metric.value(self.statistics[self.best_captions].sum(axis=0)))
+        return float(self.measure.value(self.statistics[self.best_captions].sum(axis=0)))
 
     @property
     def several(self) -> bool:
@@ -108,7 +118,7 @@ class Score:
         self, level: float = 0.95, resamples: int = significance.RESAMPLES, seed: int = significance.SEED
     ) -> tuple[float, float]:
         """Percentile bootstrap confidence interval over images."""
-        return significance.interval(self.image_statistics, self.metric.value, level, resamples, seed)
+        return significance.interval(self.image_statistics, self.measure.value, level, resamples, seed)
 
     def interval_signature(
         self, level: float = 0.95, resamples: int = significance.RESAMPLES, seed: int = significance.SEED
@@ -121,7 +131,7 @@ class Score:
         out: dict[str, Any] = {
             "metric": self.name,
             "value": json_number(self.value),
-            "higher_is_better": self.metric.higher_is_better,
+            "higher_is_better": self.measure.higher_is_better,
             "images": len(self.ids),
             "captions": len(self.statistics),
             "signature": self.interval_signature() if ci else self.signature,
@@ -165,16 +175,6 @@ class Scores(Mapping[str, Score]):
             "system": self.system,
             "scores": {name: score.to_json(per_image=per_image, ci=ci) for name, score in self.items()},
         }
-
-
-def signature(metric: Metric, corpus: Corpus) -> str:
-    """Name, parameters, tokenizer and version: what must agree for two numbers to be compared."""
-    fields = dict(metric.signature_fields(corpus))
-    fields["tok"] = corpus.tokenizer
-    if corpus.left_out:
-        fields["subset"] = f"{len(corpus)}of{len(corpus) + corpus.left_out}"
-    fields["captious"] = __version__
-    return "|".join([metric.name, *(f"{key}:{value}" for key, value in fields.items())])
 
 
 def json_number(value: float) -> float | None:

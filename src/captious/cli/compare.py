@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,7 +12,7 @@ from captious.cli.output import number, print_table, write_json
 
 
 def register(app: typer.Typer) -> None:
-    app.command("compare")(compare)
+    app.command("compare")(options.takes_measure_options(compare))
 
 
 def compare(
@@ -20,32 +20,24 @@ def compare(
     a: Annotated[Path, typer.Argument(metavar="A", help="Predictions of the first system.")],
     b: Annotated[Path, typer.Argument(metavar="B", help="Predictions of the second system.")],
     metrics: options.Metrics = "coco",
-    df: options.Df = None,
     tokenizer: options.Tokenizer = "ptb",
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
-    meteor_data: options.MeteorData = None,
-    vectors: options.Vectors = None,
-    combine: options.Combine = None,
-    concepts: options.Concepts = None,
-    objects: options.Objects = None,
-    chair_synonyms: options.ChairSynonyms = None,
-    option: options.Options = None,
     resamples: Annotated[int, typer.Option(min=10, help="Bootstrap resamples.")] = 1000,
     trials: Annotated[int, typer.Option(min=10, help="Trials of the randomisation test.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of both tests.")] = 12345,
     json: options.JsonOut = None,
+    *,
+    given: dict[str, Any],
 ) -> None:
     """Compare two systems on the same images: differences, intervals and p-values, metric by metric."""
-    from captious.api import compare_scores, load_systems, make_metrics
+    from captious.api import compare_scores
+    from captious.measures.making import make_measures
     from captious.progress import track
+    from captious.references import load_systems
     from captious.scores import Score
 
-    given = options.metric_options(
-        option, df=df, meteor_data=meteor_data, vectors=vectors, combine=combine, concepts=concepts,
-        objects=objects, chair_synonyms=chair_synonyms,
-    )  # fmt: skip
-    made = make_metrics(metrics, given)
+    made = make_measures(metrics, given)
     first, second = load_systems(
         references, [a, b], tokenizer=tokenizer, subset=subset, several=allow_several or None
     )

@@ -59,23 +59,25 @@ def diversity(
     ] = None,
 ) -> None:
     """Measure the diversity of several captions per image: one column per system, and one for people (the references)."""
-    from captious.api import load_systems, make_metrics
     from captious.diversity.sets import best as best_of
     from captious.diversity.sets import diversity as measure
     from captious.diversity.sets import human as measure_human
-    from captious.diversity.sets.api import read_df, training_captions
+    from captious.diversity.sets.api import read_df
     from captious.diversity.sets.caption_kernels import make_kernel
+    from captious.diversity.training import TrainingCaptions
+    from captious.measures.making import make_measures
     from captious.progress import track
+    from captious.references import load_systems
     from captious.report import style
 
     if plots is not None:
         style.pyplot("drawing figures of diversity")  # a missing package is reported before any work
     judged = read_human_scores(human_scores) if human_scores is not None else None
     table = read_df(df)
-    metrics = make_metrics(accuracy, {} if table is None else {"df": table}) if accuracy.strip() else []
+    metrics = make_measures(accuracy, {} if table is None else {"df": table}) if accuracy.strip() else []
     chosen = make_kernel(kernel, table)
     corpora = load_systems(references, samples, tokenizer=tokenizer, subset=subset, several=True)
-    training = training_captions(train, tokenizer) if train is not None else None
+    training = TrainingCaptions.read(train) if train is not None else None
     shared: dict[str, Any] = {
         "df": table, "kernel": chosen, "accuracy": metrics, "beta_squared": beta2, "train": training,
     }  # fmt: skip
@@ -124,20 +126,14 @@ def show(systems: list[Any], accuracies: list[str], *, ci: bool) -> None:
         known = {i: system[name] for i, system in enumerate(systems) if name in system}
         if not known:
             continue
-        better = next(iter(known.values())).metric.higher_is_better
+        better = next(iter(known.values())).measure.higher_is_better
         # People are the yardstick, not a competitor.
         values = [score.value for i, score in known.items() if i < len(systems) - 1]
         top = (max if better else min)(values) if len(systems) > 2 and values else None
         rows.append([name if better else f"{name} ↓", *(_cell(system, name, ci) for system in systems)])
         best.append([False, *(i in known and i < len(systems) - 1 and known[i].value == top for i in range(len(systems)))])
-    header = [f"{len(systems[0].corpus):,} images", *(f"{system.system} ({_sizes(system)})" for system in systems)]
+    header = [f"{len(systems[0].corpus):,} images", *(f"{system.system} ({system.corpus.candidates.sizes})" for system in systems)]
     print_table("captions per image in brackets", header, rows, best=best)
-
-
-def _sizes(row: Any) -> str:
-    from captious.diversity.sets.base import sizes
-
-    return sizes(row.corpus.candidates)
 
 
 def _cell(row: Any, name: str, ci: bool) -> str:

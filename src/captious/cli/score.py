@@ -12,7 +12,7 @@ from captious.cli.output import number, print_table, write_csv, write_json
 
 
 def register(app: typer.Typer) -> None:
-    app.command("score")(score)
+    app.command("score")(options.takes_measure_options(score))
 
 
 def score(
@@ -20,33 +20,24 @@ def score(
     predictions: options.Predictions,
     metrics: options.Metrics = "coco",
     ci: Annotated[bool, typer.Option("--ci", help="Show 95 % bootstrap confidence intervals over images.")] = False,
-    df: options.Df = None,
     tokenizer: options.Tokenizer = "ptb",
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
-    meteor_data: options.MeteorData = None,
-    vectors: options.Vectors = None,
-    combine: options.Combine = None,
-    concepts: options.Concepts = None,
-    objects: options.Objects = None,
-    chair_synonyms: options.ChairSynonyms = None,
-    option: options.Options = None,
     json: options.JsonOut = None,
     per_image: Annotated[
         Path | None, typer.Option("--per-image", metavar="OUT.csv", help="Write the score of every image.")
     ] = None,
+    *,
+    given: dict[str, Any],
 ) -> None:
     """Score captions against references: one row per system, the best value of each column marked."""
-    from captious.api import load_systems, make_metrics
+    from captious.measures.making import make_measures
     from captious.progress import track
+    from captious.references import load_systems
     from captious.scores import Score, Scores
 
     # Made first: a typing mistake or a missing package is reported before files are read.
-    given = options.metric_options(
-        option, df=df, meteor_data=meteor_data, vectors=vectors, combine=combine, concepts=concepts,
-        objects=objects, chair_synonyms=chair_synonyms,
-    )  # fmt: skip
-    made = make_metrics(metrics, given)
+    made = make_measures(metrics, given)
     corpora = load_systems(
         references, predictions, tokenizer=tokenizer, subset=subset, several=allow_several or None
     )
@@ -80,10 +71,10 @@ def show(results: list[Any], *, ci: bool = False, title: str = "") -> None:
             column = [row[j] for row in numbers]
             known = [value for value in column if value is not None and value == value]
             if known:
-                top = max(known) if results[0][name].metric.higher_is_better else min(known)
+                top = max(known) if results[0][name].measure.higher_is_better else min(known)
                 for i, value in enumerate(column):
                     best[i][j + 1] = value == top
-    header = [name if results[0][name].metric.higher_is_better else f"{name} ↓" for name in names]
+    header = [name if results[0][name].measure.higher_is_better else f"{name} ↓" for name in names]
     print_table(title, ["system", *header], rows, best=best, turn=True)
 
 

@@ -51,6 +51,14 @@ class CaptionFile:
         """How messages call it: the path as it was given, since two systems' files often share a name."""
         return self.name if self.path is None else str(self.path)
 
+    @property
+    def system_name(self) -> str:
+        """What tables call a system: the file's name without its endings."""
+        name = Path(self.name).name
+        for ending in (".gz", ".json", ".jsonl", ".csv", ".tsv", ".parquet"):
+            name = name.removesuffix(ending)
+        return name
+
 
 @dataclass(frozen=True)
 class Records:

@@ -8,7 +8,6 @@ which other sentences are in the group.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import math
@@ -290,9 +289,3 @@ def read_model(path: str | Path) -> Model:
 def shipped_model() -> Model:
     """The model that comes with captious, loaded once."""
     return read_model(SHIPPED)
-
-
-@lru_cache(maxsize=1)
-def parser_name() -> str:
-    """The shipped weights, for signatures: other weights find other trees."""
-    return f"captious-{hashlib.sha256(SHIPPED.read_bytes()).hexdigest()[:8]}"

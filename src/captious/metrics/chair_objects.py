@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ _SHAPES = (
 
 class ImageObjects:
     """Objects by image id; names are classes or synonyms of the table."""
+
+    label = "objects"
 
     def __init__(self, objects: Mapping[str, Iterable[str]], where: str = "the objects") -> None:
         self.where = where
@@ -48,8 +51,9 @@ class ImageObjects:
             known[name] = kind
         return [frozenset(known[name] for name in self._objects[image]) for image in wanted]
 
-    def describe(self) -> str:
-        """A digest, for signatures."""
+    @cached_property
+    def digest(self) -> str:
+        """Names the objects of all images."""
         text = json.dumps(sorted((image, sorted(names)) for image, names in self._objects.items()))
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -112,11 +112,17 @@ class ObjectTable:
             self._bases[word] = known
         return known
 
-    def describe(self) -> str:
-        """For signatures: where it comes from and a digest of what it says."""
+    @property
+    def label(self) -> str:
+        """Where it comes from."""
+        return self.name
+
+    @cached_property
+    def digest(self) -> str:
+        """Names what it says."""
         rules = [sorted(self.modifiers), sorted((w, sorted(o)) for w, o in self.not_beside.items()), sorted(self.adjectives)]
         content = json.dumps([sorted((" ".join(p), k or "") for p, k in self.phrases.items()), rules])
-        return f"{self.name}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
+        return hashlib.sha256(content.encode()).hexdigest()[:8]
 
 
 def read_table(path: str | Path) -> ObjectTable:

@@ -88,7 +88,7 @@ def corpus_diversity(
     # Parsing has a bar of its own, and two at once would fight for the line.
     for source, name in work if study.bank is not None else track(work, "measuring systems"):
         file = _file(source, "predictions", several)
-        reports.append(study.system(file, name or system_name(file), subset=subset))
+        reports.append(study.system(file, name or file.system_name, subset=subset))
     _refuse_equal_names(reports)
     return study.result(humans, reports)
 
@@ -104,13 +104,6 @@ def built_in_parser(jobs: int = 1) -> Parser:
         return parse_batch([words[a:b] for a, b in pairwise(bounds)], jobs=jobs)
 
     return parser
-
-
-def system_name(file: CaptionFile) -> str:
-    """What tables call a system."""
-    from captious.api import system_name as name
-
-    return name(file)
 
 
 def _several_sources(predictions: Any) -> list[Any]:

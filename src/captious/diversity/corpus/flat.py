@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.corpus import IntArray, offsets_of
+from captious.ragged import IntArray, offsets_of, runs
 from captious.text import tokenizers
 from captious.text.vocabulary import Vocabulary
 
@@ -37,20 +37,12 @@ class Flat(NamedTuple):
 
     def take(self, rows: IntArray) -> Flat:
         """The captions of the given numbers, in that order."""
-        positions, offsets = gather(self.offsets, rows)
+        positions, offsets = runs(self.offsets, rows)
         return Flat(self.tokens[positions], offsets)
 
     def counts(self, size: int) -> IntArray:
         """How often each word of a vocabulary of that size occurs."""
         return np.bincount(self.tokens, minlength=size)
-
-
-def gather(offsets: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
-    """Positions of all elements of the given runs, one run after another, and where each run starts among them."""
-    lengths = np.diff(offsets)[rows]
-    starts = offsets_of(lengths)
-    positions = np.arange(starts[-1], dtype=np.int64) + np.repeat(offsets[:-1][rows] - starts[:-1], lengths)
-    return positions, starts
 
 
 def parallel_rows(image_offsets: IntArray) -> list[IntArray]:

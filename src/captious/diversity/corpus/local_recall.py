@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.corpus import IntArray
-from captious.diversity.corpus.flat import FloatArray, gather
+from captious.diversity.corpus.flat import FloatArray
 from captious.diversity.corpus.pos import is_content
 from captious.diversity.corpus.trees import TreeBank
+from captious.ragged import IntArray, runs
 
 #: Words per key: an (image, word) pair is one number, the word in the low bits.
 _SHIFT = 24
@@ -45,7 +45,7 @@ class Importance:
 def _pairs(bank: TreeBank, rows: IntArray, owner: IntArray, *, content: bool) -> IntArray:
     """Distinct (owner, word) keys of the given captions, sorted."""
     trees = bank.trees
-    positions, starts = gather(trees.offsets, rows)
+    positions, starts = runs(trees.offsets, rows)
     if len(bank.words) > _LOW:
         raise ValueError("too many different words")
     keys = np.repeat(owner.astype(np.int64), np.diff(starts)) << _SHIFT | trees.words[positions]

@@ -127,11 +127,12 @@ class CorpusDiversity:
     @property
     def signature(self) -> str:
         """How these numbers were made."""
-        from captious.language import parser_name
+        from captious.language.parsers import get as get_parser
 
+        parser = get_parser()
         fields = {
             "tok": self.tokenizer,
-            "trees": parser_name() if self.parsed else "no",
+            "trees": f"{parser.label}@{parser.digest}" if self.parsed else "no",
             "train": "yes" if self.trained else "no",
             "n": str(self.n),
             "seed": str(self.seed),

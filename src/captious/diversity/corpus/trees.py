@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.corpus import IntArray, offsets_of
-from captious.diversity.corpus.flat import gather
 from captious.diversity.corpus.tags import repair
 from captious.language.parse_types import Parse
+from captious.ragged import IntArray, offsets_of, runs
 from captious.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def flatten(parses: Sequence[Parse], words: Vocabulary, tags: Vocabulary, relati
 def from_batch(batch: ParsedBatch, words: Vocabulary, tags: Vocabulary, relations: Vocabulary) -> Trees:
     """The same from the parser's own arrays, where equal sentences stand once."""
     numbers = words.encode(list(map(str.lower, batch.forms)))
-    place, sentences = gather(batch.offsets, batch.sentence_of)
+    place, sentences = runs(batch.offsets, batch.sentence_of)
     within = batch.heads[place]
     start = np.repeat(sentences[:-1], np.diff(sentences))
     return Trees(

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from captious.corpus import Captions, Corpus
+from captious.corpus import Corpus
 from captious.diversity.sets.accuracy import BETA_SQUARED, FMeasure, SetAccuracy
 from captious.diversity.sets.base import SetMeasure
-from captious.diversity.sets.caption_kernels import (
-    CaptionKernel,
-    CiderKernel,
-    SentenceSimilarity,
-    make_kernel,
-)
+from captious.diversity.sets.caption_kernels import Kernel
 from captious.diversity.sets.distinct import Div, Novel, Unique, VocabularySize
+from captious.diversity.sets.human_accuracy import LeaveOneOut
 from captious.diversity.sets.lsa import LSA
 from captious.diversity.sets.mbleu import MIX, InverseMBleu, MBleu
-from captious.diversity.sets.selection import references_as_candidates, without_references
+from captious.diversity.sets.selection import references_as_candidates
 from captious.diversity.sets.self_cider import SelfCider
+from captious.diversity.training import TrainingCaptions
 from captious.errors import InputError, did_you_mean
+from captious.frequencies import DocumentFrequencies
 from captious.io import CaptionWarning
-from captious.metrics.base import Metric
+from captious.io.frequencies import read_frequencies
+from captious.measures.base import Measure
+from captious.measures.making import make_measures
+from captious.measures.registry import Wanted
 from captious.metrics.bleu import MAX_N
-from captious.metrics.document_frequency import DocumentFrequencies, ReferenceFrequencies
+from captious.references import load
 from captious.scores import Score, Scores
-
-Kernel = str | Metric | CaptionKernel | SentenceSimilarity
 
 #: The accuracy that the paper puts beside diversity: "CIDEr" of the COCO tools.
 ACCURACY = ("CIDEr-D",)
@@ -92,7 +91,7 @@ def diversity(
     df: DocumentFrequencies | str | Path | None = None,
     kernel: Kernel = "cider",
     train: Any = None,
-    accuracy: str | Metric | Iterable[str | Metric] | None = None,
+    accuracy: Wanted | None = None,
     beta_squared: float = BETA_SQUARED,
     tokenizer: str = "ptb",
     subset: bool = False,
@@ -112,15 +111,19 @@ def diversity(
     table = read_df(df)
     left_out: dict[str, str] = {}
     measures: list[SetMeasure] = [LSA()]
-    weighing = _self_cider(corpus, kernel, table, left_out)
-    measures += [weighing] if weighing is not None else []
+    weighing = SelfCider(kernel, table)
+    try:
+        weighing.check(corpus)
+        measures.append(weighing)
+    except InputError as error:
+        left_out[weighing.name] = str(error)
     measures += [kind(n) for kind in (MBleu, InverseMBleu) for n in (*range(1, MAX_N + 1), MIX)]
     measures += [Div(1), Div(2), VocabularySize(), Unique()]
     if train is not None:
-        measures.append(Novel(training_captions(train, corpus.candidates.tokenizer)))
+        measures.append(Novel(TrainingCaptions.read(train)))
     metrics = accuracy_metrics(corpus, accuracy, table, left_out)
     measures += [SetAccuracy(metric, oracle=oracle) for metric in metrics for oracle in (False, True)]
-    scores = {measure.name: measure.score(corpus) for measure in measures}
+    scores = {measure.name: Score.of(measure, corpus) for measure in measures}
     add_f_measure(corpus, scores, metrics, beta_squared)
     for missing, reason in left_out.items():
         warnings.warn(CaptionWarning(f"{corpus.name}: {missing} is left out: {reason}"), stacklevel=2)
@@ -135,64 +138,23 @@ def as_corpus(
         if references is not None:
             raise InputError("the corpus has references of its own; give either a corpus, or captions and references")
         return source
-    from captious.api import load, system_name
-    from captious.io import CaptionFile, read
-
-    file = source if isinstance(source, CaptionFile) else read(source, "predictions", several=True)
-    if references is not None:
-        return load(references, file, tokenizer=tokenizer, subset=subset, several=True, name=name)
-    called = name or (system_name(file) if file.path is not None else "captions")
-    return without_references(tuple(file.ids), Captions(file.captions, tokenizer), called)
+    return load(references, source, tokenizer=tokenizer, subset=subset, several=True, name=name)
 
 
 def read_df(df: DocumentFrequencies | str | Path | None) -> DocumentFrequencies | None:
     """Document frequencies as given, or from their file."""
     if df is None or isinstance(df, DocumentFrequencies):
         return df
-    from captious.io.frequencies import read_frequencies
-
     return read_frequencies(df)
-
-
-class _OwnFrequencies(ReferenceFrequencies):
-    """Counts over the captions that are being measured, where there are no references."""
-
-    def describe(self) -> str:
-        return f"candidates({self.images})"
-
-
-def _self_cider(
-    corpus: Corpus, kernel: Kernel, table: DocumentFrequencies | None, left_out: dict[str, str]
-) -> SelfCider | None:
-    made = make_kernel(kernel, table)
-    needs_table = isinstance(made, CiderKernel) and made.df is None
-    if needs_table and len(corpus) < 2:
-        left_out[SelfCider.name] = (
-            f"it weighs n-grams by how few images have them, which means nothing for {len(corpus)} image; "
-            "give document frequencies from a larger corpus (--df FILE, df=…; 'captious df build REFS -o FILE' makes one)"
-        )
-        return None
-    if needs_table and not len(corpus.references) and isinstance(made, CiderKernel):
-        warnings.warn(
-            CaptionWarning(
-                f"{corpus.name}: without references Self-CIDEr weighs n-grams by the captions themselves; its values "
-                "compare only with values made the same way. Give references, or document frequencies (df=…)"
-            ),
-            stacklevel=3,
-        )
-        made = type(made)(_OwnFrequencies(corpus.candidates))
-    return SelfCider(made)
 
 
 def accuracy_metrics(
     corpus: Corpus,
-    wanted: str | Metric | Iterable[str | Metric] | None,
+    wanted: Wanted | None,
     table: DocumentFrequencies | None,
     left_out: dict[str, str],
-) -> list[Metric]:
+) -> list[Measure]:
     """The accuracy metrics asked for; by default CIDEr-D wherever it means something."""
-    from captious.api import make_metrics
-
     if wanted is None:
         if not len(corpus.references):
             return []
@@ -200,36 +162,21 @@ def accuracy_metrics(
             left_out[f"mean {ACCURACY[0]}"] = "one image has no document frequencies of its own (df=…)"
             return []
         wanted = ACCURACY
-    elif not isinstance(wanted, str | Metric):
+    elif not isinstance(wanted, str | Measure):
         wanted = list(wanted)
         if not wanted:
             return []
     if not len(corpus.references):
         raise InputError("accuracy needs reference captions (references=…)")
-    return make_metrics(wanted, {} if table is None else {"df": table})
+    return make_measures(wanted, {} if table is None else {"df": table})
 
 
-def add_f_measure(corpus: Corpus, scores: dict[str, Score], metrics: list[Metric], beta_squared: float) -> None:
+def add_f_measure(corpus: Corpus, scores: dict[str, Score], metrics: list[Measure], beta_squared: float) -> None:
     """F of Self-CIDEr with the first accuracy metric, where both are there and more is better."""
     if metrics and SelfCider.name in scores and metrics[0].higher_is_better:
         accuracy = scores[f"mean {metrics[0].name}"]
         measure = FMeasure(scores[SelfCider.name], accuracy, beta_squared)
-        scores[measure.name] = measure.score(corpus)
-
-
-def training_captions(train: Any, tokenizer: str) -> frozenset[str]:
-    """Training captions, tokenised as the captions they are compared with: a list of texts, or a source of captions."""
-    if isinstance(train, frozenset):
-        return train
-    if isinstance(train, list | tuple | set) and all(isinstance(text, str) for text in train):
-        texts = list(train)
-    else:
-        from captious.io import read
-
-        texts = [text for group in read(train, "references").captions for text in group]
-    if not texts:
-        raise InputError("there are no training captions")
-    return frozenset(Captions([texts], tokenizer).sentences)
+        scores[measure.name] = Score.of(measure, corpus)
 
 
 def human(
@@ -238,7 +185,7 @@ def human(
     df: DocumentFrequencies | str | Path | None = None,
     kernel: Kernel = "cider",
     train: Any = None,
-    accuracy: str | Metric | Iterable[str | Metric] | None = None,
+    accuracy: Wanted | None = None,
     beta_squared: float = BETA_SQUARED,
 ) -> SetDiversity:
     """The same measures of the reference sets: where people are.
@@ -246,15 +193,13 @@ def human(
     Their accuracy is left-one-out: each reference is scored against the other references of its image (one reference
     fewer than a system has). Images with a single reference have no such accuracy and are left out of it.
     """
-    from captious.diversity.sets.human_accuracy import LeaveOneOut
-
     if not len(corpus.references):
         raise InputError("there are no reference captions to measure")
     table = read_df(df)
     people = references_as_candidates(corpus)
     found = diversity(people, df=table, kernel=kernel, train=train, accuracy=(), beta_squared=beta_squared)
     left_out = dict(found.left_out)
-    metrics: list[Metric] = []
+    metrics: list[Measure] = []
     if (corpus.references.per_image > 1).any():
         metrics = accuracy_metrics(corpus, accuracy, table, left_out)
     else:
@@ -267,5 +212,3 @@ def human(
     if (corpus.references.per_image > 1).all():
         add_f_measure(people, scores, metrics, beta_squared)
     return SetDiversity(people, list(scores.values()), left_out)
-
-

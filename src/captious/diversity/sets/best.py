@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from captious.corpus import Corpus, IntArray
+from captious.corpus import Corpus
 from captious.diversity.sets.accuracy import SetAccuracy, caption_score
-from captious.diversity.sets.api import Kernel, read_df
-from captious.diversity.sets.caption_kernels import make_kernel
+from captious.diversity.sets.api import read_df
+from captious.diversity.sets.caption_kernels import Kernel
 from captious.diversity.sets.lsa import LSA
 from captious.diversity.sets.mbleu import InverseMBleu
 from captious.diversity.sets.selection import of_images, with_selected
 from captious.diversity.sets.self_cider import SelfCider
 from captious.errors import InputError
-from captious.metrics.base import FloatArray, Metric
-from captious.metrics.document_frequency import DocumentFrequencies
-from captious.scores import Score, Scores, signature
+from captious.frequencies import DocumentFrequencies
+from captious.measures.base import FloatArray, Measure
+from captious.measures.making import make_measures
+from captious.ragged import IntArray
+from captious.scores import Score, Scores
+from captious.signature import sign
 
 #: The sizes of the paper.
 SIZES = (2, 5, 8, 10)
@@ -40,7 +43,7 @@ def best(
     corpus: Corpus,
     sizes: Sequence[int] = SIZES,
     *,
-    metric: str | Metric = "CIDEr-D",
+    metric: str | Measure = "CIDEr-D",
     order: Order = "accuracy",
     df: DocumentFrequencies | str | Path | None = None,
     kernel: Kernel = "cider",
@@ -61,22 +64,19 @@ def best(
     for m in sizes:
         images = np.flatnonzero(corpus.candidates.per_image >= m)
         if len(images):
-            cut = _cut(corpus, rank, images, m, accuracy)
-            out.append(Best(m, len(images), _measure(cut, accuracy, kernel, table)))
+            out.append(Best(m, len(images), _measure(corpus, rank, images, m, accuracy, SelfCider(kernel, table))))
     return out
 
 
-def _metric(corpus: Corpus, metric: str | Metric, table: Any, order: Order) -> Metric | None:
-    from captious.api import make_metrics
-
+def _metric(corpus: Corpus, metric: str | Measure, table: Any, order: Order) -> Measure | None:
     if not len(corpus.references):
         if order == "accuracy":
             raise InputError("ranking captions by accuracy needs reference captions; or take them as given (order='given')")
         return None
-    return make_metrics(metric, {} if table is None else {"df": table})[0]
+    return make_measures(metric, {} if table is None else {"df": table})[0]
 
 
-def _ranks(corpus: Corpus, metric: Metric | None, order: Order, seed: int) -> IntArray:
+def _ranks(corpus: Corpus, metric: Measure | None, order: Order, seed: int) -> IntArray:
     """The place of each caption within its image, the first to be kept first."""
     captions = corpus.candidates
     if order == "random":
@@ -92,27 +92,21 @@ def _ranks(corpus: Corpus, metric: Metric | None, order: Order, seed: int) -> In
     return rank
 
 
-def _cut(corpus: Corpus, rank: IntArray, images: IntArray, m: int, accuracy: Metric | None) -> Corpus:
-    """The first m captions of the images that have so many."""
+def _measure(
+    corpus: Corpus, rank: IntArray, images: IntArray, m: int, accuracy: Measure | None, self_cider: SelfCider
+) -> Scores:
+    """The measures of the first m captions of the images that have so many."""
     chosen = np.zeros(len(corpus), dtype=np.bool_)
     chosen[images] = True
     index = np.flatnonzero((rank < m) & chosen[corpus.candidates.image_of])
     cut = with_selected(corpus, index, np.where(chosen, m, 0))
     if len(images) < len(corpus):
         cut = of_images(cut, images)
+    scores = [Score.of(measure, cut) for measure in (LSA(), self_cider, InverseMBleu())]
     if accuracy is not None:
         # A caption is as accurate in a small set as in a large one.
         kept = caption_score(accuracy, corpus).statistics[index]
-        known = Score(accuracy, kept, cut.ids, cut.candidates.image_offsets, signature(accuracy, cut))
-        cut.cached(("caption score", id(accuracy)), lambda: known)
-    return cut
-
-
-def _measure(corpus: Corpus, accuracy: Metric | None, kernel: Kernel, table: DocumentFrequencies | None) -> Scores:
-    measures: Iterable[Any] = [
-        LSA(),
-        SelfCider(make_kernel(kernel, table)),
-        InverseMBleu(),
-        *([] if accuracy is None else [SetAccuracy(accuracy), SetAccuracy(accuracy, oracle=True)]),
-    ]
-    return Scores(corpus.name, [measure.score(corpus) for measure in measures])
+        known = Score(accuracy, kept, cut.ids, cut.candidates.image_offsets, sign(accuracy, cut))
+        for measure in (SetAccuracy(accuracy), SetAccuracy(accuracy, oracle=True)):
+            scores.append(Score.of_images(measure, measure.rows_of(known), cut.ids, sign(measure, cut)))
+    return Scores(corpus.name, scores)

@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from captious.corpus import Captions, Corpus, IntArray
+from captious.corpus import Captions
 from captious.diversity.sets.products import set_products
-from captious.diversity.sets.selection import frequencies_of, of_pairs
+from captious.diversity.sets.selection import of_pairs
 from captious.errors import InputError, did_you_mean
-from captious.metrics.base import FloatArray, Metric
-from captious.metrics.cider import MAX_N, SIGMA, pair_similarities, weighted_ngrams
-from captious.metrics.document_frequency import DocumentFrequencies
+from captious.frequencies import DocumentFrequencies, ReferenceFrequencies
+from captious.measures import registry
+from captious.measures.base import FloatArray, Measure
+from captious.measures.resources import Resource
+from captious.metrics.cider import MAX_N, SIGMA, frequencies_of, pair_similarities, weighted_ngrams
+from captious.ragged import IntArray
 
 #: Similarities of the first sentences with the second ones, one number per pair.
 SentenceSimilarity = Callable[[Sequence[str], Sequence[str]], Any]
@@ -27,19 +30,23 @@ class CaptionKernel(ABC):
     #: Whether the order of the two captions does not matter, so that each pair is computed once.
     symmetric: bool = False
 
+    def prepare(self, references: Captions) -> Any:
+        """What the kernel needs to know of the references; ``None`` where there are none."""
+        return None
+
     @abstractmethod
-    def similarities(self, corpus: Corpus, captions: Captions, first: IntArray, second: IntArray) -> FloatArray:
+    def similarities(self, captions: Captions, first: IntArray, second: IntArray, state: Any) -> FloatArray:
         """Similarity of caption ``first[p]`` with ``second[p]`` of ``captions``."""
 
-    def matrices(self, corpus: Corpus, images: IntArray, m: int) -> FloatArray:
-        """Kernel matrices of the candidate sets of images that have m captions each.
+    def matrices(self, captions: Captions, images: IntArray, m: int, state: Any) -> FloatArray:
+        """Kernel matrices of the sets of images that have m captions each.
 
         An asymmetric similarity is made symmetric by the mean of both directions.
         """
         rows, columns = np.tril_indices(m) if self.symmetric else (place.ravel() for place in np.indices((m, m)))
-        starts = corpus.candidates.image_offsets[images][:, None]
+        starts = captions.image_offsets[images][:, None]
         first, second = (starts + rows).ravel(), (starts + columns).ravel()
-        values = self.similarities(corpus, corpus.candidates, first, second).reshape(len(images), -1)
+        values = self.similarities(captions, first, second, state).reshape(len(images), -1)
         matrices = np.empty((len(images), m, m))
         matrices[:, rows, columns] = values
         if self.symmetric:
@@ -47,9 +54,13 @@ class CaptionKernel(ABC):
             return matrices
         return symmetric_part(matrices)
 
-    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
-        """What makes two numbers comparable, beyond the name."""
+    def parameters(self) -> dict[str, str]:
+        """For signatures: what makes two numbers comparable."""
         return {"kernel": self.name}
+
+    def resources(self) -> dict[str, Resource]:
+        """For signatures: what the similarity depends on."""
+        return {}
 
 
 class CiderKernel(CaptionKernel):
@@ -62,20 +73,25 @@ class CiderKernel(CaptionKernel):
     def __init__(self, df: DocumentFrequencies | None = None) -> None:
         self.df = df
 
-    def frequencies(self, corpus: Corpus) -> DocumentFrequencies:
-        """The table given, or the references of the run."""
-        return self.df if self.df is not None else frequencies_of(corpus)
+    def prepare(self, references: Captions) -> DocumentFrequencies | None:
+        """The table given, or the counts of the references; nothing where there are none."""
+        if self.df is None:
+            return frequencies_of(references) if len(references) else None
+        self.df.check_tokenizer(references.tokenizer)
+        return self.df
 
-    def similarities(self, corpus: Corpus, captions: Captions, first: IntArray, second: IntArray) -> FloatArray:
-        frequencies = self.frequencies(corpus)
+    def similarities(
+        self, captions: Captions, first: IntArray, second: IntArray, state: DocumentFrequencies | None
+    ) -> FloatArray:
+        frequencies = state if state is not None else own_frequencies(captions)
         total = np.zeros(len(first))
         for n in range(1, MAX_N + 1):
             total += pair_similarities(captions, captions, first, second, frequencies, n, clip=self.clip)
         return total * self.length_penalty(captions, first, second) / MAX_N
 
-    def matrices(self, corpus: Corpus, images: IntArray, m: int) -> FloatArray:
+    def matrices(self, captions: Captions, images: IntArray, m: int, state: DocumentFrequencies | None) -> FloatArray:
         # The same numbers as from pairs, without looking at pairs that share no n-gram.
-        captions, frequencies = corpus.candidates, self.frequencies(corpus)
+        frequencies = state if state is not None else own_frequencies(captions)
         starts = captions.image_offsets[images]
         members = starts[:, None] + np.arange(m)
         total = np.zeros((len(images), m, m))
@@ -95,8 +111,11 @@ class CiderKernel(CaptionKernel):
         """A factor per pair."""
         return 1.0
 
-    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
-        return {"kernel": self.name, "n": str(MAX_N), "df": self.frequencies(corpus).describe()}
+    def parameters(self) -> dict[str, str]:
+        return {"kernel": self.name, "n": str(MAX_N)}
+
+    def resources(self) -> dict[str, Resource]:
+        return {} if self.df is None else {"df": self.df}
 
 
 class CiderDKernel(CiderKernel):
@@ -117,18 +136,24 @@ class CiderDKernel(CiderKernel):
 class MetricKernel(CaptionKernel):
     """Any metric: the score of one caption with the other as its only reference."""
 
-    def __init__(self, metric: Metric) -> None:
+    def __init__(self, metric: Measure) -> None:
         if not metric.higher_is_better:
             raise InputError(f"{metric.name} measures how far captions are apart; a kernel measures how near they are")
         self.metric = metric
         self.name = metric.name
 
-    def similarities(self, corpus: Corpus, captions: Captions, first: IntArray, second: IntArray) -> FloatArray:
-        pairs = of_pairs(corpus, captions, first, second)
-        return self.metric.per_caption(self.metric.statistics(pairs))
+    def prepare(self, references: Captions) -> Any:
+        return self.metric.prepare(references)
 
-    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
-        return {"kernel": self.name, **self.metric.signature_fields(corpus)}
+    def similarities(self, captions: Captions, first: IntArray, second: IntArray, state: Any) -> FloatArray:
+        pairs = of_pairs(captions, first, second, name=self.name)
+        return self.metric.per_row(self.metric.statistics(pairs, state))
+
+    def parameters(self) -> dict[str, str]:
+        return {"kernel": self.name, **self.metric.parameters()}
+
+    def resources(self) -> dict[str, Resource]:
+        return self.metric.resources()
 
 
 class FunctionKernel(CaptionKernel):
@@ -138,7 +163,7 @@ class FunctionKernel(CaptionKernel):
         self.function = function
         self.name = getattr(function, "__name__", type(function).__name__)
 
-    def similarities(self, corpus: Corpus, captions: Captions, first: IntArray, second: IntArray) -> FloatArray:
+    def similarities(self, captions: Captions, first: IntArray, second: IntArray, state: None) -> FloatArray:
         sentences = captions.sentences
         found = np.asarray(
             self.function([sentences[i] for i in first.tolist()], [sentences[i] for i in second.tolist()]),
@@ -153,26 +178,33 @@ class FunctionKernel(CaptionKernel):
         return found
 
 
+def own_frequencies(captions: Captions) -> ReferenceFrequencies:
+    """Counts over the captions that are being measured, where there are no references."""
+    return captions.cached("own frequencies", lambda: ReferenceFrequencies(captions, "candidates"))
+
+
 def symmetric_part(matrices: FloatArray) -> FloatArray:
     """The mean of a matrix and its transpose."""
     half: FloatArray = (matrices + np.swapaxes(matrices, -1, -2)) / 2
     return half
 
 
+#: A kernel, its name ("cider", "cider-d", or any metric's), a metric, or a function of two lists of sentences.
+Kernel = str | Measure | CaptionKernel | SentenceSimilarity
+
+
 def make_kernel(
-    wanted: str | Metric | CaptionKernel | SentenceSimilarity, df: DocumentFrequencies | None = None
+    wanted: Kernel, df: DocumentFrequencies | None = None
 ) -> CaptionKernel:
     """A kernel from its name ("cider", "cider-d", or any metric's), a metric, or a function."""
     if isinstance(wanted, CaptionKernel):
         return wanted
-    if isinstance(wanted, Metric):
+    if isinstance(wanted, Measure):
         return MetricKernel(wanted)
     if not isinstance(wanted, str):
         return FunctionKernel(wanted)
     if wanted.casefold() in ("cider", "cider-d"):
         return CiderKernel(df) if wanted.casefold() == "cider" else CiderDKernel(df)
-    from captious.metrics import registry
-
     by_fold = {name.casefold(): name for name in registry.names()}
     if wanted.casefold() not in by_fold:
         hint = did_you_mean(wanted, ["cider", "cider-d", *registry.names()])

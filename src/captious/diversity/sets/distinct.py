@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from captious.corpus import Captions, Corpus
 from captious.diversity.sets.base import MeanMeasure, image_means, ratio
+from captious.diversity.training import TrainingCaptions
+from captious.errors import MissingInputError
 from captious.kernels import kernel
-from captious.metrics.base import FloatArray
+from captious.measures.base import FloatArray
+from captious.measures.options import TRAIN, Option
+from captious.measures.resources import Resource
 
 
 @kernel
@@ -61,7 +67,7 @@ class Div(MeanMeasure):
         self.name = f"Div-{n}"
         self.summary = f"different {'words' if n == 1 else f'{n}-grams'} of a set over its number of words"
 
-    def per_image(self, corpus: Corpus) -> FloatArray:
+    def per_image(self, corpus: Corpus, state: None) -> FloatArray:
         captions = corpus.candidates
         words = np.bincount(captions.image_of, weights=captions.lengths, minlength=captions.n_images)
         share = ratio(distinct_ngrams(captions, self.n), words, 0.0)
@@ -75,7 +81,7 @@ class VocabularySize(MeanMeasure):
     summary = "different words in a set of captions"
     bounds = (0.0, None)
 
-    def per_image(self, corpus: Corpus) -> FloatArray:
+    def per_image(self, corpus: Corpus, state: None) -> FloatArray:
         captions = corpus.candidates
         return np.where(captions.per_image > 0, distinct_ngrams(captions, 1), np.nan)
 
@@ -86,7 +92,7 @@ class Unique(MeanMeasure):
     name = "Unique"
     summary = "different captions of a set over its number of captions"
 
-    def per_image(self, corpus: Corpus) -> FloatArray:
+    def per_image(self, corpus: Corpus, state: None) -> FloatArray:
         captions = corpus.candidates
         different = np.zeros(captions.n_images, dtype=np.int64)
         _count_different.pick(len(captions) * 20)(
@@ -101,15 +107,27 @@ class Novel(MeanMeasure):
     name = "Novel"
     summary = "share of captions that are not among the training captions"
 
-    def __init__(self, training: Collection[str]) -> None:
-        self.training = training if isinstance(training, set | frozenset) else frozenset(training)
+    options: ClassVar[tuple[Option, ...]] = (TRAIN,)
 
-    def per_image(self, corpus: Corpus) -> FloatArray:
+    def __init__(self, train: TrainingCaptions | Collection[str] | str | Path | None = None) -> None:
+        self.train = train if isinstance(train, TrainingCaptions) or train is None else TrainingCaptions.read(train)
+
+    def check(self, corpus: Corpus | None = None) -> None:
+        if self.train is None:
+            raise MissingInputError(f"{self.name} compares captions with the training captions: give them (--train FILE, train=…)")
+        super().check(corpus)
+
+    def resources(self) -> dict[str, Resource]:
+        return {} if self.train is None else {"train": self.train}
+
+    def prepare(self, references: Captions) -> frozenset[str]:
+        self.check()
+        assert self.train is not None
+        return self.train.sentences(references.tokenizer)
+
+    def per_image(self, corpus: Corpus, state: frozenset[str]) -> FloatArray:
         captions = corpus.candidates
         first, which = captions.unique
         sentences = captions.sentences
-        new = np.fromiter((sentences[i] not in self.training for i in first.tolist()), np.float64, len(first))
+        new = np.fromiter((sentences[i] not in state for i in first.tolist()), np.float64, len(first))
         return image_means(captions, new[which])
-
-    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
-        return {**super().signature_fields(corpus), "train": str(len(self.training))}

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from captious.diversity.sets.accuracy import BETA_SQUARED
-from captious.diversity.sets.api import Kernel, SetDiversity
+from captious.diversity.sets.api import SetDiversity
 from captious.diversity.sets.best import SIZES, best
-from captious.diversity.sets.caption_kernels import make_kernel
+from captious.diversity.sets.caption_kernels import Kernel, make_kernel
 from captious.diversity.sets.space import caption_map, captions_of, latent_space
 from captious.errors import InputError
-from captious.metrics.document_frequency import DocumentFrequencies
+from captious.frequencies import DocumentFrequencies
 from captious.report import diversity_plots as plots
 from captious.report import style
 

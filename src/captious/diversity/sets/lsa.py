@@ -8,7 +8,7 @@ from captious.corpus import Corpus
 from captious.diversity.sets.base import MeanMeasure
 from captious.diversity.sets.products import set_products
 from captious.diversity.sets.spectrum import spectral_diversity
-from captious.metrics.base import FloatArray
+from captious.measures.base import FloatArray
 
 
 class LSA(MeanMeasure):
@@ -20,7 +20,7 @@ class LSA(MeanMeasure):
     name = "LSA"
     summary = "spread of the singular values of word counts (Wang & Chan 2019)"
 
-    def per_image(self, corpus: Corpus) -> FloatArray:
+    def per_image(self, corpus: Corpus, state: None) -> FloatArray:
         captions = corpus.candidates
         table = captions.ngrams(1)
         counts = table.count.astype(np.float64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +11,7 @@ from captious.corpus import Captions, Corpus
 from captious.diversity.sets.base import MeanMeasure, image_means
 from captious.diversity.sets.products import most_elsewhere
 from captious.kernels import kernel
-from captious.metrics.base import FloatArray
+from captious.measures.base import FloatArray
 from captious.metrics.bleu import BLEU, MAX_N
 
 #: n = 0 stands for the mean of mBLEU-1…4.
@@ -35,7 +37,7 @@ def closest_other_lengths(lengths, image_offsets, out):  # type: ignore[no-untyp
 def bleu_rows(captions: Captions) -> FloatArray:
     """The statistics of :class:`captious.metrics.bleu.BLEU` for each caption against the others of its set."""
 
-    def gather() -> FloatArray:
+    def count() -> FloatArray:
         matches, totals = [], []
         for n in range(1, MAX_N + 1):
             table = captions.ngrams(n)
@@ -48,7 +50,7 @@ def bleu_rows(captions: Captions) -> FloatArray:
         closest_other_lengths.pick(len(captions) * 20)(captions.lengths, captions.image_offsets, closest)
         return np.stack([*matches, *totals, captions.lengths, closest], axis=1).astype(np.float64)
 
-    return captions.cached("bleu among others", gather)
+    return captions.cached("bleu among others", count)
 
 
 def caption_bleu(captions: Captions, n: int) -> FloatArray:
@@ -57,7 +59,7 @@ def caption_bleu(captions: Captions, n: int) -> FloatArray:
     Two cases that the COCO tools do not have: an empty caption beside another empty one repeats it and counts 1
     (beside captions with words it counts 0), and the only caption of a set counts 1, since it adds nothing to itself.
     """
-    values = BLEU(n).per_caption(bleu_rows(captions))
+    values = BLEU(n).per_row(bleu_rows(captions))
     empty = captions.lengths == 0
     empties = np.bincount(captions.image_of, weights=empty, minlength=captions.n_images)
     repeats = empty & (empties[captions.image_of] > 1)
@@ -69,6 +71,7 @@ class MBleu(MeanMeasure):
     """Mean over the captions of a set of their BLEU-n against the others; ``n=0`` is the mean over n = 1…4."""
 
     higher_is_better = False
+    fixed: Mapping[str, str] = {"eff": "closest", "smooth": "coco"}
     inverse = False
 
     def __init__(self, n: int = MIX) -> None:
@@ -77,7 +80,7 @@ class MBleu(MeanMeasure):
         which = f"BLEU-{n}" if n != MIX else "BLEU-1…4, averaged,"
         self.summary = f"{'1 minus ' if self.inverse else ''}{which} of each caption against the others of its set"
 
-    def per_image(self, corpus: Corpus) -> FloatArray:
+    def per_image(self, corpus: Corpus, state: None) -> FloatArray:
         captions = corpus.candidates
 
         def mean(n: int) -> FloatArray:
@@ -86,9 +89,6 @@ class MBleu(MeanMeasure):
         orders = range(1, MAX_N + 1) if self.n == MIX else [self.n]
         value: FloatArray = np.mean([mean(n) for n in orders], axis=0)
         return 1.0 - value if self.inverse else value
-
-    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
-        return {**super().signature_fields(corpus), "eff": "closest", "smooth": "coco"}
 
 
 class InverseMBleu(MBleu):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from captious.corpus import IntArray
 from captious.kernels import kernel
-from captious.metrics.base import FloatArray
+from captious.measures.base import FloatArray
 
 
 @kernel

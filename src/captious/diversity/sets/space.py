@@ -7,12 +7,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from captious.corpus import Captions, Corpus, IntArray
-from captious.diversity.sets.api import Kernel, read_df
-from captious.diversity.sets.caption_kernels import make_kernel, symmetric_part
+from captious.corpus import Captions, Corpus
+from captious.diversity.sets.api import read_df
+from captious.diversity.sets.caption_kernels import Kernel, make_kernel, symmetric_part
 from captious.errors import InputError, did_you_mean
-from captious.metrics.base import FloatArray
-from captious.metrics.document_frequency import DocumentFrequencies
+from captious.frequencies import DocumentFrequencies
+from captious.measures.base import FloatArray
+from captious.ragged import IntArray
 from captious.text.stopwords import ENGLISH
 
 #: Axes of the radar charts of the paper.
@@ -113,7 +114,8 @@ def kernel_matrix(
     """Similarities of all pairs of the given captions, of whichever images."""
     made = make_kernel(kernel, read_df(df))
     rows, columns = (place.ravel() for place in np.indices((len(index), len(index))))
-    values = made.similarities(corpus, captions, index[rows], index[columns]).reshape(len(index), len(index))
+    state = made.prepare(corpus.references)
+    values = made.similarities(captions, index[rows], index[columns], state).reshape(len(index), len(index))
     return symmetric_part(values)
 
 
@@ -147,10 +149,10 @@ def caption_map(
             index = captions_of(corpus, image)
             listed.append((image, corpus.name, [corpus.candidates.texts[i] for i in index.tolist()], False))
         if human:
-            place = first.ids.index(image)
+            place = int(first.images[first.ids.index(image)])
             begin, end = first.references.image_offsets[place : place + 2].tolist()
-            listed.append((image, "human", first.references.texts[begin:end], True))
-    together = Captions([texts for _, _, texts, _ in listed], first.tokenizer, first.candidates.lexicon)
+            listed.append((image, "human", list(first.references.texts[begin:end]), True))
+    together = Captions.of([texts for _, _, texts, _ in listed], first.tokenizer, over=first.references)
     points = mds(kernel_matrix(first, together, np.arange(len(together)), kernel=kernel, df=df))
     bounds = together.image_offsets.tolist()
     return [

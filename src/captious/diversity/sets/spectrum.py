@@ -10,9 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from captious.corpus import Captions, IntArray
-from captious.metrics.base import FloatArray
+from captious.corpus import Captions
+from captious.measures.base import FloatArray
 from captious.progress import track
+from captious.ragged import IntArray
 
 #: Cells of kernel matrices handled at once (32 MB).
 _CELLS = 4_000_000

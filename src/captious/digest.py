@@ -1,0 +1,34 @@
+"""Short names of content, for signatures: equal content has one name, however it was reached."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Hexadecimal digits of a digest in a signature.
+DIGITS = 8
+
+
+def of_lines(lines: Iterable[str]) -> str:
+    """The digest of lines of text, in their order."""
+    state = hashlib.blake2b(digest_size=16)
+    for line in lines:
+        state.update(line.encode("utf-8", "surrogatepass") + b"\n")
+    return state.hexdigest()[:DIGITS]
+
+
+def of_arrays(*arrays: NDArray[np.generic]) -> str:
+    """The digest of arrays."""
+    state = hashlib.blake2b(digest_size=16)
+    for array in arrays:
+        state.update(repr((array.dtype.str, array.shape)).encode())
+        state.update(np.ascontiguousarray(array).view(np.uint8).data)
+    return state.hexdigest()[:DIGITS]
+
+
+def together(*digests: str) -> str:
+    """One digest of several."""
+    return of_lines(digests)
