@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from captious import significance
+from captious import records, significance
 from captious.corpus import Corpus
+from captious.errors import InputError
 from captious.measures.base import FloatArray, Measure
+from captious.merging import merged
 from captious.ragged import offsets_of
+from captious.records import ScoredCaptions
 from captious.signature import Signature, sign
 
 
@@ -30,10 +34,11 @@ class Score:
     ) -> None:
         self.measure = measure
         self.name: str = measure.name
-        #: One row of sufficient statistics per caption, or per image.
-        self.statistics = statistics
+        #: One row of sufficient statistics per caption, or per image. Rows lie one after the other, whoever made them: the
+        #: order in memory is the order of summing.
+        self.statistics = np.ascontiguousarray(statistics, dtype=np.float64)
         self.ids = ids
-        self._image_offsets = image_offsets
+        self.image_offsets = image_offsets
         #: How the number was made; numbers with different signatures are not comparable.
         self.signature = Signature(signature)
 
@@ -63,10 +68,10 @@ class Score:
     @cached_property
     def image_statistics(self) -> FloatArray:
         """One row per image: the mean over its captions, so that every image weighs the same."""
-        counts = np.diff(self._image_offsets)
+        counts = np.diff(self.image_offsets)
         if np.all(counts == 1):
             return self.statistics
-        means = np.add.reduceat(self.statistics, self._image_offsets[:-1], axis=0) / counts[:, None]
+        means = np.add.reduceat(self.statistics, self.image_offsets[:-1], axis=0) / counts[:, None]
         return means
 
     @cached_property
@@ -90,18 +95,18 @@ class Score:
         return self._by_image(np.maximum if self.measure.higher_is_better else np.minimum)
 
     def _by_image(self, combine: np.ufunc) -> dict[str, float]:
-        values = combine.reduceat(self.per_caption, self._image_offsets[:-1])
+        values = combine.reduceat(self.per_caption, self.image_offsets[:-1])
         if combine is np.add:
-            values = values / np.diff(self._image_offsets)
+            values = values / np.diff(self.image_offsets)
         return dict(zip(self.ids, values.tolist()))
 
     @cached_property
     def best_captions(self) -> NDArray[np.int64]:
         """Index of the best caption of each image (the first among equals)."""
         sign = -1.0 if self.measure.higher_is_better else 1.0
-        image = np.repeat(np.arange(len(self.ids)), np.diff(self._image_offsets))
+        image = np.repeat(np.arange(len(self.ids)), np.diff(self.image_offsets))
         order = np.lexsort((np.arange(len(image)), np.nan_to_num(sign * self.per_caption, nan=np.inf), image))
-        best: NDArray[np.int64] = order[self._image_offsets[:-1]].astype(np.int64)
+        best: NDArray[np.int64] = order[self.image_offsets[:-1]].astype(np.int64)
         return best
 
     @cached_property
@@ -148,10 +153,17 @@ class Score:
 class Scores(Mapping[str, Score]):
     """The scores of one system, by metric name in any case."""
 
-    def __init__(self, system: str, scores: list[Score]) -> None:
+    def __init__(self, system: str, scores: list[Score], captions: ScoredCaptions | None = None) -> None:
         self.system = system
+        #: The captions that were scored, where they are known.
+        self.captions = captions
         self._scores = {score.name: score for score in scores}
         self._fold = {name.casefold(): name for name in self._scores}
+
+    @staticmethod
+    def of(corpus: Corpus, measures: Iterable[Measure]) -> Scores:
+        """Score the candidates of a corpus by several measures."""
+        return Scores(corpus.name, [Score.of(measure, corpus) for measure in measures], ScoredCaptions.of(corpus))
 
     def __getitem__(self, name: str) -> Score:
         return self._scores[self._fold.get(name.casefold(), name)]
@@ -168,6 +180,48 @@ class Scores(Mapping[str, Score]):
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={score.value:.4f}" for name, score in self.items())
         return f"Scores({self.system!r}: {values})"
+
+    def save(self, path: str | Path, *, texts: bool = True) -> None:
+        """Keep the scores in a file (``NAME.scores``); without the texts of the captions unless ``texts``."""
+        records.write(path, self._saved(), texts=texts)
+
+    @staticmethod
+    def load(path: str | Path) -> Scores:
+        """Scores from a file: the same numbers, intervals and tests, bit for bit, without scoring again."""
+        saved = records.read(path)
+        found = Scores._restored(saved)
+        for record, score in zip(saved.records, found.values()):
+            # The formula is this version's. Where it is no longer that of the file, the number would be another.
+            if not np.isclose(score.value, record.value, rtol=1e-9, atol=1e-12, equal_nan=True):
+                raise InputError(
+                    f"{path}: {score.name} was {record.value:.6g} when it was saved and is {score.value:.6g} by the formula "
+                    f"known here; use the version that made it ({score.signature.fields.get('captious', 'unknown')})"
+                )
+        return found
+
+    @staticmethod
+    def merge(
+        parts: Iterable[Scores | str | Path], *, name: str | None = None, order: Sequence[str] | None = None
+    ) -> Scores:
+        """The scores of a system from scores of parts of its images (``captious.load(…, part=True)``).
+
+        Images come in the order of the references, so the result is that of scoring all at once, bit for bit, whichever
+        way the parts come. Without references they come in the order of their ids, or in the ``order`` given. The
+        system has the name of the first part unless told. Refused: parts that share images, or that were scored differently.
+        """
+        known = [part if isinstance(part, Scores) else Scores.load(part) for part in parts]
+        return Scores._restored(merged([part._saved() for part in known], name, order))
+
+    def _saved(self) -> records.Saved:
+        rows = [
+            records.Record(s.measure, s.statistics, s.ids, s.image_offsets, s.signature, s.value) for s in self.values()
+        ]
+        return records.Saved(self.system, rows, self.captions)
+
+    @staticmethod
+    def _restored(saved: records.Saved) -> Scores:
+        scores = [Score(r.measure, r.statistics, r.ids, r.image_offsets, r.signature) for r in saved.records]
+        return Scores(saved.system, scores, saved.captions)
 
     def to_json(self, *, per_image: bool = False, ci: bool = False) -> dict[str, Any]:
         """A JSON-ready description of all scores."""

@@ -100,6 +100,19 @@ class Measure(ABC):
         """For the signature: what else of the corpus the numbers depend on, where it is decided by the corpus."""
         return {}
 
+    def recipe(self) -> dict[str, Any]:
+        """How the formula (:meth:`value`, :meth:`per_row`) is made again for scores that were kept in a file: JSON.
+
+        A mean needs no more than that word; any other formula is that of the measure of this name, with its settings
+        (:mod:`captious.measures.recipes`). What is composed of other measures says how.
+        """
+        kind = type(self)
+        if kind.value is Measure.value and kind.per_row is Measure.per_row:
+            return {"formula": "mean"}
+        settings = {option.name: getattr(self, option.name) for option in self.options if option.setting}
+        package = kind.__module__.partition(".")[0]
+        return {"formula": "measure", "measure": self.name, "settings": settings, "package": package}
+
 
 def as_statistics(values: FloatArray) -> FloatArray:
     """The statistics of a measure that is a mean of values: (value, 1), and (0, 0) where it is undefined."""

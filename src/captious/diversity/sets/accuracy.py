@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from captious.corpus import Captions, Corpus
 from captious.diversity.sets.base import SetMeasure
 from captious.errors import InputError
 from captious.measures.base import FloatArray, Measure
+from captious.measures.recipes import Formula, formula
 from captious.measures.resources import Resource
 from captious.scores import Score
 from captious.signature import described
@@ -46,6 +48,9 @@ class SetAccuracy(SetMeasure):
     def per_row(self, statistics: FloatArray) -> FloatArray:
         return self.metric.per_row(statistics)
 
+    def recipe(self) -> dict[str, Any]:
+        return self.metric.recipe()
+
     def check(self, corpus: Corpus | None = None) -> None:
         self.metric.check(corpus)
 
@@ -74,6 +79,29 @@ def f_measure(
     return np.divide(above, below, out=np.zeros(np.broadcast(above, below).shape), where=below > 0)
 
 
+class FFormula:
+    """The F-measure from summed rows: the first columns are those of the diversity, the others those of the accuracy."""
+
+    def __init__(self, diversity: Formula, accuracy: Formula, columns: int, beta_squared: float) -> None:
+        self.diversity, self.accuracy = diversity, accuracy
+        self.columns, self.beta_squared = columns, beta_squared
+
+    @classmethod
+    def from_recipe(cls, recipe: Mapping[str, Any]) -> FFormula:
+        """See :meth:`FMeasure.recipe`."""
+        parts = formula(recipe["diversity"]), formula(recipe["accuracy"])
+        return cls(*parts, int(recipe["columns"]), float(recipe["beta2"]))
+
+    def value(self, sums: FloatArray) -> FloatArray:
+        """From sums of shape (…, k)."""
+        k = self.columns
+        return f_measure(self.diversity.value(sums[..., :k]), self.accuracy.value(sums[..., k:]), self.beta_squared)
+
+    def per_row(self, statistics: FloatArray) -> FloatArray:
+        """The same of each row."""
+        return self.value(statistics)
+
+
 class FMeasure(SetMeasure):
     """The weighted harmonic mean of a diversity and an accuracy; over a corpus, of their means."""
 
@@ -89,16 +117,24 @@ class FMeasure(SetMeasure):
         self.beta_squared = beta_squared
         self.name = "F-measure"
         self.summary = f"weighted harmonic mean of {diversity.name} and {accuracy.name}, β² = {beta_squared:g}"
+        columns = diversity.image_statistics.shape[1]
+        self.formula = FFormula(diversity.measure, accuracy.measure, columns, beta_squared)
 
     def statistics(self, corpus: Corpus, state: None) -> FloatArray:
         # Both parts keep their own statistics, so that resampled images give both means anew.
         return np.concatenate([self.diversity.image_statistics, self.accuracy.image_statistics], axis=1)
 
     def value(self, sums: FloatArray) -> FloatArray:
-        k = self.diversity.image_statistics.shape[1]
-        return f_measure(
-            self.diversity.measure.value(sums[..., :k]), self.accuracy.measure.value(sums[..., k:]), self.beta_squared
-        )
+        return self.formula.value(sums)
+
+    def recipe(self) -> dict[str, Any]:
+        return {
+            "formula": "F-measure",
+            "diversity": self.diversity.measure.recipe(),
+            "accuracy": self.accuracy.measure.recipe(),
+            "columns": self.formula.columns,
+            "beta2": self.beta_squared,
+        }
 
     def parameters(self) -> dict[str, str]:
         return {

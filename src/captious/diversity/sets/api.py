@@ -26,6 +26,7 @@ from captious.measures.base import Measure
 from captious.measures.making import make_measures
 from captious.measures.registry import Wanted
 from captious.metrics.bleu import MAX_N
+from captious.records import ScoredCaptions
 from captious.references import load
 from captious.scores import Score, Scores
 
@@ -43,7 +44,7 @@ class SetDiversity(Scores):
     """The measures of one system's sets, by name in any case."""
 
     def __init__(self, corpus: Corpus, scores: list[Score], left_out: Mapping[str, str]) -> None:
-        super().__init__(corpus.name, scores)
+        super().__init__(corpus.name, scores, ScoredCaptions.of(corpus))
         self.corpus = corpus
         #: Measures that could not be computed, with the reason.
         self.left_out = dict(left_out)

@@ -21,6 +21,7 @@ from captious.frequencies import DocumentFrequencies
 from captious.measures.base import FloatArray, Measure
 from captious.measures.making import make_measures
 from captious.ragged import IntArray
+from captious.records import ScoredCaptions
 from captious.scores import Score, Scores
 from captious.signature import sign
 
@@ -109,4 +110,4 @@ def _measure(
         known = Score(accuracy, kept, cut.ids, cut.candidates.image_offsets, sign(accuracy, cut))
         for measure in (SetAccuracy(accuracy), SetAccuracy(accuracy, oracle=True)):
             scores.append(Score.of_images(measure, measure.rows_of(known), cut.ids, sign(measure, cut)))
-    return Scores(corpus.name, scores)
+    return Scores(corpus.name, scores, ScoredCaptions.of(cut))
