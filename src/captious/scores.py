@@ -15,6 +15,7 @@ from captious.corpus import Corpus
 from captious.measures.base import FloatArray, Measure
 from captious.ragged import offsets_of
 from captious.signature import Signature, sign
+from captious.statistics import Rows
 
 
 class Score:
@@ -23,15 +24,15 @@ class Score:
     def __init__(
         self,
         measure: Measure,
-        statistics: FloatArray,
+        statistics: Rows,
         ids: tuple[str, ...],
         image_offsets: NDArray[np.int64],
         signature: str,
     ) -> None:
         self.measure = measure
         self.name: str = measure.name
-        #: One row of sufficient statistics per caption, or per image.
-        self.statistics = statistics
+        #: One row of sufficient statistics per caption, or per image (see :mod:`captious.statistics`).
+        self.statistics: Any = statistics
         self.ids = ids
         self._image_offsets = image_offsets
         #: How the number was made; numbers with different signatures are not comparable.
@@ -43,12 +44,12 @@ class Score:
         measure.check(corpus)
         prepared = state if state is not None else measure.prepare(corpus.references)
         statistics = measure.statistics(corpus, prepared)
-        if measure.rows == "image":
+        if measure.rows != "caption":
             return cls.of_images(measure, statistics, corpus.ids, sign(measure, corpus))
         return cls(measure, statistics, corpus.ids, corpus.candidates.image_offsets, sign(measure, corpus))
 
     @classmethod
-    def of_images(cls, measure: Measure, statistics: FloatArray, ids: tuple[str, ...], signature: str) -> Score:
+    def of_images(cls, measure: Measure, statistics: Rows, ids: tuple[str, ...], signature: str) -> Score:
         """A score whose statistics have one row per image (diversity of a set, say)."""
         return cls(measure, statistics, ids, offsets_of([1] * len(ids)), signature)
 
@@ -61,7 +62,7 @@ class Score:
         return f"Score({self.signature!r}, value={self.value:.6g})"
 
     @cached_property
-    def image_statistics(self) -> FloatArray:
+    def image_statistics(self) -> Any:
         """One row per image: the mean over its captions, so that every image weighs the same."""
         counts = np.diff(self._image_offsets)
         if np.all(counts == 1):
