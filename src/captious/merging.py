@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from captious.errors import InputError, some
-from captious.measures.base import FloatArray
 from captious.ragged import IntArray, offsets_of, runs
 from captious.records import Record, Saved, ScoredCaptions
 from captious.signature import Signature
+from captious.statistics import Rows, concatenate
 
 #: Captions per image: the only thing in a signature that a part may have otherwise than the whole.
 _SIZES = "m"
@@ -25,7 +25,7 @@ def merged(parts: Sequence[Saved], name: str | None = None, order: Sequence[str]
         raise InputError("there is nothing to merge: give the scores of at least one part")
     _check(parts)
     rank = _ranks(parts, order)
-    joined: dict[tuple[int, ...], FloatArray] = {}
+    joined: dict[tuple[int, ...], Rows] = {}
     records = [_merge(rows, rank, joined) for rows in zip(*(_in_order(part, parts[0]) for part in parts))]
     return Saved(name or parts[0].system, records, _captions(parts, rank))
 
@@ -96,15 +96,15 @@ def _natural(image: str) -> tuple[list[tuple[int, int, str]], str]:
     return [(0, int(piece), "") if piece[0] in "0123456789" else (1, 0, piece) for piece in pieces], image
 
 
-def _merge(rows: Sequence[Record], rank: dict[str, int], joined: dict[tuple[int, ...], FloatArray]) -> Record:
+def _merge(rows: Sequence[Record], rank: dict[str, int], joined: dict[tuple[int, ...], Rows]) -> Record:
     """One measure. Measures that share their statistics in every part share them afterwards."""
     ids, offsets, picked = _arranged([(row.ids, row.image_offsets) for row in rows], rank)
     key = tuple(id(row.statistics) for row in rows)
     if key not in joined:
-        widths = {row.statistics.shape[1] for row in rows}
-        if len(widths) > 1:
-            raise InputError(f"{rows[0].measure.name}: the parts have tables of different widths {sorted(widths)}")
-        joined[key] = np.concatenate([row.statistics for row in rows])[picked]
+        try:
+            joined[key] = concatenate([row.statistics for row in rows])[picked]
+        except ValueError as error:
+            raise InputError(f"{rows[0].measure.name}: the tables of the parts do not fit each other ({error})") from error
     return Record(rows[0].measure, joined[key], ids, offsets, _signature(rows), math.nan)
 
 

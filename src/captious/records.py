@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from captious import digest
+from captious import digest, statistics
 from captious._version import __version__
 from captious.corpus import Corpus
 from captious.errors import InputError
 from captious.io import container
-from captious.measures.base import FloatArray, Measure
+from captious.measures.base import Measure
 from captious.measures.recipes import describe, restore
+from captious.memo import Arrays
 from captious.ragged import IntArray
+from captious.statistics import Rows
 
 KIND = "scores"
 VERSION = 1
@@ -28,7 +30,7 @@ class Record(NamedTuple):
     """One measure of one system: what a :class:`captious.scores.Score` is made of."""
 
     measure: Measure
-    statistics: FloatArray
+    statistics: Rows
     ids: tuple[str, ...]
     image_offsets: IntArray
     signature: str
@@ -81,12 +83,12 @@ def write(path: str | Path, saved: Saved, *, texts: bool = True) -> None:
             arrays[f"frame/{number}/captions"] = np.asarray(offsets, dtype=np.int64)
         return frames[key]
 
-    def table(statistics: FloatArray) -> int:
+    def table(rows: Rows) -> int:
         """BLEU-1 to BLEU-4 are formulas of one table."""
-        if id(statistics) not in tables:
-            number = tables[id(statistics)] = len(tables)
-            arrays[f"statistics/{number}"] = statistics
-        return tables[id(statistics)]
+        if id(rows) not in tables:
+            number = tables[id(rows)] = len(tables)
+            arrays.update({f"statistics/{number}/{name}": values for name, values in statistics.pack(rows).items()})
+        return tables[id(rows)]
 
     rows = [
         {
@@ -146,11 +148,31 @@ def _saved(file: container.Container) -> Saved:
     return Saved(str(meta["system"]), records, captions)
 
 
-def _records(rows: Sequence[Mapping[str, Any]], arrays: Mapping[str, Any], frame: Any) -> Iterator[Record]:
+def _records(
+    rows: Sequence[Mapping[str, Any]], arrays: Arrays, frame: Callable[[int], tuple[tuple[str, ...], IntArray]]
+) -> Iterator[Record]:
+    tables: dict[int, Rows] = {}
     for row in rows:
         ids, offsets = frame(row["frame"])
-        statistics = arrays[f"statistics/{row['statistics']}"]
-        if statistics.dtype != np.float64 or statistics.ndim != 2 or len(statistics) != offsets[-1]:
+        number = int(row["statistics"])
+        if number not in tables:
+            start = f"statistics/{number}/"
+            tables[number] = _table({name[len(start) :]: arrays[name] for name in arrays if name.startswith(start)})
+        if len(tables[number]) != offsets[-1]:
             raise ValueError(f"statistics of {row['name']} that do not fit the captions")
         value = math.nan if row["value"] is None else float(row["value"])
-        yield Record(restore(row), statistics, ids, offsets, str(row["signature"]), value)
+        yield Record(restore(row), tables[number], ids, offsets, str(row["signature"]), value)
+
+
+def _table(arrays: Arrays) -> Rows:
+    """Rows of statistics, if these are some."""
+    rows = statistics.unpack(arrays)
+    if isinstance(rows, statistics.Sequences):
+        offsets, items = rows.offsets, rows.items
+        sound = len(offsets) and offsets[0] == 0 and offsets[-1] == len(items) and not (np.diff(offsets) < 0).any()
+        inside = not len(items) or (items.min() >= 0 and items.max() < len(rows.keys))
+        if not (sound and inside and (rows.known is None or len(rows.known) == len(rows.keys))):
+            raise ValueError("impossible rows of words")
+    elif rows.dtype != np.float64 or rows.ndim != 2:
+        raise ValueError("rows of statistics that are no numbers")
+    return rows

@@ -19,6 +19,7 @@ from captious.merging import merged
 from captious.ragged import offsets_of
 from captious.records import ScoredCaptions
 from captious.signature import Signature, sign
+from captious.statistics import Rows, arranged
 
 
 class Score:
@@ -27,16 +28,16 @@ class Score:
     def __init__(
         self,
         measure: Measure,
-        statistics: FloatArray,
+        statistics: Rows,
         ids: tuple[str, ...],
         image_offsets: NDArray[np.int64],
         signature: str,
     ) -> None:
         self.measure = measure
         self.name: str = measure.name
-        #: One row of sufficient statistics per caption, or per image. Rows lie one after the other, whoever made them: the
-        #: order in memory is the order of summing.
-        self.statistics = np.ascontiguousarray(statistics, dtype=np.float64)
+        #: One row of sufficient statistics per caption, or per image (see :mod:`captious.statistics`). Rows of numbers lie
+        #: one after the other, whoever made them: the order in memory is the order of summing.
+        self.statistics: Any = arranged(statistics)
         self.ids = ids
         self.image_offsets = image_offsets
         #: How the number was made; numbers with different signatures are not comparable.
@@ -48,12 +49,12 @@ class Score:
         measure.check(corpus)
         prepared = state if state is not None else measure.prepare(corpus.references)
         statistics = measure.statistics(corpus, prepared)
-        if measure.rows == "image":
+        if measure.rows != "caption":
             return cls.of_images(measure, statistics, corpus.ids, sign(measure, corpus))
         return cls(measure, statistics, corpus.ids, corpus.candidates.image_offsets, sign(measure, corpus))
 
     @classmethod
-    def of_images(cls, measure: Measure, statistics: FloatArray, ids: tuple[str, ...], signature: str) -> Score:
+    def of_images(cls, measure: Measure, statistics: Rows, ids: tuple[str, ...], signature: str) -> Score:
         """A score whose statistics have one row per image (diversity of a set, say)."""
         return cls(measure, statistics, ids, offsets_of([1] * len(ids)), signature)
 
@@ -66,7 +67,7 @@ class Score:
         return f"Score({self.signature!r}, value={self.value:.6g})"
 
     @cached_property
-    def image_statistics(self) -> FloatArray:
+    def image_statistics(self) -> Any:
         """One row per image: the mean over its captions, so that every image weighs the same."""
         counts = np.diff(self.image_offsets)
         if np.all(counts == 1):

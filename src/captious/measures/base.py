@@ -20,11 +20,12 @@ from captious.corpus import Captions, Corpus
 from captious.errors import InputError
 from captious.measures.options import Option
 from captious.measures.resources import Resource
+from captious.statistics import Rows
 
 FloatArray = NDArray[np.float64]
 
-#: What one row of statistics belongs to. Rows of a corpus measure belong to captions too, but a caption by itself has no
-#: value: the measure is of all of them together.
+#: What a value belongs to. Statistics have one row per caption, or per image; those of a corpus measure have one per image
+#: too, but an image by itself has no value: the measure is of all of them together.
 Unit = Literal["caption", "image", "corpus"]
 #: What the captions must have: references; more than one image; more than one caption per image.
 Need = Literal["references", "images", "sets"]
@@ -60,16 +61,17 @@ class Measure(ABC):
         return None
 
     @abstractmethod
-    def statistics(self, corpus: Corpus, state: Any) -> FloatArray:
-        """One row of sufficient statistics per caption (per image, where ``rows`` says so) of the candidates."""
+    def statistics(self, corpus: Corpus, state: Any) -> Rows:
+        """One row of sufficient statistics per caption of the candidates (per image, unless ``rows`` is "caption")."""
 
-    def value(self, sums: FloatArray) -> FloatArray:
-        """Scores from summed (or averaged) statistics of shape (…, k). By default the mean: column 0 over column 1."""
-        count = sums[..., 1]
+    def value(self, sums: Any) -> FloatArray:
+        """Scores from summed (or averaged) statistics of shape (…, k), or from texts, where statistics are words (see
+        :mod:`captious.statistics`). By default the mean: column 0 over column 1."""
+        count: FloatArray = sums[..., 1]
         mean: FloatArray = np.divide(sums[..., 0], count, out=np.full_like(count, np.nan), where=count > 0)
         return mean
 
-    def per_row(self, statistics: FloatArray) -> FloatArray:
+    def per_row(self, statistics: Any) -> FloatArray:
         """The score of each row (caption or image) by itself."""
         return self.value(statistics)
 

@@ -21,11 +21,11 @@ COMPOSED = {"F-measure": "captious.diversity.sets.accuracy:FFormula"}
 class Formula(Protocol):
     """From summed statistics to a score, and from each row to its own."""
 
-    def value(self, sums: FloatArray) -> FloatArray:
+    def value(self, sums: Any) -> FloatArray:
         """Scores from sums of shape (…, k)."""
         ...
 
-    def per_row(self, statistics: FloatArray) -> FloatArray:
+    def per_row(self, statistics: Any) -> FloatArray:
         """The score of each row by itself."""
         ...
 
@@ -71,10 +71,10 @@ class SavedMeasure(Measure):
     def statistics(self, corpus: Corpus, state: Any) -> FloatArray:
         raise InputError(f"{self.name} comes from saved scores and cannot score captions; name the metric to score anew")
 
-    def value(self, sums: FloatArray) -> FloatArray:
+    def value(self, sums: Any) -> FloatArray:
         return self._formula.value(sums)
 
-    def per_row(self, statistics: FloatArray) -> FloatArray:
+    def per_row(self, statistics: Any) -> FloatArray:
         return self._formula.per_row(statistics)
 
     def recipe(self) -> dict[str, Any]:
