@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from captious._version import __version__
 
 if TYPE_CHECKING:
-    from captious.api import Comparison, compare, score
+    from captious.api import load_scores, score
+    from captious.comparison import Comparison, Comparisons, compare
     from captious.corpus import Captions, Corpus
     from captious.diversity.corpus import corpus_diversity
     from captious.diversity.sets.api import diversity
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 _WHERE = {
     "Captions": "captious.corpus",
     "CaptiousError": "captious.errors",
-    "Comparison": "captious.api",
+    "Comparison": "captious.comparison",
+    "Comparisons": "captious.comparison",
     "Corpus": "captious.corpus",
     "FrequencyTable": "captious.frequencies",
     "InputError": "captious.errors",
@@ -39,10 +41,11 @@ _WHERE = {
     "References": "captious.references",
     "Score": "captious.scores",
     "Scores": "captious.scores",
-    "compare": "captious.api",
+    "compare": "captious.comparison",
     "corpus_diversity": "captious.diversity.corpus",
     "diversity": "captious.diversity",
     "load": "captious.references",
+    "load_scores": "captious.api",
     "load_systems": "captious.references",
     "scene_graph": "captious.scene",
     "score": "captious.api",
@@ -52,6 +55,7 @@ __all__ = [
     "Captions",
     "CaptiousError",
     "Comparison",
+    "Comparisons",
     "Corpus",
     "FrequencyTable",
     "InputError",
@@ -66,6 +70,7 @@ __all__ = [
     "corpus_diversity",
     "diversity",
     "load",
+    "load_scores",
     "load_systems",
     "scene_graph",
     "score",

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from captious import significance
+from captious.comparison import Comparison, Comparisons, compare, compare_scores
 from captious.corpus import Corpus
-from captious.errors import InputError
 from captious.measures.making import make_measures
 from captious.measures.registry import Wanted
 from captious.references import load, load_systems
-from captious.scores import Score, Scores, json_number
+from captious.scores import Scores
 
-__all__ = ["Comparison", "compare", "compare_scores", "load", "load_systems", "score"]
+__all__ = ["Comparison", "Comparisons", "compare", "compare_scores", "load", "load_scores", "load_systems", "score"]
+
+load_scores = Scores.load
 
 
 def score(corpus: Corpus, metrics: Wanted = "coco", **options: Any) -> Scores:

@@ -9,7 +9,7 @@ their resampled values are shifted by the mean of the error before anything is r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -100,6 +100,11 @@ def paired_bootstrap(
         k = a.shape[1]
         differences = value(sums[:, k:]) - value(sums[:, :k])
     observed = float(value(b.sum(axis=0)) - value(a.sum(axis=0)))
+    return of_differences(differences, observed, level)
+
+
+def of_differences(differences: FloatArray, observed: float, level: float = 0.95) -> tuple[float, float, float]:
+    """Interval and p-value of the paired bootstrap, from the differences of all resamples."""
     if np.isnan(observed):
         return float("nan"), float("nan"), float("nan")
     low, high = _percentiles(differences, level)
@@ -109,24 +114,45 @@ def paired_bootstrap(
     return low, high, p
 
 
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values corrected for their number (Holm 1979): reject where they are at most α, and the chance of any false rejection
+    is at most α. Undefined ones stay so and do not count."""
+    p = np.asarray(p_values, dtype=np.float64)
+    corrected = np.full(len(p), np.nan)
+    defined = np.flatnonzero(~np.isnan(p))
+    order = defined[np.argsort(p[defined], kind="stable")]
+    # The smallest is multiplied by their number, the next by one less, and none may fall below the one before it.
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)))
+    return [float(value) for value in corrected]
+
+
+def swaps(n: int, trials: int, seed: int) -> Iterator[NDArray[np.int8]]:
+    """For each trial of a randomisation test, on which images the two systems change sides; in batches."""
+    generator = np.random.default_rng(seed)
+    for size in _batches(trials, n):
+        yield generator.integers(0, 2, size=(size, n), dtype=np.int8)
+
+
+def extreme_trials(apart: FloatArray, observed: float) -> tuple[int, int]:
+    """How many trials have a difference as large as the observed one, and how many have any."""
+    # Rounding must not turn a tie into a loss.
+    return int(np.sum(np.abs(apart) >= observed - 1e-12)), int(np.sum(~np.isnan(apart)))
+
+
 def randomisation(a: Rows, b: Rows, value: Value, trials: int = TRIALS, seed: int = SEED) -> float:
     """Two-sided p-value of approximate randomisation: swap the two systems' rows on random images.
 
     Trials in which a score is undefined are left out; where the difference itself is undefined, so is the p-value.
     """
-    n = len(a)
-    generator = np.random.default_rng(seed)
     total_a, total_b = a.sum(axis=0), b.sum(axis=0)
     observed = abs(float(value(total_b) - value(total_a)))
     if np.isnan(observed):
         return float("nan")
     swapped = _swap_texts(a, b, value) if isinstance(a, Sequences) and isinstance(b, Sequences) else _swap_sums(a, b, value)
     extreme = defined = 0
-    for size in _batches(trials, n):
-        apart = np.abs(swapped(generator.integers(0, 2, size=(size, n), dtype=np.int8)))
-        # Rounding must not turn a tie into a loss.
-        extreme += int(np.sum(apart >= observed - 1e-12))
-        defined += int(np.sum(~np.isnan(apart)))
+    for batch in swaps(len(a), trials, seed):
+        more, all_of_them = extreme_trials(swapped(batch), observed)
+        extreme, defined = extreme + more, defined + all_of_them
     return (extreme + 1) / (defined + 1)
 
 

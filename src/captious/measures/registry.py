@@ -117,25 +117,25 @@ def _folded() -> dict[str, str]:
 def named(wanted: Wanted) -> list[str | Measure]:
     """Those measures that are asked for by their own name (or as objects), not as members of a group."""
     by_fold = _folded()
-    parts = _parts(wanted)
-    return [p if isinstance(p, Measure) else by_fold[p.casefold()] for p in parts if isinstance(p, Measure) or p.casefold() in by_fold]
+    return [p if isinstance(p, Measure) else by_fold[p.casefold()] for p in parts(wanted) if isinstance(p, Measure) or p.casefold() in by_fold]
 
 
-def _parts(wanted: Wanted) -> list[str | Measure]:
-    parts: list[str | Measure] = []
+def parts(wanted: Wanted) -> list[str | Measure]:
+    """Names, groups and measures one by one."""
+    found: list[str | Measure] = []
     for item in [wanted] if isinstance(wanted, str | Measure) else wanted:
         if isinstance(item, str):
-            parts.extend(part.strip() for part in item.split(","))
+            found.extend(part.strip() for part in item.split(","))
         else:
-            parts.append(item)
-    return parts
+            found.append(item)
+    return found
 
 
 def resolve(wanted: Wanted) -> list[str | Measure]:
     """Names from names, groups ("coco", "all") and comma-separated lists; measures that are objects pass through."""
     by_fold = _folded()
     found: list[str | Measure] = []
-    for part in _parts(wanted):
+    for part in parts(wanted):
         if isinstance(part, Measure):
             found.append(part)
         elif part.casefold() in by_fold:

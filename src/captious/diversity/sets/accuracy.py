@@ -40,7 +40,8 @@ class SetAccuracy(SetMeasure):
 
     def rows_of(self, score: Score) -> FloatArray:
         """The rows of the images, from the score of every caption."""
-        return score.statistics[score.best_captions] if self.oracle else score.image_statistics
+        rows: FloatArray = score.statistics[score.best_captions] if self.oracle else score.image_statistics
+        return rows
 
     def value(self, sums: FloatArray) -> FloatArray:
         return self.metric.value(sums)
