@@ -20,7 +20,8 @@ from captious.measures.base import Measure
 from captious.measures.making import make_measures
 from captious.measures.registry import Wanted
 from captious.paired import PairedTests
-from captious.records import SUFFIX
+from captious.progress import track
+from captious.records import SUFFIX, ScoredCaptions
 from captious.scores import Score, Scores, json_number
 
 #: The chance of calling any difference real that is none, over all comparisons of one call.
@@ -215,14 +216,20 @@ def _scored(given: Sequence[Corpus | Scores], wanted: Wanted | None, options: di
     if len(known) < len(given):
         names = [name for name in known[0] if all(name in other for other in known)] if known else "coco"
         measures = make_measures(wanted if wanted is not None else names, options)
-    scores = [one if isinstance(one, Scores) else Scores.of(one, measures) for one in given]
+    work = [(one, measure) for one in given if isinstance(one, Corpus) for measure in measures]
+    made: dict[int, list[Score]] = {}
+    for corpus, measure in track(work, "scoring"):
+        made.setdefault(id(corpus), []).append(Score.of(measure, corpus))
+    scores = [
+        one if isinstance(one, Scores) else Scores(one.name, made[id(one)], ScoredCaptions.of(one)) for one in given
+    ]
     if wanted is None or not known:
         return scores
-    chosen = [measure.name for measure in measures] or _names(wanted, known[0])
-    return [_only(found, chosen) for found in scores]
+    chosen = [measure.name for measure in measures] or saved_names(wanted, known[0])
+    return [only(found, chosen) for found in scores]
 
 
-def _names(wanted: Wanted, scores: Scores) -> list[str]:
+def saved_names(wanted: Wanted, scores: Scores) -> list[str]:
     """Metrics by name, where there are only scores: those of the registry, or any that the scores have ("mean CIDEr-D")."""
     names: list[str] = []
     for part in registry.parts(wanted):
@@ -232,7 +239,8 @@ def _names(wanted: Wanted, scores: Scores) -> list[str]:
     return names
 
 
-def _only(scores: Scores, names: Sequence[str]) -> Scores:
+def only(scores: Scores, names: Sequence[str]) -> Scores:
+    """Some of the metrics of a system."""
     missing = [name for name in names if name not in scores]
     if missing:
         raise InputError(f"{scores.system} has no {some(missing)}; it has {some(scores, 40)}")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from captious.cli import options
-from captious.cli.output import print_table, write_csv, write_json
+from captious.cli.output import check_target, print_table, save_scores, write_csv, write_json
 from captious.errors import InputError
 
 #: Rows of the table, before accuracy; the JSON has every measure.
@@ -53,6 +53,8 @@ def diversity(
     ] = None,
     tokenizer: options.Tokenizer = "ptb",
     subset: options.Subset = False,
+    output: options.SaveTo = None,
+    no_texts: options.NoTexts = False,
     json: options.JsonOut = None,
     per_image: Annotated[
         Path | None, typer.Option("--per-image", metavar="OUT.csv", help="Write the measures of every image.")
@@ -70,6 +72,7 @@ def diversity(
     from captious.references import load_systems
     from captious.report import style
 
+    check_target(output, len(samples))
     if plots is not None:
         style.pyplot("drawing figures of diversity")  # a missing package is reported before any work
     judged = read_human_scores(human_scores) if human_scores is not None else None
@@ -94,6 +97,8 @@ def diversity(
         drawn = draw(
             systems, people, plots, df=table, kernel=chosen, accuracy=first or "CIDEr-D", images=image, beta_squared=beta2
         )
+    if output is not None:
+        save_scores([*systems, people], output, texts=not no_texts)
     if per_image is not None:
         write_per_image([*systems, people], per_image)
     if json is not None:

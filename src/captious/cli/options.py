@@ -32,13 +32,23 @@ AllowSeveral = Annotated[
     bool, typer.Option("--allow-several", help="An image may have several predictions; each is scored.")
 ]
 JsonOut = Annotated[str | None, typer.Option("--json", metavar="OUT", help="Write JSON to a file, or '-' for stdout.")]
+SaveTo = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="OUT", help="Save the scores: one system to NAME.scores, several into a folder."),
+]
+NoTexts = Annotated[bool, typer.Option("--no-texts", help="Save the scores without the captions themselves.")]
+Part = Annotated[
+    bool, typer.Option("--part", help="The predictions are of a part of the images: score them against all references.")
+]
+Confidence = Annotated[bool, typer.Option("--ci", help="Show 95 % bootstrap confidence intervals over images.")]
+WithSignatures = Annotated[bool, typer.Option("--signature", help="Also print how each number was made.")]
 MeteorData = Annotated[str | None, typer.Option("--meteor-data", metavar=METEOR_DATA.metavar, help=METEOR_DATA.help)]
 Objects = Annotated[str | None, typer.Option("--objects", metavar=OBJECTS.metavar, help=OBJECTS.help)]
 ChairSynonyms = Annotated[str | None, typer.Option("--chair-synonyms", metavar=CHAIR_SYNONYMS.metavar, help=CHAIR_SYNONYMS.help)]
 ParserName = Annotated[str | None, typer.Option("--parser", metavar=PARSER.metavar, help=PARSER.help)]
 Options = Annotated[
     list[str] | None,
-    typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of a metric, such as combine=max; repeatable."),
+    typer.Option("--option", "-O", metavar="NAME=VALUE", help="An option of a metric, such as combine=max; repeatable."),
 ]
 
 
