@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from captious._version import __version__
 
 if TYPE_CHECKING:
-    from captious.api import Comparison, compare, score
+    from captious.api import Comparison, compare, prepare, score
     from captious.corpus import Captions, Corpus
     from captious.diversity.corpus import corpus_diversity
     from captious.diversity.sets.api import diversity
@@ -44,6 +44,7 @@ _WHERE = {
     "diversity": "captious.diversity",
     "load": "captious.references",
     "load_systems": "captious.references",
+    "prepare": "captious.api",
     "scene_graph": "captious.scene",
     "score": "captious.api",
 }
@@ -67,6 +68,7 @@ __all__ = [
     "diversity",
     "load",
     "load_systems",
+    "prepare",
     "scene_graph",
     "score",
 ]
