@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from captious._version import __version__
 
 if TYPE_CHECKING:
-    from captious.api import load_scores, score
+    from captious.api import load_scores, prepare, score
     from captious.comparison import Comparison, Comparisons, compare
     from captious.corpus import Captions, Corpus
     from captious.diversity.corpus import corpus_diversity
@@ -47,6 +47,7 @@ _WHERE = {
     "load": "captious.references",
     "load_scores": "captious.api",
     "load_systems": "captious.references",
+    "prepare": "captious.api",
     "scene_graph": "captious.scene",
     "score": "captious.api",
 }
@@ -72,6 +73,7 @@ __all__ = [
     "load",
     "load_scores",
     "load_systems",
+    "prepare",
     "scene_graph",
     "score",
 ]

@@ -31,7 +31,7 @@ def compare(
     alpha: Annotated[
         float, typer.Option(help="A system is ahead where its p-value, corrected for all comparisons, is at most so large.")
     ] = 0.05,
-    tokenizer: options.Tokenizer = "ptb",
+    tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
     resamples: Annotated[int, typer.Option(min=10, help="Bootstrap resamples.")] = 1000,
@@ -51,7 +51,7 @@ def compare(
 
     references, systems = split(inputs)
     if references is None:
-        if tokenizer != "ptb" or subset or allow_several:
+        if tokenizer is not None or subset or allow_several:
             raise InputError("saved scores have their tokenizer and their images; --tokenizer, --subset and --allow-several are for captions")
         given_systems: list[Any] = list(systems)
     else:

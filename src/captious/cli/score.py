@@ -21,7 +21,7 @@ def score(
     metrics: options.Metrics = "coco",
     ci: options.Confidence = False,
     signature: options.WithSignatures = False,
-    tokenizer: options.Tokenizer = "ptb",
+    tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
     part: options.Part = False,
     allow_several: options.AllowSeveral = False,

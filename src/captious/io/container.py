@@ -10,6 +10,7 @@ Nothing in such a file is ever executed.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import mmap
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +45,7 @@ def write(path: str | Path, kind: str, version: int, meta: Mapping[str, Any], ar
         if data.dtype.kind not in _KINDS:
             raise ValueError(f"an array of {data.dtype} cannot be kept: {name}")
         data = data.astype(data.dtype.newbyteorder("<"), copy=False)
-        raw = memoryview(data.reshape(-1).view(np.uint8)) if data.size else memoryview(b"")
+        raw = data.reshape(-1).view(np.uint8).data if data.size else memoryview(b"")
         filling = bytes(-raw.nbytes % _ALIGNMENT)
         state = hashlib.blake2b(raw, digest_size=16)
         state.update(filling)
@@ -217,4 +218,4 @@ class Texts(Sequence[str]):
 
     def __iter__(self) -> Iterator[str]:
         data, bounds = self._data.tobytes(), self._offsets.tolist()
-        return (data[a:b].decode("utf-8", "surrogatepass") for a, b in zip(bounds, bounds[1:]))
+        return (data[a:b].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(bounds))
