@@ -169,8 +169,8 @@ def compare(
     if rows and rows[0].family * smallest > alpha:
         warnings.warn(
             CaptionWarning(
-                f"{trials:,} trials cannot give a p-value below {smallest:.2g}, which over {rows[0].family:,} comparisons is never "
-                f"significant at {alpha:g}; ask for more (--trials, trials=…), or compare fewer"
+                f"{trials:,} trials cannot give a p-value below {smallest:.2g}, too large for a family of {rows[0].family:,} at "
+                f"{alpha:g}: nothing can be significant; ask for more trials (--trials, trials=…), or compare less"
             ),
             stacklevel=2,
         )
