@@ -59,16 +59,16 @@ def diversity(
     ] = None,
 ) -> None:
     """Measure the diversity of several captions per image: one column per system, and one for people (the references)."""
-    from captious.diversity.sets import best as best_of
-    from captious.diversity.sets import diversity as measure
-    from captious.diversity.sets import human as measure_human
-    from captious.diversity.sets.api import read_df
-    from captious.diversity.sets.caption_kernels import make_kernel
-    from captious.diversity.training import TrainingCaptions
     from captious.measures.making import make_measures
     from captious.progress import track
     from captious.references import load_systems
     from captious.report import style
+    from captious.variety.sets import best as best_of
+    from captious.variety.sets import diversity as measure
+    from captious.variety.sets import human as measure_human
+    from captious.variety.sets.api import read_df
+    from captious.variety.sets.caption_kernels import make_kernel
+    from captious.variety.training import TrainingCaptions
 
     if plots is not None:
         style.pyplot("drawing figures of diversity")  # a missing package is reported before any work
@@ -89,7 +89,7 @@ def diversity(
 
     drawn: list[Path] = []
     if plots is not None:
-        from captious.diversity.sets.figures import draw
+        from captious.variety.sets.figures import draw
 
         drawn = draw(
             systems, people, plots, df=table, kernel=chosen, accuracy=first or "CIDEr-D", images=image, beta_squared=beta2
@@ -167,7 +167,7 @@ def _best_json(row: Any) -> dict[str, Any]:
 
 def agreements(systems: list[Any], judged: dict[str, dict[str, float]]) -> list[Any]:
     """Agreement of each measure with the human scores."""
-    from captious.diversity.sets import agreement
+    from captious.variety.sets import agreement
 
     return [
         agreement({found.system: found[name] for found in systems}, judged, measure=name)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import captious
-from captious.diversity.corpus import CorpusDiversity
+from captious.variety.corpus import CorpusDiversity
 from captious.errors import InputError
 from captious.io import CaptionWarning
 from captious.language.parse_types import Parse, Sentence

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from captious.diversity.corpus import composition as comp
-from captious.diversity.corpus import vocabulary as voc
-from captious.diversity.corpus.analysis import built_in_parser
-from captious.diversity.corpus.flat import Flat
-from captious.diversity.corpus.trees import TreeBank
+from captious.variety.corpus import composition as comp
+from captious.variety.corpus import vocabulary as voc
+from captious.variety.corpus.analysis import built_in_parser
+from captious.variety.corpus.flat import Flat
+from captious.variety.corpus.trees import TreeBank
 from captious.io import read
 from captious.text.vocabulary import Vocabulary
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from captious.diversity.corpus import complexity as cx
-from captious.diversity.corpus import composition as comp
-from captious.diversity.corpus import local_recall as local
-from captious.diversity.corpus import pos, trees
-from captious.diversity.corpus.trees import TreeBank
+from captious.variety.corpus import complexity as cx
+from captious.variety.corpus import composition as comp
+from captious.variety.corpus import local_recall as local
+from captious.variety.corpus import pos, trees
+from captious.variety.corpus.trees import TreeBank
 from captious.language.parse_types import Parse, Sentence
 from tests.conftest import read_jsonl
 

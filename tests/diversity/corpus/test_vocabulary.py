@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captious.diversity.corpus import vocabulary as voc
-from captious.diversity.corpus.flat import Flat, parallel_rows
-from captious.diversity.corpus.novelty import caption_hashes, share_novel
+from captious.variety.corpus import vocabulary as voc
+from captious.variety.corpus.flat import Flat, parallel_rows
+from captious.variety.corpus.novelty import caption_hashes, share_novel
 from captious.text.vocabulary import Vocabulary
 
 captions = st.lists(st.lists(st.integers(0, 7), max_size=9), max_size=30)
@@ -112,7 +112,7 @@ def test_novelty_ignores_punctuation_and_nothing_else() -> None:
 
 
 def test_hash_forms_agree() -> None:
-    from captious.diversity.corpus import novelty
+    from captious.variety.corpus import novelty
 
     tokens = np.arange(100, dtype=np.uint64) % np.uint64(7)
     offsets = np.arange(0, 101, 5)

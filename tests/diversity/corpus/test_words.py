@@ -9,10 +9,10 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import power_divergence, spearmanr
 
-from captious.diversity.corpus import global_recall as glob
-from captious.diversity.corpus import over_use, pos, word_lists
-from captious.diversity.corpus.correlation import rank_correlations
-from captious.diversity.corpus.flat import Flat
+from captious.variety.corpus import global_recall as glob
+from captious.variety.corpus import over_use, pos, word_lists
+from captious.variety.corpus.correlation import rank_correlations
+from captious.variety.corpus.flat import Flat
 from captious.errors import InputError
 from captious.text.vocabulary import Vocabulary
 

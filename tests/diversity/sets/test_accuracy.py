@@ -9,7 +9,7 @@ import pytest
 
 import captious
 from captious.corpus import Corpus
-from captious.diversity.sets.selection import Selection, leave_one_out
+from captious.variety.sets.selection import Selection, leave_one_out
 from captious.errors import InputError
 
 Make = Callable[..., Corpus]
