@@ -89,7 +89,7 @@ def diversity(
 
     drawn: list[Path] = []
     if plots is not None:
-        from captious.variety.sets.figures import draw
+        from captious.report.diversity_figures import draw
 
         drawn = draw(
             systems, people, plots, df=table, kernel=chosen, accuracy=first or "CIDEr-D", images=image, beta_squared=beta2
@@ -167,10 +167,10 @@ def _best_json(row: Any) -> dict[str, Any]:
 
 def agreements(systems: list[Any], judged: dict[str, dict[str, float]]) -> list[Any]:
     """Agreement of each measure with the human scores."""
-    from captious.variety.sets import agreement
+    from captious.variety.sets import correlate_judgements
 
     return [
-        agreement({found.system: found[name] for found in systems}, judged, measure=name)
+        correlate_judgements({found.system: found[name] for found in systems}, judged, measure=name)
         for name in ("Self-CIDEr", "LSA", "1-mBLEU-mix", "1-mBLEU-4", "Div-1", "Div-2")
         if all(name in found for found in systems)
     ]

@@ -79,17 +79,22 @@ def show(results: list[Any], *, ci: bool = False, title: str = "") -> None:
 
 
 def _cell(score: Any, ci: bool) -> str:
+    form = score.measure.format
     if not ci or score.value != score.value:
-        return number(score.value)
+        return number(score.value, form)
     low, high = score.interval()
-    return f"{score.value:.4f} [{low:.4f},{high:.4f}]"  # no space inside, so that a narrow table breaks before it
+    return f"{number(score.value, form)} [{number(low, form)},{number(high, form)}]"  # no space inside, so that a narrow table breaks before it
 
 
 def write_per_image(results: list[Any], target: Path) -> None:
     """One row per image and system."""
-    names = list(results[0])
+    names = list(dict.fromkeys(name for scores in results for name in scores))
     rows: list[list[Any]] = [["system", "image_id", *names]]
     for scores in results:
-        columns = [scores[name].per_image for name in names]
-        rows.extend([scores.system, image, *(repr(c[image]) for c in columns)] for image in columns[0])
+        columns = {name: score.per_image for name, score in scores.items()}
+        images = dict.fromkeys(image for column in columns.values() for image in column)
+        rows.extend(
+            [scores.system, image, *(repr(columns[n][image]) if image in columns.get(n, ()) else "" for n in names)]
+            for image in images
+        )
     write_csv(rows, target)

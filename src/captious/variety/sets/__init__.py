@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from captious.variety.sets.accuracy import BETA_SQUARED, FMeasure, SetAccuracy, f_measure
-from captious.variety.sets.agreement import Agreement, agreement
+from captious.variety.sets.accuracy import BETA_SQUARED, FMeasure, LeaveOneOut, SetAccuracy, f_measure
 from captious.variety.sets.api import SetDiversity, diversity, human
 from captious.variety.sets.base import SetMeasure
 from captious.variety.sets.best import SIZES, Best, best
 from captious.variety.sets.caption_kernels import CaptionKernel, CiderDKernel, CiderKernel, MetricKernel
 from captious.variety.sets.distinct import Div, Novel, Unique, VocabularySize
-from captious.variety.sets.human_accuracy import LeaveOneOut
+from captious.variety.sets.judgements import JudgementCorrelation, correlate_judgements
 from captious.variety.sets.lsa import LSA
 from captious.variety.sets.mbleu import InverseMBleu, MBleu
 from captious.variety.sets.self_cider import SelfCider
@@ -19,7 +18,6 @@ __all__ = [
     "BETA_SQUARED",
     "LSA",
     "SIZES",
-    "Agreement",
     "Best",
     "CaptionKernel",
     "CiderDKernel",
@@ -27,6 +25,7 @@ __all__ = [
     "Div",
     "FMeasure",
     "InverseMBleu",
+    "JudgementCorrelation",
     "Latent",
     "LeaveOneOut",
     "MBleu",
@@ -39,9 +38,9 @@ __all__ = [
     "SetMeasure",
     "Unique",
     "VocabularySize",
-    "agreement",
     "best",
     "caption_map",
+    "correlate_judgements",
     "diversity",
     "f_measure",
     "human",

@@ -1,4 +1,4 @@
-"""How accurate a set is, by any metric, and the trade-off of accuracy with diversity."""
+"""How accurate a set is, by any metric, how accurate people are, and the trade-off of accuracy with diversity."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from captious.corpus import Captions, Corpus
 from captious.errors import InputError
 from captious.measures.base import FloatArray, Measure
 from captious.measures.resources import Resource
+from captious.ragged import offsets_of
 from captious.scores import Score
-from captious.signature import described
+from captious.signature import described, sign
 from captious.variety.sets.base import SetMeasure
+from captious.variety.sets.selection import leave_one_out
 
 #: β² of the F-measure as in Wang & Chan (2019).
 BETA_SQUARED = 5.0
@@ -63,6 +65,38 @@ class SetAccuracy(SetMeasure):
 def caption_score(metric: Measure, corpus: Corpus, state: Any = None) -> Score:
     """The metric on every caption, once per corpus: mean, oracle and ranking need the same numbers."""
     return corpus.cached(("caption score", metric), lambda: Score.of(metric, corpus, state))
+
+
+class LeaveOneOut(SetAccuracy):
+    """A metric of the references by leave-one-out: the mean over an image's references, or its best one."""
+
+    def _score(self, corpus: Corpus, state: Any) -> Score:
+        people = corpus.candidates
+
+        def make() -> Score:
+            held_out = people.cached("leave one out", lambda: leave_one_out(people))
+            several = np.flatnonzero(people.per_image > 1)
+            return Score(
+                self.metric,
+                self.metric.statistics(held_out, state),
+                tuple(people.ids[i] for i in several.tolist()),
+                offsets_of(people.per_image[several]),
+                sign(self.metric, corpus),
+            )
+
+        return corpus.cached(("leave-one-out score", self.metric), make)
+
+    def statistics(self, corpus: Corpus, state: Any) -> FloatArray:
+        return self.rows_of(self._score(corpus, state))
+
+    def score(self, corpus: Corpus) -> Score:
+        """The score of people: ``corpus`` has the references in the place of the candidates."""
+        state = self.prepare(corpus.references)
+        ids = self._score(corpus, state).ids
+        return Score.of_images(self, self.statistics(corpus, state), ids, sign(self, corpus))
+
+    def parameters(self) -> dict[str, str]:
+        return {**super().parameters(), "references": "leave-one-out"}
 
 
 def f_measure(

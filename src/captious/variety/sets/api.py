@@ -18,11 +18,10 @@ from captious.measures.registry import Wanted
 from captious.metrics.bleu import MAX_N
 from captious.references import load
 from captious.scores import Score, Scores
-from captious.variety.sets.accuracy import BETA_SQUARED, FMeasure, SetAccuracy
+from captious.variety.sets.accuracy import BETA_SQUARED, FMeasure, LeaveOneOut, SetAccuracy
 from captious.variety.sets.base import SetMeasure
 from captious.variety.sets.caption_kernels import Kernel
 from captious.variety.sets.distinct import Div, Novel, Unique, VocabularySize
-from captious.variety.sets.human_accuracy import LeaveOneOut
 from captious.variety.sets.lsa import LSA
 from captious.variety.sets.mbleu import MIX, InverseMBleu, MBleu
 from captious.variety.sets.selection import references_as_candidates

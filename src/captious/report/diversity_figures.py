@@ -1,4 +1,4 @@
-"""From measured systems to the figures of :mod:`captious.report.diversity_plots`."""
+"""From measured systems to the figures of :mod:`captious.report.diversity_plots`: what goes into which."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agreement of a diversity measure with diversity as people judge it."""
+"""How a diversity measure correlates with diversity as people judge it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from captious.errors import InputError, some
 from captious.scores import Score
 
 
-class Agreement(NamedTuple):
+class JudgementCorrelation(NamedTuple):
     """Correlations of a measure with human scores of the same sets."""
 
     measure: str
@@ -29,12 +29,12 @@ class Agreement(NamedTuple):
         return {key: None if value != value else value for key, value in self._asdict().items()}
 
 
-def agreement(
+def correlate_judgements(
     scores: Mapping[str, Score | Mapping[str, float]],
     human: Mapping[str, Mapping[str, float]],
     *,
     measure: str | None = None,
-) -> Agreement:
+) -> JudgementCorrelation:
     """Compare system → score (or image → value) with system → image → human score.
 
     The mean per-image Spearman takes images judged for at least three systems, and leaves out those on which either
@@ -60,7 +60,7 @@ def agreement(
     each = [_spearman(np.array(listed)) for listed in by_image.values() if len(listed) >= 3]
     defined = [value for value in each if not np.isnan(value)]
     first = next(iter(scores.values()))
-    return Agreement(
+    return JudgementCorrelation(
         measure or (first.name if isinstance(first, Score) else "measure"),
         _pearson(pairs),
         _spearman(pairs),
