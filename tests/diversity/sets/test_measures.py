@@ -11,11 +11,11 @@ import pytest
 import captious
 from benchmarks import plain_diversity as plain
 from captious.corpus import Corpus
-from captious.variety.sets import CiderDKernel, CiderKernel
-from captious.variety.sets.mbleu import MBleu
 from captious.errors import InputError
 from captious.io import CaptionWarning
 from captious.metrics.rouge import RougeL
+from captious.variety.sets import CiderDKernel, CiderKernel
+from captious.variety.sets.mbleu import MBleu
 
 Make = Callable[..., Corpus]
 

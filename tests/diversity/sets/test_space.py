@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from captious.diversity import caption_map, latent_space, mds
 
 import captious
 from captious.corpus import Corpus
-from captious.diversity import caption_map, latent_space, mds
-from captious.variety.sets.space import distances
 from captious.errors import InputError
+from captious.variety.sets.space import distances
 
 REFERENCES = [["a dog runs"], ["a cat sleeps"], ["a man eats pizza"]]
 SETS = [
