@@ -255,10 +255,10 @@ def test_json_has_everything(scores: list[Scores]) -> None:
     assert captious.compare(*scores[:2], **QUICK).to_json()["b"] == "generic"
 
 
-class Types(Measure):
+class Words(Measure):
     """How many different words: rows of words, not of numbers."""
 
-    name = "Types"
+    name = "Words"
     rows = "corpus"
     needs = frozenset()
 
@@ -277,11 +277,11 @@ def test_rows_of_words_beside_rows_of_numbers() -> None:
     ids = [str(k) for k in range(30)]
     first = Corpus.build(ids, [[text] for text in words[0]], [["w0 w1"]] * 30, name="s0")
     systems = [first, *(first.with_candidates([[t] for t in w], name=f"s{k}") for k, w in enumerate(words[1:], 1))]
-    both = [Scores.of(corpus, [Types(), BLEU(1)]) for corpus in systems]
+    both = [Scores.of(corpus, [Words(), BLEU(1)]) for corpus in systems]
     for row in captious.compare(*both, trials=300, resamples=100):
         a, b = (both[int(name[1])][row.metric] for name in (row.system_a, row.system_b))
         rows = a.image_statistics, b.image_statistics, a.measure.value
         assert row.p_bootstrap == significance.paired_bootstrap(*rows, resamples=100)[2]
         assert row.p_randomisation == significance.randomisation(*rows, trials=300)
-        if row.metric == "Types":
+        if row.metric == "Words":
             assert row.ahead == {"s1": None, "s2": row.system_a}[row.system_b]

@@ -17,12 +17,12 @@ import captious
 from captious import records
 from captious.corpus import Corpus
 from captious.data import demo_path
-from captious.diversity.sets import best, diversity, human
 from captious.io import container
 from captious.measures import registry
 from captious.measures.base import FloatArray, Measure
 from captious.scores import Score, Scores
 from captious.statistics import Sequences
+from captious.variety.sets import best, diversity, human
 
 #: Means, formulas of sums with settings of their own, less-is-better, undefined values.
 METRICS = ["BLEU-1", "BLEU-4", "ROUGE-L", "CIDEr-D", "Precision-2", "Recall-1", "CHAIRs", "CHAIRi"]
@@ -130,10 +130,10 @@ def test_hostile_captions_and_ids_survive(tmp_path: Path) -> None:
 # Other measures -------------------------------------------------------------------------------------------------------
 
 
-class Types(Measure):
+class Words(Measure):
     """Different words of all captions, squared: rows of words, and a formula of its own."""
 
-    name = "Types"
+    name = "Words"
     rows = "corpus"
     needs = frozenset()
 
@@ -156,7 +156,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     folder = tmp_path / "site" / "wordy-1.0.dist-info"
     folder.mkdir(parents=True)
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: wordy\nVersion: 1.0\n")
-    (folder / "entry_points.txt").write_text(f"[captious.measures]\nTypes = {__name__}:Types\n")
+    (folder / "entry_points.txt").write_text(f"[captious.measures]\nWords = {__name__}:Words\n")
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "site")])
     registry.entries.cache_clear()
     registry.measure_class.cache_clear()
@@ -167,20 +167,20 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 
 
 def test_rows_of_words_and_measures_of_other_packages(installed: None, tmp_path: Path) -> None:
-    made = captious.score(demo(), "Types")
+    made = captious.score(demo(), "Words")
     made.save(tmp_path / "x.scores")
     found = Scores.load(tmp_path / "x.scores")
-    assert found["Types"].value == made["Types"].value > 10_000
-    assert found["Types"].interval(resamples=50) == made["Types"].interval(resamples=50)
-    parts = [Scores.of(corpus, [Types()]) for corpus in shards(demo)]
+    assert found["Words"].value == made["Words"].value > 10_000
+    assert found["Words"].interval(resamples=50) == made["Words"].interval(resamples=50)
+    parts = [Scores.of(corpus, [Words()]) for corpus in shards(demo)]
     merged = Scores.merge(reversed(parts))
-    assert merged["Types"].value == made["Types"].value
-    assert merged["Types"].interval(resamples=50) == made["Types"].interval(resamples=50)
+    assert merged["Words"].value == made["Words"].value
+    assert merged["Words"].interval(resamples=50) == made["Words"].interval(resamples=50)
 
 
 def test_an_unknown_measure_is_named_with_its_package(tmp_path: Path) -> None:
-    Scores.of(demo(), [Types()]).save(tmp_path / "x.scores")
-    with pytest.raises(captious.InputError, match=rf"x\.scores: the measure 'Types' is not known here: install .*'{__name__.partition('.')[0]}'"):
+    Scores.of(demo(), [Words()]).save(tmp_path / "x.scores")
+    with pytest.raises(captious.InputError, match=rf"x\.scores: the measure 'Words' is not known here: install .*'{__name__.partition('.')[0]}'"):
         Scores.load(tmp_path / "x.scores")
 
 

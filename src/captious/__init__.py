@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from captious.api import load_scores, prepare, score
     from captious.comparison import Comparison, Comparisons, compare
     from captious.corpus import Captions, Corpus
-    from captious.diversity.corpus import corpus_diversity
-    from captious.diversity.sets.api import diversity
     from captious.errors import CaptiousError, InputError, MissingExtraError
     from captious.frequencies import FrequencyTable
     from captious.measures.base import Measure
@@ -25,6 +23,8 @@ if TYPE_CHECKING:
     from captious.references import References, load, load_systems
     from captious.scene import scene_graph
     from captious.scores import Score, Scores
+    from captious.variety.corpus import corpus_diversity
+    from captious.variety.sets import diversity
 
 #: Public name → module. Loaded on first use, so that ``import captious`` stays quick.
 _WHERE = {
@@ -42,8 +42,8 @@ _WHERE = {
     "Score": "captious.scores",
     "Scores": "captious.scores",
     "compare": "captious.comparison",
-    "corpus_diversity": "captious.diversity.corpus",
-    "diversity": "captious.diversity",
+    "corpus_diversity": "captious.variety.corpus",
+    "diversity": "captious.variety.sets",
     "load": "captious.references",
     "load_scores": "captious.api",
     "load_systems": "captious.references",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,12 @@ def of_arrays(*arrays: NDArray[np.generic]) -> str:
         state.update(repr((array.dtype.str, array.shape)).encode())
         state.update(np.ascontiguousarray(array).view(np.uint8).data)
     return state.hexdigest()[:DIGITS]
+
+
+def keys_of(words: Sequence[str]) -> NDArray[np.uint64]:
+    """A number of 64 bits for each word, the same everywhere: what stands for a word in tables of numbers."""
+    data = b"".join(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest() for word in words)
+    return np.frombuffer(data, dtype=">u8").astype(np.uint64)
 
 
 def together(*digests: str) -> str:

@@ -49,6 +49,9 @@ class Memo:
             self._locks.pop(key, None)
         return cast(T, self._values[key])
 
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._values
+
     def product(self, kind: Product[T], parameters: tuple[str, ...], make: Callable[[], T]) -> T:
         """Like :meth:`get`, for what a prepared file may have already. Parameters name all that the value depends on
         besides the captions (digests of resources, say)."""

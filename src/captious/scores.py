@@ -87,8 +87,8 @@ class Score:
 
     @cached_property
     def per_image(self) -> dict[str, float]:
-        """Image id → score (the mean over captions where there are several)."""
-        return self._by_image(np.add)
+        """Image id → score (the mean over captions where there are several); nothing where an image has none by itself."""
+        return self._by_image(np.add) if self.measure.rows != "corpus" else {}
 
     @cached_property
     def best_per_image(self) -> dict[str, float]:
@@ -112,7 +112,9 @@ class Score:
 
     @cached_property
     def oracle(self) -> float:
-        """The corpus score when each image is represented by its best caption."""
+        """The corpus score when each image is represented by its best caption; not a number where captions have none."""
+        if self.measure.rows == "corpus":
+            return float("nan")
         return float(self.measure.value(self.statistics[self.best_captions].sum(axis=0)))
 
     @property

@@ -110,7 +110,7 @@ class Texts(NamedTuple):
     @property
     def lines(self) -> NDArray[np.int32]:
         """The orders, one line per text, also for a single one."""
-        return self.orders.reshape(-1, self.orders.shape[-1])
+        return np.atleast_2d(self.orders)
 
     @property
     def work(self) -> float:

@@ -23,10 +23,10 @@ def demo(
     from captious.cli.output import print_table
     from captious.cli.score import show
     from captious.data import demo_path
-    from captious.diversity.sets import diversity, human
     from captious.measures.making import make_measures
     from captious.references import load, load_systems
     from captious.scores import Score, Scores
+    from captious.variety.sets import diversity, human
 
     names = ["good", "generic", "poor"]
     corpora = load_systems(demo_path("references"), [demo_path(name) for name in names], names=names)

@@ -61,16 +61,16 @@ def diversity(
     ] = None,
 ) -> None:
     """Measure the diversity of several captions per image: one column per system, and one for people (the references)."""
-    from captious.diversity.sets import best as best_of
-    from captious.diversity.sets import diversity as measure
-    from captious.diversity.sets import human as measure_human
-    from captious.diversity.sets.api import read_df
-    from captious.diversity.sets.caption_kernels import make_kernel
-    from captious.diversity.training import TrainingCaptions
     from captious.measures.making import make_measures
     from captious.progress import track
     from captious.references import load_systems
     from captious.report import style
+    from captious.variety.sets import best as best_of
+    from captious.variety.sets import diversity as measure
+    from captious.variety.sets import human as measure_human
+    from captious.variety.sets.api import read_df
+    from captious.variety.sets.caption_kernels import make_kernel
+    from captious.variety.training import TrainingCaptions
 
     check_target(output, len(samples))
     if plots is not None:
@@ -92,7 +92,7 @@ def diversity(
 
     drawn: list[Path] = []
     if plots is not None:
-        from captious.diversity.sets.figures import draw
+        from captious.report.diversity_figures import draw
 
         drawn = draw(
             systems, people, plots, df=table, kernel=chosen, accuracy=first or "CIDEr-D", images=image, beta_squared=beta2
@@ -172,10 +172,10 @@ def _best_json(row: Any) -> dict[str, Any]:
 
 def agreements(systems: list[Any], judged: dict[str, dict[str, float]]) -> list[Any]:
     """Agreement of each measure with the human scores."""
-    from captious.diversity.sets import agreement
+    from captious.variety.sets import correlate_judgements
 
     return [
-        agreement({found.system: found[name] for found in systems}, judged, measure=name)
+        correlate_judgements({found.system: found[name] for found in systems}, judged, measure=name)
         for name in ("Self-CIDEr", "LSA", "1-mBLEU-mix", "1-mBLEU-4", "Div-1", "Div-2")
         if all(name in found for found in systems)
     ]

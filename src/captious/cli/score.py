@@ -107,10 +107,11 @@ def print_signatures(results: list[Any], *, ci: bool = False) -> None:
 
 
 def _cell(score: Any, ci: bool) -> str:
+    form = score.measure.format
     if not ci or score.value != score.value:
-        return number(score.value)
+        return number(score.value, form)
     low, high = score.interval()
-    return f"{score.value:.4f} [{low:.4f},{high:.4f}]"  # no space inside, so that a narrow table breaks before it
+    return f"{number(score.value, form)} [{number(low, form)},{number(high, form)}]"  # no space inside, so that a narrow table breaks before it
 
 
 def write_per_image(results: list[Any], target: Path) -> None:

@@ -67,6 +67,8 @@ def get(parser: Parser | str | None = None) -> Parser:
     if parser is None:
         return _SMALL
     if not isinstance(parser, str):
+        if not all(hasattr(parser, name) for name in ("label", "digest", "parse_batch")):
+            raise InputError("a parser has a label and a digest, for signatures, and a method parse_batch; or give its name")
         return parser
     if parser.casefold() == "small":
         return _SMALL

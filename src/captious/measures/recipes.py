@@ -15,7 +15,7 @@ from captious.measures import registry
 from captious.measures.base import FloatArray, Measure, Unit
 
 #: Formulas that are composed of others: name → ``module:class`` with a ``from_recipe``.
-COMPOSED = {"F-measure": "captious.diversity.sets.accuracy:FFormula"}
+COMPOSED = {"F-measure": "captious.variety.sets.accuracy:FFormula"}
 
 
 class Formula(Protocol):

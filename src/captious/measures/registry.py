@@ -25,7 +25,9 @@ class Entry(NamedTuple):
 
 _METRICS = "captious.metrics."
 
-_SETS = "captious.diversity.sets."
+_SETS = "captious.variety.sets."
+
+_CORPUS = "captious.variety.corpus."
 
 #: In the order of tables. One line per measure.
 ENTRIES: dict[str, Entry] = {
@@ -79,6 +81,27 @@ ENTRIES: dict[str, Entry] = {
     "Vocabulary": Entry(_SETS + "distinct:VocabularySize"),
     "Unique": Entry(_SETS + "distinct:Unique"),
     "Novel": Entry(_SETS + "distinct:Novel"),
+    "ASL": Entry(_CORPUS + "vocabulary:ASL"),
+    "SDSL": Entry(_CORPUS + "vocabulary:SDSL"),
+    "Types": Entry(_CORPUS + "vocabulary:Types"),
+    "TTR1": Entry(_CORPUS + "vocabulary:TTR", {"n": 1}),
+    "TTR2": Entry(_CORPUS + "vocabulary:TTR", {"n": 2}),
+    "%Novel": Entry(_CORPUS + "novelty:NovelShare"),
+    "Cov": Entry(_CORPUS + "global_recall:Coverage"),
+    "Loc": Entry(_CORPUS + "local_recall:Recall"),
+    "Prec": Entry(_CORPUS + "local_recall:Precision"),
+    "Hapax": Entry(_CORPUS + "vocabulary:Hapax"),
+    "MTLD": Entry(_CORPUS + "vocabulary:MTLD"),
+    "Comp": Entry(_CORPUS + "composition:PhrasesPerCaption", {"name": "Comp", "kind": "compound"}),
+    "Comp-2": Entry(_CORPUS + "composition:PhraseTypes", {"name": "Comp-2", "kind": "compound"}),
+    "Prep": Entry(_CORPUS + "composition:PhrasesPerCaption", {"name": "Prep", "kind": "preposition"}),
+    "PP-1": Entry(_CORPUS + "composition:PhraseTypes", {"name": "PP-1", "kind": "preposition"}),
+    "Yngve": Entry(_CORPUS + "complexity:MeanComplexity", {"name": "Yngve", "key": "yngve"}),
+    "Frazier": Entry(_CORPUS + "complexity:MeanComplexity", {"name": "Frazier", "key": "frazier"}),
+    "Frazier3": Entry(_CORPUS + "complexity:MeanComplexity", {"name": "Frazier3", "key": "frazier_peak"}),
+    "Neg": Entry(_CORPUS + "word_lists:Negations"),
+    "Concr": Entry(_CORPUS + "word_lists:Concreteness"),
+    "POS-JSD": Entry(_CORPUS + "pos:PosDistance"),
 }
 
 #: Names for several metrics at once.

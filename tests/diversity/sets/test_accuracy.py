@@ -9,8 +9,8 @@ import pytest
 
 import captious
 from captious.corpus import Corpus
-from captious.diversity.sets.selection import Selection, leave_one_out
 from captious.errors import InputError
+from captious.variety.sets.selection import Selection, leave_one_out
 
 Make = Callable[..., Corpus]
 

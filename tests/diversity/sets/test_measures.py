@@ -11,11 +11,11 @@ import pytest
 import captious
 from benchmarks import plain_diversity as plain
 from captious.corpus import Corpus
-from captious.diversity.sets import CiderDKernel, CiderKernel
-from captious.diversity.sets.mbleu import MBleu
 from captious.errors import InputError
 from captious.io import CaptionWarning
 from captious.metrics.rouge import RougeL
+from captious.variety.sets import CiderDKernel, CiderKernel
+from captious.variety.sets.mbleu import MBleu
 
 Make = Callable[..., Corpus]
 
@@ -69,13 +69,13 @@ def test_batched_matrices_equal_pairwise_similarities(make: Make, kind: type[Cid
 def test_the_size_of_a_large_set_does_not_matter_for_the_batches(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = make(30, (4, 9))
     whole = captious.diversity(corpus)["Self-CIDEr"].per_image
-    monkeypatch.setattr("captious.diversity.sets.spectrum._CELLS", 100)
+    monkeypatch.setattr("captious.variety.sets.spectrum._CELLS", 100)
     again = captious.diversity(make(30, (4, 9)))["Self-CIDEr"].per_image
     assert whole == pytest.approx(again)
 
 
 def test_compiled_and_plain_kernels_agree(make: Make) -> None:
-    from captious.diversity.sets import distinct, mbleu, products
+    from captious.variety.sets import distinct, mbleu, products
 
     corpus = make(12, (5, 3))
     captions = corpus.candidates

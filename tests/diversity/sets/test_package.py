@@ -15,11 +15,11 @@ CALL = "assert captious.diversity({'a': ['x y', 'z'], 'b': ['x', 'x']}, tokenize
     [
         ["import captious", CALL],
         ["import captious.diversity", CALL],
-        ["import captious", "from captious.diversity.sets import LSA", CALL],
+        ["import captious", "from captious.variety.sets import LSA", CALL],
         ["from captious.diversity import human, f_measure", "import captious", CALL],
         ["from captious import diversity", "import captious", "assert diversity is captious.diversity", CALL],
-        ["import captious", CALL, "import captious.diversity.sets.lsa", CALL, "captious.diversity.human"],
-        ["import captious", "import captious.diversity.corpus", CALL],
+        ["import captious", CALL, "import captious.variety.sets.lsa", CALL, "captious.diversity.human"],
+        ["import captious", "import captious.variety.corpus", CALL],
     ],
 )
 def test_called_and_imported_in_any_order(lines: list[str]) -> None:
