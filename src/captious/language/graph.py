@@ -64,7 +64,6 @@ TWO_WORDS_FLAT = (TWO_WORDS_NESTED - {("away", "from")}) | frozenset(
         "based on",
         "compared to",
         "compared with",
-        "depending on",
         "except for",
         "exclusive of",
         "followed by",
