@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 
@@ -72,7 +73,7 @@ def test_the_vocabulary_of_a_system() -> None:
     text = [word for caption in system.values() for word in caption.split(" ")]
     assert len(text) > 2000
     lengths = [len(caption.split(" ")) for caption in system.values()]
-    pairs = list(zip(text, text[1:]))
+    pairs = list(itertools.pairwise(text))
     once = [word for word in set(text) if text.count(word) == 1]
 
     def segments(items: list[object]) -> float:

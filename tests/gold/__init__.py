@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from captious.language import Sentence
 SYSTEMS = ("good", "generic", "poor")
 
 
-@lru_cache(maxsize=None)
+@cache
 def load(name: str) -> Any:
     """The content of a gold file, by its name without endings. It is shared between tests: do not change it."""
     path = Path(__file__).parent / f"{name}.json.gz"
