@@ -65,7 +65,6 @@ TWO_WORDS_FLAT = (TWO_WORDS_NESTED - {("away", "from")}) | frozenset(
         "based on",
         "compared to",
         "compared with",
-        "depending on",
         "except for",
         "exclusive of",
         "followed by",
