@@ -247,6 +247,13 @@ def rewritten(path: Path, change: Any) -> None:
     container.write(path, records.KIND, records.VERSION, meta, arrays)
 
 
+def nested(depth: int) -> dict[str, Any]:
+    recipe: dict[str, Any] = {"formula": "mean"}
+    for _ in range(depth):
+        recipe = {"formula": "F-measure", "diversity": recipe, "accuracy": {"formula": "mean"}, "columns": 2, "beta2": 5}
+    return recipe
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -258,6 +265,8 @@ def rewritten(path: Path, change: Any) -> None:
         lambda meta, arrays: arrays.update({"statistics/0/numbers": arrays["statistics/0/numbers"][1:]}),
         lambda meta, arrays: arrays.update({"frame/0/captions": arrays["frame/0/captions"][::-1].copy()}),
         lambda meta, arrays: arrays.update({"captions/texts/offsets": arrays["captions/texts/offsets"][:-1]}),
+        lambda meta, arrays: arrays.update({"frame/0/ids/offsets": arrays["frame/0/ids/offsets"] * 2}),
+        lambda meta, arrays: meta["scores"][0].update(recipe=nested(500)),
     ],
 )
 def test_a_description_that_makes_no_sense_is_one_message(scores: Scores, tmp_path: Path, change: Any) -> None:
@@ -272,6 +281,15 @@ def test_a_formula_of_tomorrow_is_refused(scores: Scores, tmp_path: Path) -> Non
     rewritten(tmp_path / "x.scores", lambda meta, arrays: meta["scores"][0]["recipe"].update(formula="os.system"))
     with pytest.raises(captious.InputError, match=r"'os\.system' is not known here"):
         Scores.load(tmp_path / "x.scores")
+
+
+def test_a_file_does_not_say_which_files_to_open(scores: Scores, tmp_path: Path) -> None:
+    """Options of measures that name files are no settings; in a recipe they are passed over."""
+    scores.save(tmp_path / "x.scores")
+    settings = {"objects": str(tmp_path / "missing.json")}
+    recipe = {"formula": "measure", "measure": "CHAIRs", "settings": settings, "package": "captious"}
+    rewritten(tmp_path / "x.scores", lambda meta, arrays: meta["scores"][6].update(recipe=recipe))
+    assert Scores.load(tmp_path / "x.scores")["CHAIRs"].value == scores["CHAIRs"].value
 
 
 def test_a_formula_that_has_changed_since_is_noticed(scores: Scores, tmp_path: Path) -> None:
@@ -320,6 +338,18 @@ def test_parts_equal_the_whole_bit_for_bit_in_any_order(scores: Scores, tmp_path
 def test_parts_of_sets_equal_the_whole(sets: Scores) -> None:
     parts = [diversity(corpus, accuracy=["CIDEr-D", "BLEU-4"]) for corpus in shards(demo, "sampling", several=True)]
     assert_same(Scores.merge(parts[::-1]), sets)
+
+
+def test_corpus_measures_are_kept_and_merged_too(tmp_path: Path) -> None:
+    wanted = ["ASL", "SDSL", "Types", "Cov", "Hapax", "MTLD", "Neg"]
+    whole = captious.score(demo(), wanted)
+    whole.save(tmp_path / "x.scores")
+    merged = Scores.merge([captious.score(corpus, wanted) for corpus in shards(demo)][::-1])
+    for found in (Scores.load(tmp_path / "x.scores"), merged):
+        for name in wanted:
+            assert found[name].signature == whole[name].signature
+            assert found[name].value == whole[name].value
+            assert found[name].interval(resamples=30) == whole[name].interval(resamples=30)
 
 
 def test_sizes_of_sets_are_those_of_all_parts() -> None:

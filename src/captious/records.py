@@ -120,7 +120,7 @@ def read(path: str | Path) -> Saved:
         return _saved(file)
     except InputError as error:
         raise InputError(f"{file.path}: {error}") from error
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
         raise InputError(f"{file.path}: its description cannot be understood ({error!r}); {_HOW}") from error
 
 
@@ -130,7 +130,7 @@ def _saved(file: container.Container) -> Saved:
 
     def frame(number: int) -> tuple[tuple[str, ...], IntArray]:
         if number not in frames:
-            ids = tuple(file.texts(f"frame/{number}/ids"))
+            ids = tuple(_texts(file, f"frame/{number}/ids"))
             offsets = arrays[f"frame/{number}/captions"]
             if offsets.dtype != np.int64 or len(offsets) != len(ids) + 1 or offsets[0] != 0 or (np.diff(offsets) < 0).any():
                 raise ValueError(f"impossible numbers of captions in frame {number}")
@@ -141,11 +141,19 @@ def _saved(file: container.Container) -> Saved:
     captions = None
     if "captions" in meta:
         ids, offsets = frame(meta["captions"]["frame"])
-        texts = file.texts("captions/texts") if "captions/texts" in arrays else None
+        texts = _texts(file, "captions/texts") if "captions/texts" in arrays else None
         if texts is not None and len(texts) != offsets[-1]:
             raise ValueError(f"{len(texts)} captions where {offsets[-1]} were scored")
         captions = ScoredCaptions(ids, offsets, texts, arrays.get("captions/places"), meta["captions"]["order"])
     return Saved(str(meta["system"]), records, captions)
+
+
+def _texts(file: container.Container, name: str) -> container.Texts:
+    """Texts, if they lie one after another."""
+    data, offsets = file.arrays[name], file.arrays[name + "/offsets"]
+    if offsets.dtype != np.int64 or offsets[0] != 0 or offsets[-1] != len(data) or (np.diff(offsets) < 0).any():
+        raise ValueError(f"texts '{name}' that overlap or end elsewhere")
+    return file.texts(name)
 
 
 def _records(

@@ -161,6 +161,7 @@ def test_diversity_is_saved_with_people(tmp_path: Path) -> None:
         (["compare", "GOOD", "GOOD", "--subset"], "are for captions"),
         (["compare", "GOOD", "GOOD", "--baseline", "x"], "not among the systems"),
         (["score", REFERENCES, REFERENCES, REFERENCES, "-o", "x.scores"], "give a folder"),
+        (["score", REFERENCES, REFERENCES, "--part", "--subset"], "give one of them"),
         (["score", REFERENCES, REFERENCES, "-o", "combine=max"], "--option combine=max"),
     ],
 )

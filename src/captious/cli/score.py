@@ -9,6 +9,7 @@ import typer
 
 from captious.cli import options
 from captious.cli.output import check_target, number, print_table, save_scores, write_csv, write_json
+from captious.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
@@ -42,6 +43,8 @@ def score(
     from captious.scores import Score, Scores
 
     check_target(output, len(predictions))
+    if subset and part:
+        raise InputError("--subset scores against the references of the images that both have, --part against all; give one of them")
     # Made first: a typing mistake or a missing package is reported before files are read.
     made = make_measures(metrics, given)
     corpora = load_systems(

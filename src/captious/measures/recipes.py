@@ -47,8 +47,10 @@ def formula(recipe: Mapping[str, Any]) -> Formula:
             f"the measure '{name}' is not known here: "
             + ("a newer captious has it" if package == "captious" else f"install the package that brings it ('{package}')")
         )
+    # Settings alone: a file does not say which other files to open.
+    settings = {option.name for option in registry.measure_class(name).options if option.setting}
     try:
-        return registry.create(name, recipe["settings"])
+        return registry.create(name, {key: value for key, value in recipe["settings"].items() if key in settings})
     except CaptiousError as error:
         raise InputError(f"the formula of '{name}' cannot be made again: {error}") from error
 
