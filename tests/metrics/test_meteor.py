@@ -14,7 +14,7 @@ import captious
 from captious import meteor
 from captious.corpus import Corpus
 from captious.metrics.meteor import Meteor
-from captious.metrics.registry import resolve
+from captious.measures.registry import resolve
 from tests.conftest import read_jsonl
 from tests.metrics.test_gold_lexical import SYSTEMS, coco_corpus, load_gold
 

@@ -41,7 +41,8 @@ def test_lsa_axes_are_right_singular_vectors_without_stop_words(corpus: Corpus) 
 
 def test_self_cider_axes_are_eigenvectors(corpus: Corpus) -> None:
     space = latent_space(corpus, "1", by="Self-CIDEr", axes=6)
-    kernel = captious.diversity.sets.CiderKernel().matrices(corpus, np.array([0]), 6)[0]
+    cider = captious.diversity.sets.CiderKernel()
+    kernel = cider.matrices(corpus.candidates, np.array([0]), 6, cider.prepare(corpus.references))[0]
     np.testing.assert_allclose(space.positions @ space.positions.T, kernel, atol=1e-9)
     assert np.all(np.diff(space.strengths) <= 1e-12)
 
