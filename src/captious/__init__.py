@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from captious._version import __version__
 
 if TYPE_CHECKING:
-    from captious.api import Comparison, compare, score
+    from captious.api import Comparison, compare, prepare, score
     from captious.corpus import Captions, Corpus
     from captious.errors import CaptiousError, InputError, MissingExtraError
     from captious.frequencies import FrequencyTable
@@ -44,6 +44,7 @@ _WHERE = {
     "diversity": "captious.variety.sets",
     "load": "captious.references",
     "load_systems": "captious.references",
+    "prepare": "captious.api",
     "scene_graph": "captious.scene",
     "score": "captious.api",
 }
@@ -67,6 +68,7 @@ __all__ = [
     "diversity",
     "load",
     "load_systems",
+    "prepare",
     "scene_graph",
     "score",
 ]

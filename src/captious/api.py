@@ -12,10 +12,17 @@ from captious.corpus import Corpus
 from captious.errors import InputError
 from captious.measures.making import make_measures
 from captious.measures.registry import Wanted
-from captious.references import load, load_systems
+from captious.references import References, Source, load, load_systems
 from captious.scores import Score, Scores, json_number
 
-__all__ = ["Comparison", "compare", "compare_scores", "load", "load_systems", "score"]
+__all__ = ["Comparison", "compare", "compare_scores", "load", "load_systems", "prepare", "score"]
+
+
+def prepare(references: Source, metrics: Wanted = "coco", *, tokenizer: str | None = None, **options: Any) -> References:
+    """References made ready for measures: read and encoded, with n-gram tables, document frequencies, scene graphs and
+    whatever else the measures derive from them. Take them wherever references are taken; ``save`` keeps them in a file.
+    """
+    return References.read(references, tokenizer).prepare(make_measures(metrics, options))
 
 
 def score(corpus: Corpus, metrics: Wanted = "coco", **options: Any) -> Scores:

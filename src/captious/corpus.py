@@ -33,13 +33,16 @@ class Captions:
         encoding: Encoding,
         rows: IntArray | None = None,
         memo: Memo | None = None,
+        digest: str | None = None,
     ) -> None:
-        """Captions ``rows`` of an encoding (all of them, in order, without), grouped by image."""
+        """Captions ``rows`` of an encoding (all of them, in order, without), grouped by image. ``memo`` and ``digest`` are
+        given where they are known already: from a file."""
         self.ids: tuple[str, ...] = tuple(ids)
         self.image_offsets: IntArray = np.asarray(image_offsets, dtype=np.int64)
         self.encoding = encoding
         self.rows = rows
         self.memo = memo if memo is not None else Memo()
+        self._digest = digest
         if len(self.ids) != len(self.image_offsets) - 1:
             raise ValueError(f"{len(self.ids)} ids for {len(self.image_offsets) - 1} images")
 
@@ -165,6 +168,8 @@ class Captions:
     @cached_property
     def digest(self) -> str:
         """Names the content: ids and texts of the captions, whatever the order of images and of captions."""
+        if self._digest is not None:
+            return self._digest
         texts, bounds = self.texts, itertools.pairwise(self.image_offsets.tolist())
         return digest.of_any_order([image, *sorted(texts[a:b])] for image, (a, b) in zip(self.ids, bounds))
 

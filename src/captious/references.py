@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import warnings
 from collections.abc import Iterable
@@ -12,14 +13,21 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from captious.corpus import Captions, Corpus, places
+from captious.errors import InputError
 from captious.io import CaptionFile, CaptionWarning, align, read
+from captious.io.prepared import caption_file, is_prepared, open_captions, save
+from captious.measures.base import Measure
+
+#: As the COCO tools.
+DEFAULT_TOKENIZER = "ptb"
 
 #: A path, a mapping from image id to captions, rows, or a data frame.
 Source = Any
 
 
 class References:
-    """Reference captions that are encoded already. What measures derive from them stays with them."""
+    """Reference captions that are encoded already. What measures derive from them stays with them, and can be kept in a file
+    (:meth:`save`). They never change: any number of systems, threads and training steps can share them."""
 
     def __init__(self, file: CaptionFile, captions: Captions) -> None:
         self.file = file
@@ -31,20 +39,41 @@ class References:
         return References, (self.file, self.captions)
 
     @classmethod
-    def read(cls, source: Any, tokenizer: str = "ptb") -> References:
-        """From a path, a mapping, rows or a data frame, as :func:`captious.io.read` takes them."""
-        file = source if isinstance(source, CaptionFile) else read(source, "references")
-        return cls(file, Captions.of(file.captions, tokenizer, ids=file.ids))
+    def read(cls, source: Any, tokenizer: str | None = None) -> References:
+        """From whatever :func:`captious.io.read` takes, or from a file of prepared references.
+
+        The tokenizer is ``ptb`` unless told; prepared references have theirs, and no other can be asked of them.
+        """
+        if isinstance(source, References):
+            found = source
+        elif isinstance(source, str | os.PathLike) and is_prepared(Path(source)):
+            captions, name = open_captions(Path(source))
+            found = cls(caption_file(captions, name, Path(source)), captions)
+        else:
+            file = source if isinstance(source, CaptionFile) else read(source, "references")
+            return cls(file, Captions.of(file.captions, tokenizer or DEFAULT_TOKENIZER, ids=file.ids))
+        if tokenizer is not None and tokenizer != found.captions.tokenizer:
+            raise InputError(
+                f"{found.file.label} was prepared with the tokenizer '{found.captions.tokenizer}', and '{tokenizer}' was "
+                "asked for; prepare the references again with that tokenizer, or leave it out"
+            )
+        return found
+
+    def prepare(self, measures: Iterable[Measure]) -> References:
+        """Make now what measures need of the references, so that it need not be made for each system."""
+        for measure in measures:
+            measure.prepare(self.captions)
+        return self
+
+    def save(self, path: str | Path) -> None:
+        """Keep them in a file, with all that was derived from them so far; :meth:`read` maps it into memory."""
+        save(path, self.captions, self.file.name)
 
     def __len__(self) -> int:
         return self.captions.n_images
 
     def __repr__(self) -> str:
         return f"References({self.file.name!r}, {len(self):,} images x {self.captions.sizes}, {self.captions.digest})"
-
-    @property
-    def path(self) -> Path | None:
-        return self.file.path
 
     def corpus(self, predictions: CaptionFile, name: str, *, subset: bool = False, part: bool = False) -> Corpus:
         """A system on these references (see :func:`captious.load`)."""
@@ -70,7 +99,7 @@ def load(
     references: Source | None,
     predictions: Source,
     *,
-    tokenizer: str = "ptb",
+    tokenizer: str | None = None,
     subset: bool = False,
     part: bool = False,
     several: bool | None = None,
@@ -92,7 +121,7 @@ def load_systems(
     references: Source | None,
     predictions: Iterable[Source],
     *,
-    tokenizer: str = "ptb",
+    tokenizer: str | None = None,
     subset: bool = False,
     part: bool = False,
     several: bool | None = None,
@@ -105,16 +134,16 @@ def load_systems(
     if references is None:
         corpora = [_without_references(file, tokenizer, name) for file, name in zip(files, called)]
     else:
-        known = references if isinstance(references, References) else References.read(references, tokenizer)
+        known = References.read(references, tokenizer)
         corpora = [known.corpus(file, name or file.system_name, subset=subset, part=part) for file, name in zip(files, called)]
     for corpus in corpora:
         _warn_of_empty(corpus)
     return corpora
 
 
-def _without_references(file: CaptionFile, tokenizer: str, name: str | None) -> Corpus:
+def _without_references(file: CaptionFile, tokenizer: str | None, name: str | None) -> Corpus:
     called = name or (file.system_name if file.path is not None else "captions")
-    return Corpus.build(file.ids, file.captions, tokenizer=tokenizer, name=called)
+    return Corpus.build(file.ids, file.captions, tokenizer=tokenizer or DEFAULT_TOKENIZER, name=called)
 
 
 def _warn_of_empty(corpus: Corpus) -> None:

@@ -20,7 +20,7 @@ def compare(
     a: Annotated[Path, typer.Argument(metavar="A", help="Predictions of the first system.")],
     b: Annotated[Path, typer.Argument(metavar="B", help="Predictions of the second system.")],
     metrics: options.Metrics = "coco",
-    tokenizer: options.Tokenizer = "ptb",
+    tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
     resamples: Annotated[int, typer.Option(min=10, help="Bootstrap resamples.")] = 1000,

@@ -20,15 +20,13 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="df")
 
 
-def build(references: options.References, output: Out, tokenizer: options.Tokenizer = "ptb") -> None:
+def build(references: options.References, output: Out, tokenizer: options.Tokenizer = None) -> None:
     """Count in how many images' references each n-gram occurs."""
-    from captious.corpus import Captions
     from captious.frequencies import FrequencyTable
-    from captious.io import read
     from captious.io.frequencies import save_frequencies
+    from captious.references import References
 
-    file = read(references, "references")
-    table = FrequencyTable.build(Captions.of(file.captions, tokenizer, ids=file.ids))
+    table = FrequencyTable.build(References.read(references, tokenizer).captions)
     save_frequencies(table, output)
     _describe(output, table)
 

@@ -51,7 +51,7 @@ def diversity(
     image: Annotated[
         list[str] | None, typer.Option("--image", help="Image for the latent space and the map; repeatable.")
     ] = None,
-    tokenizer: options.Tokenizer = "ptb",
+    tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
     json: options.JsonOut = None,
     per_image: Annotated[

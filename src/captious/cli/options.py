@@ -21,12 +21,15 @@ from captious.measures.options import (
     Option,
 )
 
-References = Annotated[Path, typer.Argument(metavar="REFS", help="Reference captions (COCO JSON, JSONL, CSV, TSV, …).")]
+References = Annotated[Path, typer.Argument(metavar="REFS", help="Reference captions (COCO JSON, JSONL, CSV, TSV, …, or prepared).")]
 Predictions = Annotated[list[Path], typer.Argument(metavar="PRED…", help="Predictions, one file per system.")]
 Metrics = Annotated[
     str, typer.Option("--metrics", "-m", help="coco, all, or names separated by commas ('captious metrics' lists them).")
 ]
-Tokenizer = Annotated[str, typer.Option("--tokenizer", help="ptb (as the COCO tools), simple, none, …")]
+Tokenizer = Annotated[
+    str | None,
+    typer.Option("--tokenizer", help="ptb (as the COCO tools), simple, none, …; default: ptb, or that of prepared references."),
+]
 Subset = Annotated[bool, typer.Option("--subset", help="Score the images that both sides have.")]
 AllowSeveral = Annotated[
     bool, typer.Option("--allow-several", help="An image may have several predictions; each is scored.")
@@ -38,7 +41,7 @@ ChairSynonyms = Annotated[str | None, typer.Option("--chair-synonyms", metavar=C
 ParserName = Annotated[str | None, typer.Option("--parser", metavar=PARSER.metavar, help=PARSER.help)]
 Options = Annotated[
     list[str] | None,
-    typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of a metric, such as combine=max; repeatable."),
+    typer.Option("--option", "-O", metavar="NAME=VALUE", help="An option of a metric, such as combine=max; repeatable."),
 ]
 
 

@@ -20,7 +20,7 @@ def score(
     predictions: options.Predictions,
     metrics: options.Metrics = "coco",
     ci: Annotated[bool, typer.Option("--ci", help="Show 95 % bootstrap confidence intervals over images.")] = False,
-    tokenizer: options.Tokenizer = "ptb",
+    tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
     json: options.JsonOut = None,

@@ -33,7 +33,7 @@ class CaptionFile:
 
     name: str
     ids: list[str]
-    captions: list[list[str]]
+    captions: Sequence[Sequence[str]]
     format: str
     #: The source as such offers several captions per image (lists, or several rows per image).
     several: bool

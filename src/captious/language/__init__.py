@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from captious.language.graph import collapse
-from captious.language.parse_types import Edge, Parse, Sentence
+from captious.language.graph import Edge, collapse
+from captious.language.parse_types import Parse, Sentence
 from captious.language.parser import ParsedBatch, parse, parse_batch, parse_tokens
 from captious.language.parsers import Parser, parses_of
 

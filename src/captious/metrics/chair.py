@@ -11,10 +11,11 @@ from typing import ClassVar
 import numpy as np
 
 from captious.corpus import Captions, Corpus
+from captious.io.objects import read_objects
 from captious.measures.base import FloatArray, Measure, Need
 from captious.measures.options import CHAIR_SYNONYMS, OBJECTS, Option
 from captious.measures.resources import Resource
-from captious.metrics.chair_objects import ImageObjects, read_objects
+from captious.metrics.chair_objects import ImageObjects
 from captious.metrics.chair_table import Mention, ObjectTable, default_table, read_table, table_from
 
 Objects = ImageObjects | Mapping[str, Iterable[str]] | str | Path | None
@@ -44,7 +45,7 @@ class Chair(Measure):
 
     def __init__(self, objects: Objects = None, chair_synonyms: Table = None) -> None:
         if isinstance(objects, str | Path):
-            objects = read_objects(objects)
+            objects = ImageObjects(read_objects(objects), str(objects))
         elif objects is not None and not isinstance(objects, ImageObjects):
             objects = ImageObjects(objects)
         self.objects = objects

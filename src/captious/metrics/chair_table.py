@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from captious.errors import InputError
-from captious.io.content import decode, read_bytes
+from captious.io.content import read_json
 from captious.metrics.chair_plurals import singulars
 from captious.scene.wordlists import word_set
 
@@ -25,6 +25,9 @@ _NO_NOUN_FOLLOWS = word_set(
 )
 
 _Phrase = tuple[str, ...]
+
+#: Words whose base is remembered; captions may bring any number of new ones.
+_KEPT = 100_000
 
 
 class Mention(NamedTuple):
@@ -109,7 +112,8 @@ class ObjectTable:
         if known is None:
             forms = [word, *singulars(word)]
             known = next((form for words in (self._single, self._words) for form in forms if form in words), word)
-            self._bases[word] = known
+            if len(self._bases) < _KEPT:
+                self._bases[word] = known
         return known
 
     @property
@@ -127,14 +131,7 @@ class ObjectTable:
 
 def read_table(path: str | Path) -> ObjectTable:
     """A synonym table from JSON: our own format, ``{class: [synonyms]}``, or the table of Rohrbach et al. 2018."""
-    source = Path(path)
-    try:
-        value = json.loads(decode(read_bytes(source), str(source)))
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{source} is not JSON ({error}); a synonym table is {{class: [synonyms, …], …}}") from None
-    return table_from(value, str(source))
+    return table_from(read_json(path, "a synonym table is {class: [synonyms, …], …}"), str(path))
 
 
 def table_from(value: Any, where: str = "the synonym table") -> ObjectTable:

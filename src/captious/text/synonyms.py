@@ -21,6 +21,9 @@ _DETACHMENTS = (
 
 _NONE: frozenset[int] = frozenset()
 
+#: Words whose synsets are remembered; captions may bring any number of new ones.
+_KEPT = 200_000
+
 
 class Synonyms:
     """Synset lookup by word; a phrase is written with ``_`` between its words."""
@@ -70,7 +73,8 @@ class Synonyms:
         if known is None:
             bases = self._bases.get(word)
             known = self.listed(word).union(*map(self.listed, bases if bases is not None else (self.base(word),)))
-            self._memo[word] = known
+            if len(self._memo) < _KEPT:
+                self._memo[word] = known
         return known
 
 

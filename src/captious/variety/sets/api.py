@@ -92,7 +92,7 @@ def diversity(
     train: Any = None,
     accuracy: Wanted | None = None,
     beta_squared: float = BETA_SQUARED,
-    tokenizer: str = "ptb",
+    tokenizer: str | None = None,
     subset: bool = False,
     name: str | None = None,
 ) -> SetDiversity:
@@ -130,7 +130,7 @@ def diversity(
 
 
 def as_corpus(
-    source: Any, *, references: Any = None, tokenizer: str = "ptb", subset: bool = False, name: str | None = None
+    source: Any, *, references: Any = None, tokenizer: str | None = None, subset: bool = False, name: str | None = None
 ) -> Corpus:
     """A corpus from whatever holds sets of captions, with or without references."""
     if isinstance(source, Corpus):

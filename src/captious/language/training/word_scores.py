@@ -1,9 +1,9 @@
 """The reference parser's scores of words, which make the classes of words; for training only.
 
-    python -m captious.language.word_scores words.txt [list.txt …]         words to ask for besides the lexicon's own
+    python -m captious.language.training.word_scores words.txt [list.txt …]         words to ask for besides the lexicon's own
     java -cp 'lib/*' tools/WordScores.java words.txt scores.tsv.gz         with CoreNLP 3.6.0 and its models in lib/
 
-The second command's output is what ``python -m captious.language.train --scores`` reads. Lists of English words, the longer the
+The second command's output is what ``python -m captious.language.training.train --scores`` reads. Lists of English words, the longer the
 better, let it find British spellings, which the reference parser changes to American ones before it looks them up.
 """
 
@@ -70,7 +70,7 @@ def read_scores(path: str | Path) -> tuple[WordClasses, NDArray[np.float32]]:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m captious.language.word_scores", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m captious.language.training.word_scores", description=__doc__.splitlines()[0])
     parser.add_argument("output", type=Path, help="the words to give to tools/WordScores.java")
     parser.add_argument("lists", type=Path, nargs="*", help="words to ask for, too, separated by white space")
     options = parser.parse_args(argv)

@@ -1,4 +1,4 @@
-"""Train the caption parser: ``python -m captious.language.train --parses captions.jsonl.gz --output model.npz``.
+"""Train the caption parser: ``python -m captious.language.training.train --parses captions.jsonl.gz --output model.npz``.
 
 The input is captions parsed by the reference parser, one JSON object per line. Training needs torch
 (``pip install 'captious[train]'``); the model it writes does not. The best weights so far are written at every
@@ -21,15 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.errors import InputError, MissingExtraError, one_message
-from captious.language.export import export
 from captious.language.lemmas import learn_exceptions
-from captious.language.treebank import ParsedCaption, read_parses
-from captious.language.word_scores import read_scores
+from captious.language.training.export import export
+from captious.language.training.treebank import ParsedCaption, read_parses
+from captious.language.training.word_scores import read_scores
 
 try:
     import torch
 
-    from captious.language.examples import (
+    from captious.language.training.examples import (
         IGNORED,
         Batch,
         Examples,
@@ -39,7 +39,7 @@ try:
         examples,
         occurrences,
     )
-    from captious.language.network import Network, Size
+    from captious.language.training.network import Network, Size
 except ImportError as error:  # pragma: no cover - depends on the installation
     raise MissingExtraError("torch", "train", "training the parser") from error
 
@@ -158,7 +158,7 @@ def train(
 
 
 def arguments() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m captious.language.train", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m captious.language.training.train", description=__doc__)
     parser.add_argument("--parses", required=True, type=Path, nargs="+", help="captions parsed by the reference parser (.jsonl.gz)")
     parser.add_argument("--scores", required=True, type=Path, help="the reference parser's word scores, from tools/WordScores.java")
     parser.add_argument("--output", type=Path, default=Path("model.npz"), help="where to write the model")

@@ -1,6 +1,6 @@
 """Makes the default word vectors from a sentence encoder.
 
-    python -m captious.vectors.distil DATA_DIR [--out minilm_words.npz]
+    python -m captious.vectors.training.distil DATA_DIR [--out minilm_words.npz]
 
 Every word is encoded by itself, as the only content of a fixed phrase. The vectors are centred on the mean content word of captions, rotated to their principal
 axes with the axes' spread evened out in part, cut to fewer dimensions, weighted so that common words count less (which
@@ -107,7 +107,7 @@ def quantise(vectors: Floats, levels: int = LEVELS) -> tuple[NDArray[np.int8], N
 
 def main(arguments: list[str] | None = None) -> None:
     """Make the table and write it."""
-    parser = argparse.ArgumentParser(prog="python -m captious.vectors.distil", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m captious.vectors.training.distil", description=__doc__.split("\n")[0])
     parser.add_argument("data", type=Path, help="the public data folder")
     parser.add_argument("--model", default=None, help="folder of the sentence encoder (default: the installed package)")
     parser.add_argument("--words", type=int, default=WORDS)

@@ -1,4 +1,4 @@
-"""How well the parser agrees with reference parses: ``python -m captious.language.evaluate --parses captions.jsonl.gz``.
+"""How well the parser agrees with reference parses: ``python -m captious.language.training.evaluate --parses captions.jsonl.gz``.
 
 Prints, for each source and for all, the agreement on the test part: tags, lemmas, unlabelled and labelled attachment, F1 of
 the graph's edges, and whole trees; then the same for the graph rules alone, from the reference trees.
@@ -17,7 +17,7 @@ from captious.language.lemmas import lemma
 from captious.language.model import SHIPPED, read_model
 from captious.language.parse_types import Sentence
 from captious.language.parser import parse_batch
-from captious.language.treebank import read_parses
+from captious.language.training.treebank import read_parses
 
 COLUMNS = ("tags", "lemmas", "UAS", "LAS", "graph", "trees")
 
@@ -60,7 +60,7 @@ def by_source(pairs: Iterable[tuple[str, Sentence, Sentence]]) -> dict[str, Coun
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m captious.language.evaluate", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m captious.language.training.evaluate", description=__doc__.splitlines()[0])
     parser.add_argument("--parses", required=True, type=Path, help="captions parsed by the reference parser (.jsonl.gz)")
     parser.add_argument("--model", type=Path, default=SHIPPED)
     options = parser.parse_args(argv)

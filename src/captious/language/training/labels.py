@@ -1,10 +1,10 @@
 """More captions to train on: which to have labelled by the reference parser, and its labels as a file for training.
 
-    python -m captious.language.labels choose --parses captions.jsonl.gz --captions flickr30k.json nocaps.json --output more.txt
+    python -m captious.language.training.labels choose --parses captions.jsonl.gz --captions flickr30k.json nocaps.json --output more.txt
     java -cp 'lib/*' edu.stanford.nlp.parser.lexparser.LexicalizedParser -tokenized -sentences newline \\
         -outputFormat wordsAndTags,typedDependencies -outputFormatOptions basicDependencies,includePunctuationDependencies \\
         edu/stanford/nlp/models/lexparser/englishPCFG.ser.gz more.txt > more.out
-    python -m captious.language.labels convert --parsed more.out --output more.jsonl
+    python -m captious.language.training.labels convert --parsed more.out --output more.jsonl
 
 Chosen are captions that are not among the parsed ones and do not belong to the development or test part, in the form the COCO
 pipeline gives to SPICE: PTB tokens in lower case, without punctuation (with `--raw`, as they are written). In place of `choose`,
@@ -27,7 +27,7 @@ from captious.errors import InputError, one_message
 from captious.io import read
 from captious.language.parse_types import Sentence
 from captious.language.sentences import split
-from captious.language.treebank import part_of, read_parses
+from captious.language.training.treebank import part_of, read_parses
 from captious.text.ptb import tokenize
 
 LONGEST = 32  # words; the reference parser takes cubic time
@@ -127,7 +127,7 @@ def _whole(row: dict[str, Any]) -> bool:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m captious.language.labels", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m captious.language.training.labels", description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     make = commands.add_parser("choose", help="write captions to be labelled")
     make.add_argument("--parses", required=True, type=Path, help="captions parsed by the reference parser already")
