@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from captious import digest
 from captious.encoding import Encoding
 from captious.errors import InputError
 from captious.memo import Arrays, Memo, Product
@@ -170,11 +170,8 @@ class Captions:
         """Names the content: ids and texts of the captions, whatever the order of images and of captions."""
         if self._digest is not None:
             return self._digest
-        total, texts = 0, self.texts
-        for image, (a, b) in zip(self.ids, itertools.pairwise(self.image_offsets.tolist())):
-            content = "\x00".join([image, *sorted(texts[a:b])]).encode("utf-8", "surrogatepass")
-            total += int.from_bytes(hashlib.blake2b(content, digest_size=16).digest(), "big")
-        return f"{total % 2**128:032x}"[:8]
+        texts, bounds = self.texts, itertools.pairwise(self.image_offsets.tolist())
+        return digest.of_any_order([image, *sorted(texts[a:b])] for image, (a, b) in zip(self.ids, bounds))
 
     @property
     def sizes(self) -> str:

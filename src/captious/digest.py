@@ -14,10 +14,22 @@ DIGITS = 8
 
 def of_lines(lines: Iterable[str]) -> str:
     """The digest of lines of text, in their order."""
+    return _hash(lines).hexdigest()[:DIGITS]
+
+
+def of_any_order(groups: Iterable[Iterable[str]]) -> str:
+    """The digest of groups of lines, whatever the order of the groups."""
+    total = sum(int.from_bytes(_hash(group).digest(), "big") for group in groups)
+    return f"{total % 2**128:032x}"[:DIGITS]
+
+
+def _hash(lines: Iterable[str]) -> hashlib.blake2b:
     state = hashlib.blake2b(digest_size=16)
     for line in lines:
-        state.update(line.encode("utf-8", "surrogatepass") + b"\n")
-    return state.hexdigest()[:DIGITS]
+        data = line.encode("utf-8", "surrogatepass")
+        # With their lengths, because lines may hold any character: two lines are not one with a break in it.
+        state.update(b"%d:" % len(data) + data)
+    return state
 
 
 def of_arrays(*arrays: NDArray[np.generic]) -> str:

@@ -61,7 +61,8 @@ class Memo:
 
     def products(self) -> Iterator[tuple[ProductKey, Arrays]]:
         """All products that were made, and those that came from a file, as arrays."""
-        made = {key: kind for key, kind in self._kinds.items() if key in self._values}
+        # A copy, because other threads may be making more.
+        made = {key: kind for key, kind in self._kinds.copy().items() if key in self._values}
         for key, kind in made.items():
             yield key, kind.pack(self._values[key])
         for key, arrays in self.stored.items():

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -30,6 +32,11 @@ class References:
     def __init__(self, file: CaptionFile, captions: Captions) -> None:
         self.file = file
         self.captions = captions
+        self._parts: WeakValueDictionary[tuple[str, ...], Captions] = WeakValueDictionary()
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return References, (self.file, self.captions)
 
     @classmethod
     def read(cls, source: Any, tokenizer: str | None = None) -> References:
@@ -80,8 +87,12 @@ class References:
         return Corpus(candidates, captions, name=name, left_out=left_out, images=images)
 
     def _of(self, ids: tuple[str, ...]) -> Captions:
-        """The references of some images; systems that cover the same images share them."""
-        return self.captions.cached(("of images", ids), lambda: self.captions.take_images(np.asarray(places(ids, self.captions))))
+        """The references of some images; systems that cover the same images share them, for as long as there are any."""
+        with self._lock:
+            part = self._parts.get(ids)
+            if part is None:
+                self._parts[ids] = part = self.captions.take_images(places(ids, self.captions))
+            return part
 
 
 def load(

@@ -163,7 +163,7 @@ def test_any_text_gets_trees(texts: list[str]) -> None:
 
 
 def test_parses_of_a_corpus_follow_its_tokens() -> None:
-    captions = Captions([["A dog runs.", "a DOG runs"], ["Two cats"]])
+    captions = Captions.of([["A dog runs.", "a DOG runs"], ["Two cats"]])
     parses = parses_of(captions)
     assert [[s.forms for s in p] for p in parses] == [[["a", "dog", "runs"]], [["a", "dog", "runs"]], [["two", "cats"]]]
     assert parses[0] is parses[1]

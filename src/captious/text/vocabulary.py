@@ -40,6 +40,8 @@ class Vocabulary:
     def __init__(self, words: Iterable[str] = (), *, base: Vocabulary | None = None) -> None:
         self.base = base
         if base is not None:
+            if base.base is not None:
+                raise ValueError("an overlay lies over a vocabulary that stands by itself, not over another overlay")
             base.freeze()
         self._index: _Index = _Index(base._index if base is not None else None, len(base) if base is not None else 0)
         for word in words:

@@ -7,7 +7,7 @@ import pytest
 
 import captious
 from captious.corpus import Corpus
-from captious.metrics import registry
+from captious.measures import registry
 
 IMAGES = {
     "1": ["two dogs run across a green field", "a pair of dogs running on grass", "dogs play in a field"],
@@ -17,7 +17,8 @@ IMAGES = {
 }
 CANDIDATES = {"1": "two brown dogs run on the grass", "2": "a man is surfing a big wave", "3": "a cat on a bed", "4": "a red bus on a street"}
 
-NAMES = [name for name in registry.names() if name not in registry.ON_REQUEST]
+#: Every measure of single captions.
+NAMES = registry.of_family("all")
 
 
 def corpus_of(order: list[str], candidates: dict[str, str], references: dict[str, list[str]] = IMAGES) -> Corpus:
