@@ -68,7 +68,7 @@ def diversity(
     from captious.variety.sets import human as measure_human
     from captious.variety.sets.api import read_df
     from captious.variety.sets.caption_kernels import make_kernel
-    from captious.variety.training import TrainingCaptions
+    from captious.variety.training_captions import TrainingCaptions
 
     if plots is not None:
         style.pyplot("drawing figures of diversity")  # a missing package is reported before any work
