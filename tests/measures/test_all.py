@@ -35,7 +35,7 @@ SETS = {
 }
 #: What measures need beside captions.
 GIVEN: dict[str, Any] = {
-    "train": ["a red bus on a street", "a dog runs", "a man on a wave", "the cat on a bed"],
+    "train": ["a red bus on a street", "a dog runs", "dog1 dog2 dog3 dog4 dog5 dog6 dog7 dog8 dog9 dog10 dog11 dog12", "a man on a wave", "the cat on a bed"],
     "norms": {"dog": 4.8, "bus": 4.9, "no": 1.2, "wave": 4.5},
     "objects": {"1": ["dog"], "2": ["person", "surfboard"], "3": ["fork"], "4": ["bus"], "5": ["cat", "bed"]},
 }
@@ -225,11 +225,14 @@ CORPUS = registry.of_family("corpus")
 
 
 def long_corpus() -> Corpus:
-    """1,200 words and more, and no two resamples alike."""
+    """More than 1,000 words, some of them rare, and no two resamples alike."""
     words = [caption for captions in [*SETS.values(), *REFERENCES.values()] for caption in captions]
-    pick = np.random.default_rng(0).integers(0, len(words), 400).tolist()
-    captions = {str(i): [f"{words[k]} {i % 37}"] for i, k in enumerate(pick)}
-    references = {str(i): [words[k], words[(k + 1) % len(words)]] for i, k in enumerate(pick)}
+    generator = np.random.default_rng(0)
+    pick, rare = generator.integers(0, len(words), 400).tolist(), generator.zipf(1.5, 400).tolist()
+    captions = {str(i): [words[k] if i % 2 else f"{words[k]} dog{rare[i]}"] for i, k in enumerate(pick)}
+    references = {
+        str(i): [f"{words[(k + step) % len(words)]} dog{rare[i - 1 - step]}" for step in (1, 2)] for i, k in enumerate(pick)
+    }
     return build(captions, references=references)
 
 
@@ -239,7 +242,7 @@ def test_measures_of_a_corpus_on_more_text(name: str) -> None:
     score = scored(name, corpus)
     low, high = score.interval(resamples=200)
     assert low <= score.value <= high
-    assert name in ("Neg",) or low < high or score.value in (0, 1)
+    assert low < high
     assert np.isnan(score.per_caption).all()
     assert np.isnan(score.oracle)
 
