@@ -17,7 +17,7 @@ from captious.variety.corpus.base import CorpusMeasure, TreeMeasure
 from captious.variety.corpus.result import CorpusDiversity, Report
 from captious.variety.corpus.study import Study
 from captious.variety.corpus.word_lists import Norms
-from captious.variety.training import TrainingCaptions
+from captious.variety.training_captions import TrainingCaptions
 
 #: Reads captions as the published study did: see docs/corpus.md.
 TOKENIZER = "spacy-like"
