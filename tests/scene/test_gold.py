@@ -15,7 +15,16 @@ from captious.corpus import Corpus
 from captious.language import Sentence
 from captious.language.parsers import get as get_parser
 from captious.metrics.spice import KINDS
-from captious.scene import SceneGraph, Tuple, candidate_graphs, counts, match, precision_recall_f, reference_graphs, tuples
+from captious.scene import (
+    SceneGraph,
+    Tuple,
+    candidate_graphs,
+    counts,
+    match,
+    precision_recall_f,
+    reference_graphs,
+    tuples,
+)
 from captious.text.synonyms import Synonyms
 from tests.conftest import read_jsonl
 

@@ -70,7 +70,8 @@ class Synonyms:
         if known is None:
             bases = self._bases.get(word)
             known = self.listed(word).union(*map(self.listed, bases if bases is not None else (self.base(word),)))
-            self._memo[word] = known
+            if known:  # words without synsets have no end
+                self._memo[word] = known
         return known
 
 
