@@ -107,14 +107,17 @@ def paired_bootstrap(
         k = a.shape[1]
         differences = value(sums[:, k:]) - value(sums[:, :k])
     observed = float(value(b.sum(axis=0)) - value(a.sum(axis=0)))
-    return of_differences(differences, observed, level)
+    return of_differences(differences, observed, level, biased=isinstance(a, Sequences))
 
 
-def of_differences(differences: FloatArray, observed: float, level: float = 0.95) -> tuple[float, float, float]:
-    """Interval and p-value of the paired bootstrap, from the differences of all resamples."""
+def of_differences(
+    differences: FloatArray, observed: float, level: float = 0.95, *, biased: bool = False
+) -> tuple[float, float, float]:
+    """Interval and p-value of the paired bootstrap, from the differences of all resamples (of a ``biased`` measure, whose
+    resampled values lie apart from its value: moved there)."""
     if np.isnan(observed):
         return float("nan"), float("nan"), float("nan")
-    if isinstance(a, Sequences):
+    if biased:
         differences = _shifted(differences, observed)
     low, high = _percentiles(differences, level)
     differences = differences[~np.isnan(differences)]
