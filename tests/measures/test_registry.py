@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import captious
 from captious.corpus import Corpus
 from captious.measures import registry
+from captious.measures.options import STANDARD
 
 IMAGES = {
     "1": ["two dogs run across a green field", "a pair of dogs running on grass", "dogs play in a field"],
@@ -96,3 +104,149 @@ def test_unknown_names_get_a_hint(wrong: str, meant: str) -> None:
 def test_unknown_options_get_a_hint(base: Corpus) -> None:
     with pytest.raises(captious.InputError, match=r"unknown option 'dff'.*'df'"):
         captious.score(base, "CIDEr-D", dff=3)
+
+
+# Options -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_every_option_is_declared_once_and_is_a_keyword(name: str) -> None:
+    kind = registry.measure_class(name)
+    for option in kind.options:
+        assert option in STANDARD, option.name
+        assert option.name in inspect.signature(kind).parameters
+    assert len({option.name for option in kind.options}) == len(kind.options)
+
+
+def test_every_standard_option_has_a_measure() -> None:
+    assert registry.option_table() == {option.name: option for option in STANDARD}
+    assert len({option.flag for option in STANDARD}) == len(STANDARD)
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_settings_reach_the_measure(name: str) -> None:
+    kind = registry.measure_class(name)
+    for option in kind.options:
+        for choice in option.choices if option.setting else ():
+            made = registry.create(name, {option.name: choice})
+            assert made.parameters()[option.name] == choice
+
+
+# Measures of other packages ------------------------------------------------------------------------------------------
+
+PLUGIN = '''
+from typing import ClassVar
+
+import numpy as np
+
+from captious.measures.base import Measure, as_statistics
+from captious.measures.options import Option
+
+
+class Brevity(Measure):
+    """One over the number of words, plus a bonus."""
+
+    name = "Brevity"
+    summary = "how short a caption is"
+    bounds = (0.0, None)
+    needs = frozenset()
+    options: ClassVar[tuple[Option, ...]] = (
+        Option("bonus", "What a short caption gets on top.", kind=float, metavar="NUMBER", setting=True),
+    )
+
+    def __init__(self, bonus: float = 0.0) -> None:
+        self.bonus = bonus
+
+    def statistics(self, corpus, state):
+        return as_statistics(self.bonus + 1.0 / np.maximum(1, corpus.candidates.lengths))
+
+
+class Imposter(Brevity):
+    """Wants the place of a measure that is there already."""
+
+
+not_a_measure = 3
+'''
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A folder of installed packages with one that brings measures, and files to score."""
+    folder = tmp_path / "site"
+    info = folder / "brevity-1.0.dist-info"
+    info.mkdir(parents=True)
+    (folder / "brevity.py").write_text(PLUGIN)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: brevity\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[captious.measures]\nBrevity = brevity:Brevity\nbleu-4 = brevity:Imposter\n")
+    (tmp_path / "refs.json").write_text(json.dumps({"1": ["a dog runs"], "2": ["a cat"]}))
+    (tmp_path / "pred.json").write_text(json.dumps({"1": "a dog", "2": "a black cat sleeps"}))
+    return folder
+
+
+def with_plugin(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(site), str(Path(captious.__file__).parents[1])])
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, check=False, cwd=site.parent,
+        env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200", "TERM": "dumb"},
+    )  # fmt: skip
+
+
+def command(site: Path, *arguments: str) -> str:
+    done = with_plugin(site, "-m", "captious.cli.app", *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_package_brings_a_measure_to_the_command_line(site: Path) -> None:
+    listed = {row["name"]: row for row in json.loads(command(site, "metrics", "--json", "-"))}
+    assert listed["Brevity"]["options"] == ["bonus"] and listed["Brevity"]["summary"] == "how short a caption is"
+    assert "how short a caption is" in command(site, "metrics")
+    shown = command(site, "score", "--help")
+    assert "--bonus" in shown and "What a short caption gets on top." in shown
+    for given in (["--bonus", "0.25"], ["-o", "bonus=0.25"], ["--option", "bonus=0.25"]):
+        found = json.loads(command(site, "score", "refs.json", "pred.json", "-m", "brevity", *given, "--json", "-"))
+        score = found["systems"][0]["scores"]["Brevity"]
+        assert score["value"] == pytest.approx(0.25 + (1 / 2 + 1 / 4) / 2)
+        assert score["signature"].startswith("Brevity|bonus:0.25|")
+        # It says that it needs no references, so that theirs are not in its signature.
+        assert "refs:" not in score["signature"]
+    plain = json.loads(command(site, "score", "refs.json", "pred.json", "-m", "Brevity,BLEU-4", "--json", "-"))
+    assert plain["systems"][0]["scores"]["Brevity"]["signature"].startswith("Brevity|bonus:0.0|")
+
+
+def test_a_package_brings_a_measure_to_python_and_takes_no_place(site: Path) -> None:
+    script = """
+import captious
+from captious.measures import registry
+corpus = captious.load("refs.json", "pred.json")
+score = captious.score(corpus, "Brevity", bonus=1.0)["Brevity"]
+print(score.value, score.signature.fields["bonus"])
+assert "Brevity" in registry.of_family("all") and registry.names()[-1] == "Brevity"
+assert registry.measure_class("BLEU-4").__module__ == "captious.metrics.bleu"
+print([row.better for row in captious.compare(corpus, corpus, "Brevity", bonus=2.0)])
+"""
+    done = with_plugin(site, "-c", script)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[:2] == ["1.375 1.0", "['neither']"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [("brevity:not_a_measure", "is no Measure"), ("brevity:gone", "is no Measure"), ("no_such_module:X", "no_such_module")],
+)
+def test_a_broken_package_is_named_and_stops_nobody_else(site: Path, entry: str, message: str) -> None:
+    info = site / "brevity-1.0.dist-info"
+    (info / "entry_points.txt").write_text(f"[captious.measures]\nBroken = {entry}\n")
+    done = with_plugin(site, "-m", "captious.cli.app", "score", "refs.json", "pred.json", "-m", "Broken")
+    assert done.returncode == 2, done.stderr
+    assert "Broken" in done.stderr and message in done.stderr
+    assert "Traceback" not in done.stderr
+    for wanted in ("ROUGE-L", "WEmbSim,CIDEr-D"):
+        arguments = ["score", "refs.json", "pred.json", "-m", wanted, "--combine", "max", "--json", "-"]
+        others = with_plugin(site, "-m", "captious.cli.app", *arguments)
+        assert others.returncode == 0, others.stderr
+        assert list(json.loads(others.stdout)["systems"][0]["scores"]) == wanted.split(",")
+    listed = with_plugin(site, "-m", "captious.cli.app", "metrics", "--json", "-")
+    assert listed.returncode == 0, listed.stderr
+    assert [row["name"] for row in json.loads(listed.stdout)] == registry.names()
+    assert "left out Broken" in listed.stderr and message in listed.stderr

@@ -17,7 +17,7 @@ def metrics(json: JsonOut = None) -> None:
     from captious.measures import registry
 
     rows = []
-    for name in registry.names():
+    for name in registry.usable():
         made = registry.create(name)
         takes, needs = sorted(option.name for option in made.options), sorted(made.needs)
         rows.append((name, made.rows, made.higher_is_better, made.bounds, takes, needs, made.summary))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -89,8 +90,9 @@ def known_options() -> dict[str, Option]:
 
     found = {option.name: option for option in STANDARD}
     for point in entry_points(group=ENTRY_POINTS):
-        for option in getattr(point.load(), "options", ()):
-            found.setdefault(option.name, option)
+        # A package that cannot be loaded is reported by whoever asks for its measure.
+        with suppress(Exception):
+            found |= {option.name: option for option in point.load().options if option.name not in found}
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from importlib import import_module
@@ -9,6 +10,7 @@ from importlib.metadata import entry_points
 from typing import Any, NamedTuple
 
 from captious.errors import InputError, did_you_mean
+from captious.io import CaptionWarning
 from captious.measures.base import Measure, Unit
 from captious.measures.options import ENTRY_POINTS, Option, converted
 
@@ -133,6 +135,19 @@ def names() -> list[str]:
     return list(entries())
 
 
+@lru_cache(maxsize=1)
+def usable() -> tuple[str, ...]:
+    """The names of all measures that can be loaded: a broken package is reported, and takes nothing else with it."""
+    found = list(names())
+    for name in names()[len(ENTRIES) :]:
+        try:
+            measure_class(name)
+        except InputError as error:
+            found.remove(name)
+            warnings.warn(CaptionWarning(f"left out {name}: {error}"), stacklevel=2)
+    return tuple(found)
+
+
 def _folded() -> dict[str, str]:
     return {name.casefold(): name for name in entries()}
 
@@ -177,7 +192,7 @@ def resolve(wanted: Wanted) -> list[str | Measure]:
 
 def of_family(family: str) -> list[str]:
     """The measures whose rows are of one kind: ``all`` of captions, ``sets`` of images, ``corpus`` of whole corpora."""
-    return [name for name in names() if measure_class(name).rows == FAMILIES[family]]
+    return [name for name in usable() if measure_class(name).rows == FAMILIES[family]]
 
 
 @cache
@@ -185,7 +200,16 @@ def measure_class(name: str) -> type[Measure]:
     """The class of a measure, with its self-description."""
     path = entries()[name].path
     module, _, attribute = path.partition(":")
-    kind: Any = getattr(import_module(module), attribute, None)
+    try:
+        kind: Any = getattr(import_module(module), attribute, None)
+    except Exception as error:
+        if name in ENTRIES:
+            raise
+        # Another package's module may fail in any way.
+        raise InputError(
+            f"the measure '{name}' cannot be loaded from {path} ({type(error).__name__}: {error}); "
+            "look at the package that brings it"
+        ) from error
     if not (isinstance(kind, type) and issubclass(kind, Measure)):
         raise InputError(f"the measure '{name}' is said to be {path}, which is no Measure; look at the package that brings it")
     return kind
@@ -193,7 +217,7 @@ def measure_class(name: str) -> type[Measure]:
 
 def option_table() -> dict[str, Option]:
     """All options that some measure takes, by name."""
-    return {option.name: option for name in names() for option in measure_class(name).options}
+    return {option.name: option for name in usable() for option in measure_class(name).options}
 
 
 def create(name: str, options: Mapping[str, Any] | None = None) -> Measure:
