@@ -16,6 +16,7 @@ from captious.human.resampling import (
     SEED,
     bootstrap_p,
     holm,
+    perfect_interval,
     percentile_interval,
     resample_counts,
     small_sample_interval,
@@ -86,7 +87,9 @@ def measure(
         if ci and table.protocol.level == "system":
             interval = small_sample_interval(value, len(rows), table.protocol.coefficient)
         elif ci:
-            interval = percentile_interval(_resampled(rows, [metric], resamples, seed)[metric])
+            drawn = _resampled(rows, [metric], resamples, seed)[metric]
+            certain = table.protocol.coefficient == "accuracy" and value in (0.0, 1.0)
+            interval = perfect_interval(value, rows.units) if certain else percentile_interval(drawn)
         found.append(
             HumanAgreement(
                 metric=metric, judgements=table.name, part=table.part, coefficient=table.protocol.coefficient,

@@ -38,6 +38,12 @@ def percentile_interval(values: FloatArray, level: float = LEVEL) -> tuple[float
     return float(low), float(high)
 
 
+def perfect_interval(accuracy: float, n: int, level: float = LEVEL) -> tuple[float, float]:
+    """Interval of an accuracy of 0 or 1, which no resample changes: that of Clopper and Pearson for n images."""
+    bound = ((1 - level) / 2) ** (1 / max(n, 1))
+    return (bound, 1.0) if accuracy == 1 else (0.0, 1 - bound)
+
+
 def small_sample_interval(value: float, n: int, coefficient: str, level: float = LEVEL) -> tuple[float, float]:
     """Interval of a correlation over few systems, through Fisher's z.
 
