@@ -16,8 +16,8 @@ from captious.human.resampling import (
     SEED,
     bootstrap_p,
     holm,
-    perfect_interval,
     percentile_interval,
+    perfect_interval,
     resample_counts,
     small_sample_interval,
     williams,
@@ -148,7 +148,7 @@ class MetricComparison:
     p_bootstrap: float
     #: Williams' test, for correlations.
     p_williams: float | None
-    #: The p-value that decides, adjusted by Holm over all pairs compared on this set.
+    #: The larger of the two, adjusted by Holm over all pairs compared on this set.
     p_holm: float
 
     @property
@@ -174,7 +174,7 @@ def compare_metrics(
     table: JudgementTable, metrics: Sequence[str] | None = None, *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> list[MetricComparison]:
     """Every pair of metrics on the rows where all of them are defined: the same resamples of images for both, and Holm's
-    correction over all pairs. Over systems, of which there are few, Williams' test decides."""
+    correction over all pairs. Correlations are tested twice, by the bootstrap and by Williams, and the larger p-value counts."""
     names = list(table.scores if metrics is None else metrics)
     rows = table.where(table.defined(names))
     level = rows.protocol.level
@@ -189,7 +189,8 @@ def compare_metrics(
         p_boot.append(bootstrap_p(values[a] - values[b], drawn[a] - drawn[b]))
         between = COEFFICIENTS[rows.protocol.coefficient](rows.scores[a], rows.scores[b]) if correlations else float("nan")
         p_williams.append(williams(values[a], values[b], between, len(rows))[1] if correlations else float("nan"))
-    adjusted = holm(p_williams if level == "system" else p_boot)
+    # Where there are two tests, a difference must pass both.
+    adjusted = holm([b if np.isnan(w) else max(b, w) for b, w in zip(p_boot, p_williams)])
     return [
         MetricComparison(
             judgements=table.name, part=table.part, coefficient=rows.protocol.coefficient, a=a, b=b, value_a=values[a],

@@ -101,7 +101,8 @@ def _spearman(x: FloatArray, y: FloatArray, unit: IntArray, counts: Counts) -> F
     work = weighted_ranks.pick(8.0 * len(x) * len(counts))
     sums = work(x_rank, y_rank, unit, counts, int(x_rank.max()) + 1, int(y_rank.max()) + 1)
     bottom = np.sqrt(sums[:, 0] * sums[:, 1])
-    return np.divide(sums[:, 2], bottom, out=np.full(len(sums), np.nan), where=bottom > 0)
+    found: FloatArray = np.divide(sums[:, 2], bottom, out=np.full(len(sums), np.nan), where=bottom > 0)
+    return found
 
 
 def credits(differences: FloatArray, margins: FloatArray) -> FloatArray:
@@ -118,7 +119,8 @@ def _accuracy(x: FloatArray, y: FloatArray, unit: IntArray, counts: Counts) -> F
     number = np.bincount(unit[judged], minlength=counts.shape[1]).astype(np.float64)
     weights = counts.astype(np.float64)
     pairs = weights @ number
-    return np.divide(weights @ total, pairs, out=np.full(len(counts), np.nan), where=pairs > 0)
+    found: FloatArray = np.divide(weights @ total, pairs, out=np.full(len(counts), np.nan), where=pairs > 0)
+    return found
 
 
 COEFFICIENTS: dict[str, Coefficient] = {

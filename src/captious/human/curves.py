@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,7 @@ def by_level(table: JudgementTable, bins: int = 4, *, ci: bool = True, resamples
     distinct = np.unique(table.human)
     levels = [(v, v) for v in distinct.tolist()] if len(distinct) <= 5 else _bins(table.human, bins)
     points = []
-    for (low, mid), (mid_high, high) in zip(levels, levels[1:]):
+    for (low, mid), (mid_high, high) in pairwise(levels):
         chosen = (table.human >= low) & (table.human <= high)
         label = f"{low:g}{'' if low == mid else f' to {mid:g}'} or {mid_high:g}{'' if mid_high == high else f' to {high:g}'}"
         points += _point(table, chosen, float(np.mean(table.human[chosen])), label, ci, resamples, seed)

@@ -124,4 +124,5 @@ def tau_c(counted: IntArray) -> FloatArray:
 
 
 def _ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
-    return np.divide(top, bottom, out=np.full(len(top), np.nan), where=bottom > 0)
+    found: FloatArray = np.divide(top, bottom, out=np.full(len(top), np.nan), where=bottom > 0)
+    return found

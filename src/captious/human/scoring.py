@@ -44,3 +44,21 @@ def score_captions(
         sign = 1.0 if metric.higher_is_better else -1.0
         found.append(CaptionScores(score.name, sign * score.per_caption, score.signature))
     return found
+
+
+def score_systems(
+    references: Any, predictions: Mapping[str, Any], metrics: Sequence[Any], *, subset: bool = False
+) -> list[CaptionScores]:
+    """Corpus scores of whole systems: one value for each, in the order given; the same sources as :func:`captious.load`."""
+    import numpy as np
+
+    from captious.api import load_systems
+    from captious.scores import Score
+
+    corpora = load_systems(references, list(predictions.values()), subset=subset, names=list(predictions))
+    found = []
+    for metric in track(metrics, "scoring systems"):
+        scores = [Score.of(metric, corpus) for corpus in corpora]
+        sign = 1.0 if metric.higher_is_better else -1.0
+        found.append(CaptionScores(scores[0].name, np.array([sign * s.value for s in scores]), scores[0].signature))
+    return found

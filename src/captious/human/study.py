@@ -10,7 +10,7 @@ import numpy as np
 
 from captious.errors import InputError, did_you_mean
 from captious.human.kendall import FloatArray, IntArray
-from captious.human.scoring import CaptionScores, make, score_captions
+from captious.human.scoring import CaptionScores, make, score_captions, score_systems
 from captious.human.table import JudgementTable
 from captious.io.judgements import CaptionPairs, JudgementSet, Protocol, RatedCaptions, RatedSystems, own_key
 
@@ -56,11 +56,41 @@ class Study:
         if protocol:
             judged = replace(judged, protocol=replace(judged.protocol, **protocol))
         if isinstance(judged, RatedSystems):
-            return cls(judged, _systems_tables(judged))
+            asked = {metric.name for metric in make(metrics, options)}
+            kept = {name: values for name, values in judged.scores.items() if name in asked}
+            return cls(judged, _systems_tables(replace(judged, scores=kept or judged.scores)))
         made = make(metrics, options)
         if isinstance(judged, CaptionPairs):
             return cls(judged, _pair_tables(judged, made))
         return cls(judged, [_rated_table(judged, made, published)])
+
+    @classmethod
+    def of_systems(
+        cls,
+        judged: RatedSystems,
+        references: Any,
+        predictions: Mapping[str, Any],
+        metrics: Any = METRICS,
+        *,
+        options: Mapping[str, Any] | None = None,
+        subset: bool = False,
+    ) -> Study:
+        """Whole systems scored by our metrics instead of a leaderboard's: predictions by the judged systems' names, compared by
+        their letters and digits. Judged systems without predictions are left out."""
+        by_key = {own_key(name): source for name, source in predictions.items()}
+        kept = [k for k, name in enumerate(judged.systems) if own_key(name) in by_key]
+        if len(kept) < 3:
+            raise InputError(
+                f"{judged.name}: predictions of {len(kept)} of the judged systems; three or more are needed "
+                f"(judged: {', '.join(judged.systems)}; given: {', '.join(predictions)})"
+            )
+        names = [judged.systems[k] for k in kept]
+        chosen = {name: by_key[own_key(name)] for name in names}
+        scored = score_systems(references, chosen, make(metrics, options), subset=subset)
+        human = {criterion: values[kept] for criterion, values in judged.human.items()}
+        rated = replace(judged, systems=names, human=human, scores={item.metric: item.values for item in scored})
+        signatures = {item.metric: item.signature for item in scored}
+        return cls(rated, [replace(table, signatures=signatures) for table in _systems_tables(rated)])
 
     def choose(self, names: str | Sequence[str] | None) -> list[str]:
         """Metrics of this study by name, in any case; all without names."""
@@ -183,7 +213,8 @@ def _by_system(judged: RatedCaptions, table: JudgementTable) -> JudgementTable:
         known = np.isfinite(values)
         total = np.bincount(number[known], values[known], minlength=len(names))
         count = np.bincount(number[known], minlength=len(names)).astype(np.float64)
-        return np.divide(total, count, out=np.full(len(names), np.nan), where=count > 0)
+        found: FloatArray = np.divide(total, count, out=np.full(len(names), np.nan), where=count > 0)
+        return found
 
     return replace(
         table,

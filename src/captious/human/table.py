@@ -92,7 +92,8 @@ class JudgementTable:
             known = ~np.isnan(values)
             weights = counts[:, known].astype(np.float64)
             total = weights.sum(axis=1)
-            return np.divide(weights @ values[known], total, out=np.full(len(counts), np.nan), where=total > 0)
+            means: FloatArray = np.divide(weights @ values[known], total, out=np.full(len(counts), np.nan), where=total > 0)
+            return means
         found = self.coefficient.resampled(scores, self.human, self.unit, counts)
         return np.where(np.isnan(found), 0.0, found) if np.ptp(scores) == 0 else found
 

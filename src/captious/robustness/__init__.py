@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from captious.io.judgements.distractions import TASKS, load_distractions
 from captious.robustness.accuracy import DistractionAccuracy, distraction_accuracy
 from captious.robustness.curves import STRENGTHS, TRANSFORMATIONS, RobustnessCurve, robustness_curves
-from captious.robustness.distractions import TASKS, make_distractions
+from captious.robustness.distractions import make_distractions
 
 __all__ = [
     "STRENGTHS",
@@ -13,6 +14,7 @@ __all__ = [
     "DistractionAccuracy",
     "RobustnessCurve",
     "distraction_accuracy",
+    "load_distractions",
     "make_distractions",
     "robustness_curves",
 ]

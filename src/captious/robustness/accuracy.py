@@ -13,7 +13,7 @@ from captious.human.resampling import RESAMPLES, SEED, percentile_interval, resa
 from captious.human.study import Study
 from captious.human.table import JudgementTable
 from captious.io.judgements import CaptionPairs
-from captious.robustness.distractions import TASKS
+from captious.io.judgements.distractions import TASKS
 from captious.scores import json_number
 
 

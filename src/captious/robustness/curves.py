@@ -15,6 +15,7 @@ from captious.human.kendall import FloatArray
 from captious.human.resampling import RESAMPLES, SEED, percentile_interval, resample_counts
 from captious.human.scoring import make, score_captions
 from captious.io.captions import CaptionWarning
+from captious.progress import track
 from captious.robustness.transformations import Neighbours, permute_words, random_words
 from captious.scores import json_number
 
@@ -76,10 +77,9 @@ def robustness_curves(
     data = _Material.of({image: captions[image] for image in chosen}, features, seed)
     groups: list[list[str]] = [[] for _ in chosen]
     for number, name in enumerate(transformations):
-        for strength in steps:
-            generator = np.random.default_rng([seed, number, strength])
-            for k in range(len(chosen)):
-                groups[k].append(" ".join(data.transformed(name, k, strength, generator)))
+        generators = [np.random.default_rng([seed, number, strength]) for strength in steps]
+        for k in track(range(len(chosen)), name):
+            groups[k] += [" ".join(data.transformed(name, k, s, g)) for s, g in zip(steps, generators)]
     found = score_captions(groups, data.references, make(metrics, options), "transformed captions")
     curves = []
     how = "features" if features is not None else "captions"

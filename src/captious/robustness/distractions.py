@@ -11,11 +11,11 @@ import numpy as np
 
 from captious.errors import InputError, did_you_mean
 from captious.io.judgements import CaptionPairs, Protocol, own_key
+from captious.io.judgements.distractions import TASKS
 from captious.language.parse_types import Sentence
 from captious.robustness.mentions import Mention, kinds_of_people, kinds_of_places, people, places
 from captious.robustness.word_lists import PEOPLE, PLACES, Person
 
-TASKS = ("Replace Person", "Replace Scene", "Share Person", "Share Scene", "Just Person", "Just Scene")
 Words = tuple[str, ...]
 
 
@@ -140,7 +140,7 @@ def _replace_person(caption: _Caption, pool: _Pool, generator: np.random.Generat
     if mention is None:
         return None
     there = pool.image_people[caption.image]
-    for k in generator.integers(0, len(pool.people), _TRIES).tolist():
+    for k in map(int, generator.integers(0, len(pool.people), _TRIES)):
         phrase, kind, plural = pool.people[k]
         if plural == mention.plural and not any(kind.may_be(other) for other in there):
             return caption.words[: mention.start] + phrase + caption.words[mention.end :]
@@ -152,7 +152,7 @@ def _replace_scene(caption: _Caption, pool: _Pool, generator: np.random.Generato
     mention = caption.scene
     if mention is None:
         return None
-    for k in generator.integers(0, len(pool.places), _TRIES).tolist():
+    for k in map(int, generator.integers(0, len(pool.places), _TRIES)):
         phrase, kind = pool.places[k]
         if kind not in pool.image_places[caption.image]:
             return caption.words[: mention.outer] + phrase + caption.words[mention.end :]
@@ -174,7 +174,7 @@ def _share_scene(caption: _Caption, pool: _Pool, generator: np.random.Generator)
 
 
 def _other(caption: _Caption, pool: _Pool, among: Sequence[int], generator: np.random.Generator) -> Words | None:
-    for k in generator.integers(0, len(among), min(_TRIES, 4 * len(among))).tolist():
+    for k in map(int, generator.integers(0, len(among), min(_TRIES, 4 * len(among)))):
         other = pool.captions[among[k]]
         if other.image != caption.image and other.words != caption.words:
             return other.words

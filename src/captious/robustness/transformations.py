@@ -49,7 +49,7 @@ def permute_words(words: Sequence[str], gamma: float, generator: np.random.Gener
 
 def _cycle(places: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
     """A random permutation in one cycle (Sattolo's): nothing stays where it was."""
-    moved = places.copy()
+    moved: NDArray[np.int64] = places.copy()
     for last in range(len(moved) - 1, 0, -1):
         other = int(generator.integers(0, last))
         moved[last], moved[other] = moved[other], moved[last]
@@ -78,6 +78,8 @@ class Neighbours:
     def __init__(self, features: NDArray[np.float64]) -> None:
         norms = np.linalg.norm(features, axis=1, keepdims=True)
         self._features = features / np.where(norms == 0, 1, norms)
+        #: The image asked for last, and how far the others are: all strengths ask for one image in turn.
+        self._last: tuple[int, NDArray[np.float64]] = (-1, np.zeros(0))
 
     @classmethod
     def by_captions(cls, images: Sequence[Sequence[Sequence[str]]]) -> Neighbours:
@@ -111,8 +113,11 @@ class Neighbours:
         if others < 1:
             raise InputError("another image's caption needs at least two images")
         nearest = max(1, math.ceil(gamma * others / 100))
-        apart = -(self._features @ self._features[image])
-        apart[image] = np.inf
+        if self._last[0] != image:
+            apart = -(self._features @ self._features[image])
+            apart[image] = np.inf
+            self._last = (image, apart)
+        apart = self._last[1]
         rank = int(generator.integers(0, nearest))
         return int(np.argpartition(apart, rank)[rank])
 

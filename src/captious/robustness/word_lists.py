@@ -64,4 +64,5 @@ PLACES: dict[str, str] = {word: kind for kind, words in _PLACES.items() for word
 
 #: Things on which one can also be without being there ("in the air"), or that are too often a part of something else: a
 #: mention counts when places are compared, but does not make a task.
-NO_SCENE = frozenset("air sky corner tree bed couch sofa desk counter oven stove toilet train bus building rock wave path".split())
+_NO_SCENE = "air sky corner tree bed couch sofa desk counter oven stove toilet train bus building rock wave path"
+NO_SCENE = frozenset(_NO_SCENE.split())

@@ -135,7 +135,7 @@ def _text(value: Any, path: Path) -> str:
 
 
 def _fields(item: Any, count: int, path: Path) -> list[Any]:
-    if not isinstance(item, np.void) or len(item) < count:
+    if not isinstance(item, np.void) or len(item.dtype.names or ()) < count:
         raise InputError(f"{path}: expected records of {count} fields")
     return [item[k] for k in range(count)]
 

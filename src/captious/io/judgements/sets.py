@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -93,8 +93,9 @@ class RatedCaptions:
     def __post_init__(self) -> None:
         if not self.captions:
             raise InputError(f"{self.name}: no rated caption has references; check that images have the same names in both")
-        for what in (self.images, self.references, self.ratings, *self.scores.values(), *self.published.values()):
-            if len(what) != len(self.captions):
+        lists: tuple[Sized, ...] = (self.images, self.references, self.ratings, *self.scores.values(), *self.published.values())
+        for listed in lists:
+            if len(listed) != len(self.captions):
                 raise ValueError("one image, list of references, list of ratings and score for each caption")
 
     def __len__(self) -> int:
