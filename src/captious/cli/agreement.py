@@ -190,7 +190,9 @@ def _show(report: _Report, form: str, output: str) -> None:
         write_json(report.to_json(), output)
     elif form == "table" and output == "-":
         for table in report.tables():
-            print_table(table.title, table.header, table.rows, text=table.words)
+            # Above and not in the table: there, a title is as narrow as the table.
+            print(table.title)
+            print_table("", table.header, table.rows, text=table.words)
             for note in table.notes:
                 print(note)
     else:

@@ -86,7 +86,8 @@ def robustness(
         write_json(result, output)
     elif format == "table" and output == "-":
         for table in shown:
-            print_table(table.title, table.header, table.rows)
+            print(table.title)
+            print_table("", table.header, table.rows)
         if written:
             print(f"{len({path.stem for path in written})} figures ({len(written)} files) in {plots}")
     else:
