@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +63,7 @@ def test_complementary_metrics_are_found_and_others_are_not(many: Path) -> None:
     # People's rating is the sum of two things, each of which one metric sees.
     one, two, blind = (generator.normal(size=len(table)) for _ in range(3))
     made = table.with_scores({"one": one, "two": two, "blind": blind})
-    made = type(made)(**{**made.__dict__, "human": one + two + generator.normal(0, 0.3, len(table))})
+    made = replace(made, human=one + two + generator.normal(0, 0.3, len(table)))
     best, *others = complementary_pairs(made, resamples=200)
     assert {best.a, best.b} == {"one", "two"} and best.complementary and best.combined > max(best.value_a, best.value_b) + 0.1
     assert best.share_a == pytest.approx(0.5, abs=0.1)

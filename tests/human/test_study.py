@@ -10,7 +10,17 @@ import pytest
 from scipy import stats
 
 from captious.errors import InputError
-from captious.human import CaptionPairs, Protocol, RatedCaptions, RatedSystems, Study, agreement, compare_metrics, load_judgements, measure
+from captious.human import (
+    CaptionPairs,
+    Protocol,
+    RatedCaptions,
+    RatedSystems,
+    Study,
+    agreement,
+    compare_metrics,
+    load_judgements,
+    measure,
+)
 from captious.human.study import draw_references
 from captious.metrics import registry
 
@@ -129,6 +139,8 @@ def test_votes_on_triplets_are_used_when_asked_for() -> None:
         agreement(pairs(), "ROUGE-L", protocol={"votes": "triplets"})
     with pytest.raises(InputError, match="accuracy, pearson or spearman, not tau-b"):
         agreement(pairs(), "ROUGE-L", protocol={"coefficient": "tau-b"})
+    with pytest.raises(InputError, match="no agreement on them by system"):
+        agreement(pairs(), "ROUGE-L", protocol={"level": "system"})
 
 
 def test_a_better_metric_is_called_better_and_a_tie_is_not(many: Path) -> None:

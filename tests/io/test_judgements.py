@@ -12,7 +12,14 @@ import pytest
 from scipy.io import savemat
 
 from captious.errors import InputError
-from captious.io.judgements import SETS, CaptionPairs, RatedCaptions, RatedSystems, find_judgements, load_judgements
+from captious.io.judgements import (
+    SETS,
+    CaptionPairs,
+    RatedCaptions,
+    RatedSystems,
+    find_judgements,
+    load_judgements,
+)
 from captious.io.judgements.distractions import load_distractions, task_of
 from captious.io.judgements.places import SOURCES
 from captious.io.judgements.references import image_key
@@ -137,16 +144,18 @@ def struct(names: list[str], rows: list[tuple[Any, ...]]) -> np.ndarray:
 
 
 PAIRS = [("2008_1.jpg", "a dog runs", "a cat sleeps"), ("2008_2.jpg", "men talk ", "a bench")]
+SAME = [*PAIRS, ("2008_3.jpg", "men talk", "a bench")]
 
 
-def fifty(folder: Path, votes: bool = True) -> None:
-    triplets = [(cell([f"reference {k}"]), cell([a]), cell([b]), 1.0 if k or a == "men talk " else -1.0) for _, a, b in PAIRS for k in range(3)]
+def fifty(folder: Path, votes: bool = True, listed: list[tuple[str, str, str]] = PAIRS) -> None:
+    triplets = [(cell([f"reference {k}"]), cell([a]), cell([b]), 1.0 if k or a == "men talk " else -1.0) for _, a, b in listed for k in range(3)]
     savemat(folder / "consensus_pascal.mat", {"triplets": struct(["A", "B", "C", "winner"], triplets)})
     pairs: dict[str, Any] = {
-        "new_input": struct(["image", "sent1", "sent2"], list(PAIRS)), "category": np.array([[2, 4]]), "new_data": np.array([[6, 7], [1, 3]])
+        "new_input": struct(["image", "sent1", "sent2"], list(listed)), "category": np.array([[2, 4, 4][: len(listed)]]),
+        "new_data": np.array([[6, 7], [1, 3], [1, 3]][: len(listed)]),
     }  # fmt: skip
     if votes:
-        pairs["worker_votes"] = np.array([[1, 1, -1, 1], [-1, -1, -1, 1]])
+        pairs["worker_votes"] = np.array([[1, 1, -1, 1], [-1, -1, -1, 1], [1, 1, 1, 1]][: len(listed)])
     savemat(folder / "pair_pascal.mat", pairs)
 
 
@@ -162,6 +171,19 @@ def test_pascal_as_published(tmp_path: Path) -> None:
     fifty(tmp_path, votes=False)
     bare = load_judgements(f"pascal-50s={tmp_path}")
     assert isinstance(bare, CaptionPairs) and bare.protocol.votes == "triplets" and bare.margins.tolist() == pytest.approx([1 / 3, 1])
+
+
+def test_two_images_with_the_same_two_captions(tmp_path: Path) -> None:
+    fifty(tmp_path, listed=SAME)
+    found = load_judgements(f"pascal-50s={tmp_path}")
+    assert isinstance(found, CaptionPairs) and found.triplet_votes == [[-1, 1, 1], [1, 1, 1], [-1, 1, 1]]
+    assert found.images == ["2008_1", "2008_2", "2008_3"]
+    other = tmp_path / "other"
+    other.mkdir()
+    fifty(other, listed=PAIRS[::-1])
+    (other / "consensus_pascal.mat").replace(tmp_path / "consensus_pascal.mat")
+    with pytest.raises(InputError, match="not of the same 3 pairs"):
+        load_judgements(f"pascal-50s={tmp_path}")
 
 
 def test_abstract_as_published(tmp_path: Path) -> None:
@@ -228,6 +250,8 @@ def test_thumb(tmp_path: Path) -> None:
     found = rated("thumb", tmp_path)
     assert found.ratings == [[3.5]] and found.references == [["dog", "the dog"]] and found.left_out == 1 and found.systems == ["A"]
     assert rated("thumb-r", tmp_path).ratings == [[3.0]] and rated("thumb-r", tmp_path).name == "THumB-R"
+    lines(folder / "mscoco_THumB-1.0.jsonl", [thumb_row(refs=["x"]), thumb_row(refs=["x"], SYS="Human")])
+    assert len(rated("thumb", tmp_path)) == 2 and rated("thumb-machine", tmp_path).systems == ["A"]
     lines(folder / "mscoco_THumB-1.0.jsonl", [thumb_row(refs=["x"], published={"CIDEr": 1.5, "CLIPS": None})])
     published = rated("thumb", tmp_path).published
     assert published["CIDEr (as published)"].tolist() == [1.5] and np.isnan(published["CLIPS (as published)"][0])
@@ -252,10 +276,9 @@ def test_polaris_csv_parquet_and_nebula(tmp_path: Path) -> None:
     found = rated(f"polaris={tmp_path}")
     assert found.references == [["a dog's life", "dogs"]] and found.ratings == [[0.75]] and found.images == ["7"]
     pyarrow = pytest.importorskip("pyarrow")
-    import pyarrow.parquet
-
+    parquet = pytest.importorskip("pyarrow.parquet")
     columns = {"refs": [["a", "b"], ["a", "b"]], "cand": ["x", "y"], "human_score": [0.5, 1.0], "img": [{"bytes": b"1"}, {"bytes": b"2"}]}
-    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "nebula_test.parquet")
+    parquet.write_table(pyarrow.table(columns), tmp_path / "nebula_test.parquet")
     nebula = rated(f"nebula={tmp_path}")
     assert nebula.captions == ["x", "y"] and len(set(nebula.images)) == 1 and nebula.name == "Nebula"
 

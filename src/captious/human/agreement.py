@@ -22,11 +22,11 @@ from captious.human.resampling import (
     small_sample_interval,
     williams,
 )
+from captious.human.scoring import json_number
 from captious.human.study import METRICS, Study
 from captious.human.table import JudgementTable
 from captious.io.judgements import JudgementSet
 from captious.progress import track
-from captious.scores import json_number
 
 #: Differences whose adjusted p-value is lower than this are called differences.
 ALPHA = 0.05

@@ -9,6 +9,7 @@ from typing import Any
 from captious.corpus import Corpus
 from captious.human.kendall import FloatArray
 from captious.progress import track
+from captious.scores import json_number as json_number
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,11 @@ def make(metrics: Any, options: Mapping[str, Any] | None = None) -> list[Any]:
     from captious.api import make_metrics
 
     return make_metrics(metrics, dict(options or {}))
+
+
+def names_of(metrics: Sequence[Any]) -> set[str]:
+    """What metric objects are called."""
+    return {metric.name for metric in metrics}
 
 
 def score_captions(

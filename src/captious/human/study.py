@@ -10,7 +10,7 @@ import numpy as np
 
 from captious.errors import InputError, did_you_mean
 from captious.human.kendall import FloatArray, IntArray
-from captious.human.scoring import CaptionScores, make, score_captions, score_systems
+from captious.human.scoring import CaptionScores, make, names_of, score_captions, score_systems
 from captious.human.table import JudgementTable
 from captious.io.judgements import CaptionPairs, JudgementSet, Protocol, RatedCaptions, RatedSystems, own_key
 
@@ -56,7 +56,7 @@ class Study:
         if protocol:
             judged = replace(judged, protocol=replace(judged.protocol, **protocol))
         if isinstance(judged, RatedSystems):
-            asked = {metric.name for metric in make(metrics, options)}
+            asked = names_of(make(metrics, options))
             kept = {name: values for name, values in judged.scores.items() if name in asked}
             return cls(judged, _systems_tables(replace(judged, scores=kept or judged.scores)))
         made = make(metrics, options)

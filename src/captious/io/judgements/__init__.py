@@ -54,6 +54,7 @@ SETS: dict[str, SetReader] = {
     "thumb": SetReader(coco_sets.holds_thumb, coco_sets.thumb),
     "thumb-p": SetReader(coco_sets.holds_thumb, partial(coco_sets.thumb, criterion="P"), usual=False),
     "thumb-r": SetReader(coco_sets.holds_thumb, partial(coco_sets.thumb, criterion="R"), usual=False),
+    "thumb-machine": SetReader(coco_sets.holds_thumb, partial(coco_sets.thumb, people=False), usual=False),
     "capeval1k": SetReader(coco_sets.holds_capeval1k, coco_sets.capeval1k),
     "polaris": SetReader(coco_sets.holds_polaris, coco_sets.polaris),
     "nebula": SetReader(coco_sets.holds_nebula, coco_sets.nebula),

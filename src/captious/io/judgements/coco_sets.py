@@ -19,10 +19,10 @@ def holds_thumb(place: Place) -> bool:
     return place.find(("*THumB*.jsonl", "thumb.jsonl"), ("thumb", "mscoco")) is not None
 
 
-def thumb(place: Place, criterion: str = "human_score") -> RatedCaptions:
+def thumb(place: Place, criterion: str = "human_score", people: bool = True) -> RatedCaptions:
     """THumB (Kasai et al. 2022): 2,500 captions by four systems and people; Pearson with the total score.
 
-    The criterion may also be ``P`` (precision) or ``R`` (recall). References are those of the rows, of a file
+    The criterion may also be ``P`` (precision) or ``R`` (recall); without ``people`` only the systems' captions count. References are those of the rows, of a file
     ``*references*.jsonl`` by ``seg_id``, or COCO's without the rated caption.
     """
     path = place.need(("*THumB*.jsonl", "thumb.jsonl"), "thumb", ("thumb", "mscoco"))
@@ -34,12 +34,14 @@ def thumb(place: Place, criterion: str = "human_score") -> RatedCaptions:
         else:
             by_id = read_references(place, "coco")
         rows = [Row({**r.values, "refs": by_id.get(r.name("seg_id")) or by_id.get(image_key(r.name("image")))}, r.where) for r in rows]
+    if not people:
+        rows = [row for row in rows if row.name("SYS") != "Human"]
     known = [row for row in rows if row.has("refs")]
     boards = [row.values.get("published") or {} for row in known]
     names = dict.fromkeys(name for board in boards if isinstance(board, dict) for name in board)
     published = {f"{name} (as published)": np.array([_published(board, name) for board in boards]) for name in names}
     return RatedCaptions(
-        name="THumB" if criterion == "human_score" else f"THumB-{criterion}",
+        name="THumB" + ("" if criterion == "human_score" else f"-{criterion}") + ("" if people else "-machine"),
         images=[image_key(row.name("image")) for row in known],
         captions=[row.text("hyp") for row in known],
         references=[row.texts("refs") for row in known],

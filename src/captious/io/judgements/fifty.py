@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -140,17 +140,32 @@ def _fields(item: Any, count: int, path: Path) -> list[Any]:
     return [item[k] for k in range(count)]
 
 
-def _triplets(path: Path) -> dict[tuple[str, str], tuple[list[str], list[int]]]:
-    """(first, second) → references and votes, in the order of the file."""
-    found: dict[tuple[str, str], tuple[list[str], list[int]]] = {}
+class _Voted(NamedTuple):
+    """A pair as the file of triplets has it: its references, and the vote with each."""
+
+    pair: tuple[str, str]
+    references: list[str]
+    votes: list[int]
+
+
+def _triplets(path: Path, pairs: int | None) -> list[_Voted]:
+    """The pairs in the order of the file. Triplets of a pair stand together: so many as are the same for each of ``pairs``, or,
+    without that number, as long as the two captions stay the same. (Two images may have the same two captions.)"""
+    flat: list[_Voted] = []
     for item in _variable(read_mat(path), "triplets", path).ravel():
         reference, first, second, winner = _fields(item, 4, path)
         vote = float(np.asarray(winner).ravel()[0]) if np.asarray(winner).size else 0.0
         if vote not in (1.0, -1.0):
             raise InputError(f"{path}: a vote is 1 or -1, found {vote:g}")
-        references, votes = found.setdefault((_text(first, path), _text(second, path)), ([], []))
-        references.append(_text(reference, path))
-        votes.append(int(vote))
+        flat.append(_Voted((_text(first, path), _text(second, path)), [_text(reference, path)], [int(vote)]))
+    each = len(flat) // pairs if pairs and len(flat) % pairs == 0 else None
+    found: list[_Voted] = []
+    for k, triplet in enumerate(flat):
+        if not found or found[-1].pair != triplet.pair or (each is not None and k % each == 0):
+            found.append(triplet)
+        else:
+            found[-1].references.extend(triplet.references)
+            found[-1].votes.extend(triplet.votes)
     return found
 
 
@@ -179,39 +194,39 @@ def _pair_votes(mat: dict[str, Any], pairs: int) -> list[list[int]] | None:
 
 
 def _authors(name: str, pairs: Path | None, triplets: Path | None, references: Path | None) -> CaptionPairs:
-    voted = _triplets(triplets) if triplets is not None else {}
     fifty = _sentences(references) if references is not None else {}
-    images: list[str] = []
-    listed: list[tuple[str, str]] = []
-    categories: list[str] = []
     votes: list[list[int]] | None = None
+    voted: list[_Voted] | None
     if pairs is not None:
         mat = read_mat(pairs)
-        for item in _variable(mat, "new_input", pairs).ravel():
-            image, first, second = (_text(field, pairs) for field in _fields(item, 3, pairs))
-            images.append(image_key(image))
-            listed.append((first, second))
+        rows = [[_text(field, pairs) for field in _fields(item, 3, pairs)] for item in _variable(mat, "new_input", pairs).ravel()]
+        images = [image_key(row[0]) for row in rows]
+        listed = [(row[1], row[2]) for row in rows]
         numbers = np.asarray(_variable(mat, "category", pairs)).ravel()
         if len(numbers) != len(listed) or not set(numbers.tolist()) <= set(range(1, len(CATEGORIES) + 1)):
             raise InputError(f"{pairs}: 'category' must be a number from 1 to 4 for each of the {len(listed):,} pairs")
         categories = [CATEGORIES[int(k) - 1] for k in numbers]
         votes = _pair_votes(mat, len(listed))
+        voted = _triplets(triplets, len(listed)) if triplets is not None else None
+        if voted is not None and [item.pair for item in voted] != listed:
+            raise InputError(f"{triplets} and {pairs} are not of the same {len(listed):,} pairs in the same order")
     else:
-        listed = list(voted)
+        assert triplets is not None
+        voted = _triplets(triplets, None)
+        listed = [item.pair for item in voted]
         # Without the file of pairs nothing says which pairs share an image.
         images = [f"pair {k}" for k in range(len(listed))]
         halves = name == "ABSTRACT-50S" and len(listed) == 400
         categories = (["HC"] * 200 + ["HI"] * 200) if halves else [""] * len(listed)
-    if votes is None and not all(pair in voted for pair in listed):
-        missing = next(pair for pair in listed if pair not in voted)
-        raise InputError(f"{triplets or pairs}: no votes on the pair {missing[0]!r} / {missing[1]!r}")
-    given = [fifty.get(image) or voted.get(pair, ([], []))[0] for image, pair in zip(images, listed)]
-    bare = next((pair for pair, texts in zip(listed, given) if not texts), None)
+    by_triplet = [item.votes for item in voted] if voted is not None else None
+    if votes is None and by_triplet is None:
+        raise InputError(f"{pairs} holds no votes; put consensus_pascal.mat beside it")
+    given = [fifty.get(image) or (voted[k].references if voted is not None else []) for k, image in enumerate(images)]
+    bare = next((image for image, texts in zip(images, given) if not texts), None)
     if bare is not None:
-        raise InputError(f"no references for the pair {bare[0]!r} / {bare[1]!r}; put pascal50S.mat beside {pairs}")
-    kinds = [voted[pair][1] for pair in listed] if all(pair in voted for pair in listed) else None
+        raise InputError(f"no references for image {bare}; put pascal50S.mat or consensus_pascal.mat beside {pairs}")
     protocol = _DEFAULT if votes is not None else Protocol("accuracy", own="remove", votes="triplets")
     return CaptionPairs(
         name=name, images=images, first=[a for a, _ in listed], second=[b for _, b in listed], references=given,
-        votes=votes if votes is not None else (kinds or []), categories=categories, protocol=protocol, triplet_votes=kinds,
+        votes=votes if votes is not None else by_triplet or [], categories=categories, protocol=protocol, triplet_votes=by_triplet,
     )  # fmt: skip

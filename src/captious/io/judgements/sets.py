@@ -129,6 +129,8 @@ class CaptionPairs:
             raise InputError(f"{self.name}: there are no pairs")
         if self.protocol.votes == "triplets" and self.triplet_votes is None:
             raise InputError(f"{self.name} has no votes on triplets, only on pairs")
+        if self.protocol.level != "caption":
+            raise InputError(f"pairs are judged one by one; there is no agreement on them by {self.protocol.level}")
         if self.protocol.coefficient.startswith("tau"):
             raise InputError(f"agreement on pairs is accuracy, pearson or spearman, not {self.protocol.coefficient}")
 
