@@ -379,6 +379,19 @@ def test_names_and_places(tmp_path: Path) -> None:
     assert all(SOURCES.values())
 
 
+def test_a_folder_holds_what_is_in_it_and_not_what_is_beside_it(tmp_path: Path) -> None:
+    flickr8k(tmp_path / "flickr8k")
+    lines(tmp_path / "composite" / "sample.jsonl", [{"subset": "8k", "image": "11_aa", "caption": "a dog", "score": 4}])
+    lines(tmp_path / "thumb" / "thumb.jsonl", [thumb_row(refs=["x"])])
+    lines(tmp_path / "pascal50s" / "pairs.jsonl", [{"image": "1", "sent1": "a", "sent2": "b", "pair_votes": [1]}])
+    lines(tmp_path / "pascal50s" / "references.jsonl", [{"image": "1", "references": ["r"]}])
+    names = {folder: [load().name for load in find_judgements(tmp_path / folder)] for folder in ("", "flickr8k", "composite", "thumb", "pascal50s")}
+    assert names == {
+        "": ["Flickr8k-Expert", "Flickr8k-CF", "COMPOSITE", "PASCAL-50S", "THumB"], "flickr8k": ["Flickr8k-Expert", "Flickr8k-CF"],
+        "composite": ["COMPOSITE"], "thumb": ["THumB"], "pascal50s": ["PASCAL-50S"],
+    }  # fmt: skip
+
+
 def test_keys() -> None:
     assert image_key("http://x/y/COCO_val2014_000000000042.jpg") == "42" and image_key("coco_val2014_000000000042") == "42"
     assert image_key("123_ab.jpg#3") == "123_ab" and image_key("42") == "42"

@@ -16,7 +16,7 @@ from captious.io.judgements.sets import FloatArray, Protocol, RatedCaptions, Rat
 
 def holds_thumb(place: Place) -> bool:
     """Whether the folder has THumB."""
-    return place.find(("*THumB*.jsonl", "thumb.jsonl"), ("thumb", "mscoco")) is not None
+    return place.holds(("*THumB*.jsonl", "thumb.jsonl"), ("thumb", "mscoco"))
 
 
 def thumb(place: Place, criterion: str = "human_score", people: bool = True) -> RatedCaptions:
@@ -60,7 +60,7 @@ def _published(board: object, name: str) -> float:
 
 def holds_capeval1k(place: Place) -> bool:
     """Whether the folder has CapEval1k."""
-    return place.find(("*capeval1k*.jsonl", "*capeval1k*.csv"), ("capeval1k",)) is not None
+    return place.holds(("*capeval1k*.jsonl", "*capeval1k*.csv"), ("capeval1k",))
 
 
 def capeval1k(place: Place) -> RatedCaptions:
@@ -134,7 +134,7 @@ def polos_rows(name: str, rows: list[Row]) -> RatedCaptions:
 
 def holds_cxc(place: Place) -> bool:
     """Whether the folder has the caption similarities of CxC."""
-    return place.find(("sts_val.csv", "sts_test.csv", "sts_val.jsonl"), ("cxc",)) is not None
+    return place.holds(("sts_val.csv", "sts_test.csv", "sts_val.jsonl"), ("cxc",))
 
 
 def cxc(place: Place) -> RatedCaptions:
@@ -182,7 +182,7 @@ def _sentences(path: Path) -> dict[str, str]:
 
 def holds_challenge(place: Place) -> bool:
     """Whether the folder has the judgements of the 2015 challenge."""
-    return place.find(("challenge2015.jsonl", "challenge2015.csv"), ("coco",)) is not None
+    return place.holds(("challenge2015.jsonl", "challenge2015.csv"), ("coco",))
 
 
 def challenge(place: Place, test: str = "c5") -> RatedSystems:

@@ -22,13 +22,8 @@ Rating = tuple[str, str, str, float]
 
 def holds(place: Place) -> bool:
     """Whether the folder has COMPOSITE."""
-    return place.find((*_NAMES, "composite*.jsonl"), _INSIDE) is not None or (
-        place.find(("*.jsonl",), _INSIDE[:1]) is not None and "composite" in (place.folder.name, *_below(place))
-    )
-
-
-def _below(place: Place) -> list[str]:
-    return [f.name for f in place.folder.iterdir() if f.is_dir()] if place.folder.is_dir() else []
+    own = Place(place.folder / "composite") if (place.folder / "composite").is_dir() else place
+    return place.holds((*_NAMES, "composite*.jsonl"), _INSIDE) or (own.folder.name == "composite" and own.holds(("*.jsonl",)))
 
 
 def load(place: Place) -> RatedCaptions:

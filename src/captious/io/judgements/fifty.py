@@ -31,15 +31,17 @@ _DEFAULT = Protocol("accuracy", own="remove", votes="pairs")
 
 def holds_pascal(place: Place) -> bool:
     """Whether the folder has PASCAL-50S."""
-    return place.find(("pair_pascal.mat", "consensus_pascal.mat"), _INSIDE) is not None or (
-        place.find(("*pairs.jsonl",), _INSIDE[:1]) is not None
+    own = Place(place.folder / "pascal50s") if (place.folder / "pascal50s").is_dir() else place
+    return place.holds(("pair_pascal.mat", "consensus_pascal.mat"), _INSIDE) or (
+        own.folder.name == "pascal50s" and own.holds(("*pairs.jsonl",))
     )
 
 
 def holds_abstract(place: Place) -> bool:
     """Whether the folder has ABSTRACT-50S."""
-    return place.find(("consensus_abstract.mat",), _ABSTRACT_INSIDE) is not None or (
-        Place(place.folder / "abstract50s").find(("*pairs.jsonl",)) is not None
+    own = Place(place.folder / "abstract50s") if (place.folder / "abstract50s").is_dir() else place
+    return place.holds(("consensus_abstract.mat",), _ABSTRACT_INSIDE) or (
+        own.folder.name == "abstract50s" and own.holds(("*pairs.jsonl",))
     )
 
 

@@ -25,7 +25,7 @@ class _Rated:
 
 def holds(place: Place) -> bool:
     """Whether the folder has judgements of Flickr8k."""
-    return place.find(("ExpertAnnotations.txt", "CrowdFlowerAnnotations.txt", "crowdflower.jsonl"), _INSIDE) is not None
+    return place.holds(("ExpertAnnotations.txt", "CrowdFlowerAnnotations.txt", "crowdflower.jsonl"), _INSIDE)
 
 
 def expert(place: Place) -> RatedCaptions:

@@ -36,7 +36,17 @@ class Place:
     def find(self, names: Sequence[str], inside: Sequence[str] = ()) -> Path | None:
         """The first file of these names (a ``*`` stands for anything) here, in a folder of one of the names ``inside``
         below here, or in such a folder beside this one. Each name is also looked for with ``.gz``."""
-        folders = [self.folder, *(self.folder / name for name in inside), *(self.folder.parent / name for name in inside)]
+        return self._first(names, [*self._below(inside), *(self.folder.parent / name for name in inside)])
+
+    def holds(self, names: Sequence[str], inside: Sequence[str] = ()) -> bool:
+        """Whether one of these files is here or in a folder below; what lies beside belongs to someone else."""
+        return self._first(names, self._below(inside)) is not None
+
+    def _below(self, inside: Sequence[str]) -> list[Path]:
+        return [self.folder, *(self.folder / name for name in inside)]
+
+    @staticmethod
+    def _first(names: Sequence[str], folders: Sequence[Path]) -> Path | None:
         for name in names:
             for folder in folders:
                 for ending in ("", ".gz"):
