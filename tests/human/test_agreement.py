@@ -1,111 +1,128 @@
+"""The command, and the figures that the reference tools give."""
+
 from __future__ import annotations
 
-import itertools
+import csv
+import io
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from captious.cli.app import app
 from captious.errors import InputError
-from captious.human import agreement, load_flickr8k, tau_b, tau_c
-from captious.measures import registry
-from captious.scores import Score
-from tests.human.conftest import write_rows
+from captious.human import agreement, compare_metrics, load_judgements, measure
+from captious.human.study import Study
+
+RUNNER = CliRunner()
 
 
-def pairs(x: np.ndarray, y: np.ndarray) -> tuple[int, int, int, int]:
-    """Concordant and discordant pairs, and pairs tied in x and in y, counted one by one."""
-    signs = [(np.sign(x[i] - x[j]), np.sign(y[i] - y[j])) for i, j in itertools.combinations(range(len(x)), 2)]
-    agree = sum(a * b > 0 for a, b in signs)
-    differ = sum(a * b < 0 for a, b in signs)
-    return agree, differ, sum(a == 0 for a, _ in signs), sum(b == 0 for _, b in signs)
-
-
-def test_taus_by_counting_pairs() -> None:
-    rng = np.random.default_rng(0)
-    x, y = rng.integers(0, 6, 40).astype(float), rng.integers(1, 5, 40).astype(float)
-    agree, differ, tied_x, tied_y = pairs(x, y)
-    total = 40 * 39 / 2
-    assert tau_b(x, y) == pytest.approx((agree - differ) / np.sqrt((total - tied_x) * (total - tied_y)))
-    levels = min(len(set(x)), len(set(y)))
-    assert tau_c(x, y) == pytest.approx(2 * (agree - differ) / (40**2 * (levels - 1) / levels))
-
-
-def test_rows_are_judgements_and_own_references_are_left_out(small: Path) -> None:
-    expert, crowd = load_flickr8k(small, "expert"), load_flickr8k(small, "cf")
-    assert len(expert.candidates) == 4 and expert.rating.tolist() == [4, 4, 3, 1, 1, 2, 4, 3, 4, 2, 2, 1]
-    assert expert.caption.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
-    assert crowd.rating.tolist() == [1.0, 0.0, 0.67, 0.33] and crowd.variant == "b"
-    every = load_flickr8k(small, "cf-all")
-    assert len(every.candidates) == 5 and every.references[3] == ["women sit in a café"]
-    assert expert.corpus.references.per_image.tolist() == [2, 2, 2, 2]
-    (found,) = agreement(expert, [registry.create("ROUGE-L")])
-    values = Score.of(registry.create("ROUGE-L"), expert.corpus).per_caption
-    assert found.tau == pytest.approx(100 * tau_c(np.repeat(values, 3), expert.rating))
-    assert found.rows == 12 and found.captions == 4
-    assert found.signature.startswith("ROUGE-L|")
-
-
-def test_lower_is_better_turns_the_sign(small: Path) -> None:
-    metric = registry.create("ROUGE-L")
-    usual = agreement(load_flickr8k(small, "cf"), [metric])[0].tau
-    metric.higher_is_better = False  # type: ignore[misc]
-    assert agreement(load_flickr8k(small, "cf"), [metric])[0].tau == pytest.approx(-usual)
-
-
-def test_one_score_for_all_is_no_agreement(small: Path) -> None:
-    judgements = load_flickr8k(small, "cf")
-    (found,) = agreement(judgements, [registry.create("HWCM-4")])
-    assert found.tau == 0.0 and found.rows == 4 and found.undefined == 0
+def run(*given: object) -> str:
+    done = RUNNER.invoke(app, ["agreement", *map(str, given)], catch_exceptions=False)
+    assert done.exit_code == 0
+    return done.stdout
 
 
 def test_the_command_prints_a_table_and_writes_files(small: Path, tmp_path: Path) -> None:
-    runner, data, table = CliRunner(), tmp_path / "out.json", tmp_path / "out.md"
-    given = ["agreement", str(small), "-m", "ROUGE-L,BLEU-1", "--json", str(data), "--markdown", str(table)]
-    shown = runner.invoke(app, given, catch_exceptions=False)
-    assert shown.exit_code == 0
-    assert "Flickr8k-Expert (tau-c × 100, 12 rows)" in shown.stdout
-    rows = json.loads(data.read_text(encoding="utf-8"))
+    data, table = tmp_path / "out.json", tmp_path / "out.md"
+    shown = run(small, "-m", "ROUGE-L,BLEU-1", "--json", data)
+    assert "Flickr8k-Expert (tau-c)" in shown and "Flickr8k-CF (tau-b)" in shown
+    rows = json.loads(data.read_text(encoding="utf-8"))["agreement"]
     assert [(row["metric"], row["judgements"]) for row in rows] == [
         ("ROUGE-L", "Flickr8k-Expert"), ("BLEU-1", "Flickr8k-Expert"), ("ROUGE-L", "Flickr8k-CF"), ("BLEU-1", "Flickr8k-CF"),
     ]  # fmt: skip
-    expected = f"| ROUGE-L | {rows[0]['tau']:.3f} | {rows[2]['tau']:.3f} |"
-    assert expected in table.read_text(encoding="utf-8")
-    with pytest.raises(InputError, match="not 'crowd'"):
-        runner.invoke(app, ["agreement", str(small), "--judgements", "crowd", "-m", "ROUGE-L"], catch_exceptions=False)
+    assert run("flickr8k-cf-all", "--data", small, "-m", "ROUGE-L", "--format", "markdown", "--output", table) == ""
+    text = table.read_text(encoding="utf-8")
+    assert "**Flickr8k-CF-all: agreement × 100; 5 rows of 3 images**" in text and "- `ROUGE-L|" in text
+    for message, given in (
+        ("neither a file or folder nor a set known by name", ["flickr8k-crowd"]), ("unknown format 'xml'", [small, "--format", "xml"]),
+        ("unknown curve 'size'", [small, "--curves", "size"]), ("'METEOR' was not measured", [small, "-m", "BLEU-1", "--compare", "METEOR"]),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=message):
+            run(*given)
 
 
-def test_missing_and_damaged_data_are_named(small: Path) -> None:
-    with pytest.raises(InputError, match="'expert', 'cf' and 'cf-all', not 'crowd'"):
-        load_flickr8k(small, "crowd")
-    (small / "flickr8k" / "expert.jsonl.gz").write_bytes(b"no gzip")
-    with pytest.raises(InputError, match=r"expert\.jsonl\.gz cannot be read"):
-        load_flickr8k(small, "expert")
-    write_rows(small / "flickr8k" / "crowdflower.jsonl.gz", [{"image": "1"}])
-    with pytest.raises(InputError, match=r"line 1: no field 'caption'"):
-        load_flickr8k(small, "cf")
-    (small / "flickr8k" / "captions.jsonl.gz").unlink()
-    with pytest.raises(InputError, match=r"captions\.jsonl\.gz is not there"):
-        load_flickr8k(small, "cf")
+def test_everything_the_command_can_say(many: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    plots, out = tmp_path / "plots", tmp_path / "all.json"
+    shown = run(
+        many, "-m", "ROUGE-L,BLEU-1,BLEU-4", "--ci", "--compare", "rouge-l,bleu-4", "--curves", "references,length,level", "--relations",
+        "--plots", plots, "--json", out, "--resamples", 40,
+    )  # fmt: skip
+    for part in ("differences between metrics", "by references", "by words in the caption", "by rated", "Metrics with each other", "pairs of metrics"):
+        assert part in shown
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert all(row["interval"][0] <= row["value"] <= row["interval"][1] for row in found["agreement"])
+    (test,) = found["comparisons"]
+    assert (test["a"], test["b"]) == ("ROUGE-L", "BLEU-4") and test["better"] in (None, "ROUGE-L", "BLEU-4")
+    assert {curve["axis"] for curve in found["curves"]} == {"references", "words in the caption", "rated"}
+    assert len(found["pairs"]) == 3 and len(found["correlations"][0]["matrix"]) == 3
+    drawn = {path.name for path in plots.iterdir()}
+    assert {"agreement_mine.png", "agreement_mine_by_references.png", "metrics_captions_of_mine.svg"} <= drawn
+    cells = list(csv.reader(io.StringIO(run(many, "-m", "ROUGE-L", "--format", "csv"))))
+    assert cells[1] == ["metric", "all (tau-c)"] and cells[2][0] == "ROUGE-L"
+    over = json.loads(run(many, "-m", "ROUGE-L,BLEU-1", "--level", "system", "--coefficient", "pearson", "--ci", "--format", "json"))["agreement"]
+    assert over[0]["rows"] == 3 and over[0]["level"] == "system"
+
+
+def test_whole_systems_from_files(tmp_path: Path) -> None:
+    row = {"M1": 0.1, "M2": 0.2, "M3": 3, "M4": 2, "M5": 0.1, "c5": {"CIDEr": 0.9}}
+    teams = [{"team": name, **row, "M1": k / 10} for k, name in enumerate(["Alpha", "Beta 2", "Gamma"])]
+    (tmp_path / "challenge2015.jsonl").write_text("".join(json.dumps(t) + "\n" for t in teams), encoding="utf-8")
+    (tmp_path / "refs.json").write_text(json.dumps({"1": ["a dog runs"], "2": ["two men"]}), encoding="utf-8")
+    folder = tmp_path / "said"
+    folder.mkdir()
+    for name, said in (("alpha", ["a cow", "a bus"]), ("beta_2", ["a dog", "a man"]), ("gamma", ["a dog runs", "two men sit"])):
+        (folder / f"{name}.json").write_text(json.dumps(dict(zip("12", said))), encoding="utf-8")
+    given = [f"coco-2015={tmp_path}", "-m", "ROUGE-L,BLEU-1", "--systems", folder]
+    found = json.loads(run(*given, "--refs", tmp_path / "refs.json", "--format", "json"))["agreement"]
+    assert found[0]["metric"] == "ROUGE-L" and found[0]["part"] == "M1" and found[0]["rows"] == 3 and found[0]["value"] > 0.9
+    with pytest.raises(InputError, match="--refs"):
+        run(*given)
 
 
 @pytest.mark.shared
 def test_the_published_figures_of_flickr8k_expert(shared_data: Path) -> None:
-    judgements = load_flickr8k(shared_data, "expert")
-    assert len(judgements.candidates) == 5_664 and len(judgements.rating) == 16_992
-    names = {"BLEU-1": 32.324, "BLEU-4": 30.776, "ROUGE-L": 32.314, "CIDEr-D": 43.891}
-    for found in agreement(judgements, [registry.create(name) for name in names]):
-        assert found.tau == pytest.approx(names[found.metric], abs=6e-4)
+    names = {"BLEU-1": 32.324, "BLEU-4": 30.776, "ROUGE-L": 32.314, "METEOR": 41.822, "CIDEr-D": 43.891}
+    study = Study.of(load_judgements("flickr8k-expert", shared_data), [*names, "SPICE"])
+    found = {item.metric: item for item in agreement(study, ci=True, resamples=200)}
+    assert found["BLEU-4"].rows == 16_992 and found["BLEU-4"].units == 1_000
+    for name, value in names.items():
+        assert 100 * found[name].value == pytest.approx(value, abs=6e-4)
+    # Java SPICE has 44.888; our parser takes the place of its parser.
+    assert 100 * found["SPICE"].value == pytest.approx(44.6, abs=0.3)
+    interval = found["CIDEr-D"].interval
+    assert interval is not None and interval[0] < 0.439 < interval[1] and interval[1] - interval[0] < 0.06
+    verdicts = {(c.a, c.b): c.better for c in compare_metrics(study.whole, ["BLEU-4", "CIDEr-D", "SPICE"], resamples=200)}
+    assert verdicts == {("BLEU-4", "CIDEr-D"): "CIDEr-D", ("BLEU-4", "SPICE"): "SPICE", ("CIDEr-D", "SPICE"): None}
 
 
 @pytest.mark.shared
 def test_word_vectors_agree_better_than_n_grams(shared_data: Path) -> None:
-    judgements = load_flickr8k(shared_data, "expert")
-    found = {item.metric: item.tau for item in agreement(judgements, [registry.create(n) for n in ("WEmbSim", "MOWE", "WMD")])}
+    study = Study.of(load_judgements("flickr8k-expert", shared_data), "WEmbSim,MOWE,WMD")
+    found = {item.metric: 100 * item.value for item in measure(study.whole)}
     # Values measured here, see docs/agreement.md.
-    assert found["WEmbSim"] == pytest.approx(51.8, abs=0.3)
-    assert found["MOWE"] == pytest.approx(49.8, abs=0.3)
-    assert found["WMD"] == pytest.approx(46.2, abs=0.3)
+    assert found == pytest.approx({"WEmbSim": 51.8, "MOWE": 49.8, "WMD": 46.2}, abs=0.3)
+
+
+@pytest.mark.shared
+def test_pascal_as_wang_et_al(shared_data: Path) -> None:
+    """Wang et al. (2020), Table 2, with fifty references; ours is a sample of their pairs, so intervals decide."""
+    published = {"ROUGE-L": (0.7783, 0.732), "METEOR": (0.7900, 0.710), "SPICE": (0.8255, 0.749), "SPICE-U": (0.8258, 0.767)}
+    study = Study.of(load_judgements("pascal-50s", shared_data), list(published))
+    found = {(item.metric, item.part, item.coefficient): item for item in agreement(study, ci=True)}
+    for metric, (accuracy, pearson) in published.items():
+        for value, coefficient in ((accuracy, "accuracy"), (pearson, "pearson")):
+            interval = found[metric, "", coefficient].interval
+            assert interval is not None and interval[0] - 0.01 < value < interval[1] + 0.01
+    assert found["SPICE", "HI", "accuracy"].value > 0.97 and found["SPICE", "HC", "accuracy"].rows == 100
+
+
+@pytest.mark.shared
+def test_thumb_as_published(shared_data: Path) -> None:
+    """Scores that came with the set correlate as their authors print: CLIP-S above all lexical metrics."""
+    study = Study.of(load_judgements("thumb", shared_data), "ROUGE-L", published=True)
+    found = {item.metric: item for item in measure(study.whole)}
+    assert found["RefCLIPS (as published)"].undefined == 500 and found["ROUGE-L"].undefined == 0
+    assert found["RefCLIPS (as published)"].value > found["CIDEr (as published)"].value > found["SentBLEU (as published)"].value

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from captious.cli import options
-from captious.cli.output import print_table, write_json
+from captious.cli.output import print_table, write_json, write_text
+from captious.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from captious.human import HumanAgreement, MetricComparison, Study
+    from captious.human.curves import AgreementCurve
+    from captious.human.relations import MetricCorrelations, PairOfMetrics
+    from captious.human.tables import TextTable
+    from captious.io.judgements import JudgementSet
+
+FORMATS = ("table", "markdown", "csv", "json")
+CURVES = ("references", "length", "level")
 
 
 def register(app: typer.Typer) -> None:
@@ -16,32 +27,171 @@ def register(app: typer.Typer) -> None:
 
 
 def agreement(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="Folder that holds flickr8k/ (captions and judgements).")],
-    metrics: options.Metrics = "BLEU-1,BLEU-4,ROUGE-L,METEOR,CIDEr-D,SPICE,WMD,WEmbSim,MOWE,SentenceSim,HWCM-1,HWCM-2,HWCM-3,HWCM-4",
-    judgements: Annotated[str, typer.Option("--judgements", help="expert, cf, cf-all; several separated by commas.")] = "expert,cf",
+    datasets: Annotated[
+        list[str],
+        typer.Argument(metavar="DATASET…", help="Sets by name (flickr8k-expert, …), NAME=FOLDER, a folder with sets, or your own table."),
+    ],
+    metrics: options.Metrics = "",
+    data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Folder of the sets given by name (else CAPTIOUS_DATA, else here).")] = None,
+    ci: Annotated[bool, typer.Option("--ci", help="95 % intervals, by a bootstrap over images.")] = False,
+    compare: Annotated[str | None, typer.Option("--compare", metavar="A,B,…", help="Test these metrics against each other, or 'all'.")] = None,
+    coefficient: Annotated[str | None, typer.Option("--coefficient", help="tau-b, tau-c, pearson, spearman, accuracy.")] = None,
+    judges: Annotated[str | None, typer.Option("--judges", help="each, mean or mode.")] = None,
+    own: Annotated[str | None, typer.Option("--own", help="A rated caption among its own references: drop, remove (from them) or keep.")] = None,
+    level: Annotated[str | None, typer.Option("--level", help="caption, image (within each) or system.")] = None,
+    references: Annotated[int | None, typer.Option("--references", min=1, help="Draw so many references for each image.")] = None,
+    draws: Annotated[int | None, typer.Option("--draws", min=1, help="How many times to draw them.")] = None,
+    votes: Annotated[str | None, typer.Option("--votes", help="For pairs: votes on pairs or on triplets.")] = None,
+    curves: Annotated[str | None, typer.Option("--curves", help="references, length, level; several separated by commas.")] = None,
+    relations: Annotated[bool, typer.Option("--relations", help="How metrics relate, and which pairs complement each other.")] = False,
+    published: Annotated[bool, typer.Option("--published", help="Add the scores that others published with a set.")] = False,
+    systems: Annotated[Path | None, typer.Option("--systems", metavar="DIR", help="Predictions of whole systems, one file each, named for it.")] = None,
+    refs: Annotated[Path | None, typer.Option("--refs", metavar="REFS", help="References for --systems.")] = None,
+    resamples: Annotated[int, typer.Option("--resamples", min=2, help="Resamples of the bootstrap.")] = 1000,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the bootstrap and of drawn references.")] = 12345,
+    plots: Annotated[Path | None, typer.Option("--plots", metavar="DIR", help="Write the figures into this folder.")] = None,
+    format: Annotated[str, typer.Option("--format", help="table, markdown, csv or json.")] = "table",
+    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where to write it ('-' is standard output).")] = "-",
     json: options.JsonOut = None,
-    markdown: Annotated[Path | None, typer.Option("--markdown", metavar="OUT.md", help="Write the table as Markdown.")] = None,
     *,
     given: dict[str, Any],
 ) -> None:
-    """How well metrics order captions as people do: Kendall's tau on Flickr8k-Expert (tau-c) and Flickr8k-CF (tau-b)."""
+    """How well metrics order captions as people do, on any set of judgements, with error bars and tests."""
+    from captious.human import METRICS
     from captious.human import agreement as measure
-    from captious.human import load_flickr8k
-    from captious.human.tables import as_markdown
-    from captious.measures.making import make_measures
-    from captious.progress import track
+    from captious.human.scoring import make
 
-    made = make_measures(metrics, given)
-    sets = [load_flickr8k(data, which.strip().casefold()) for which in judgements.split(",")]
-    work = [(rated, metric) for rated in sets for metric in made]
-    found = [measure(rated, [metric])[0] for rated, metric in track(work, "agreement")]
+    if format not in FORMATS:
+        raise InputError(f"unknown format '{format}'{did_you_mean(format, FORMATS)} (known: {', '.join(FORMATS)})")
+    wanted = _curves(curves)
+    changes = {
+        "coefficient": coefficient, "judges": judges, "own": own, "level": level, "references": references, "draws": draws, "votes": votes,
+    }  # fmt: skip
+    changes = {key: value for key, value in changes.items() if value is not None}
+    sets = [load() for load in _find(datasets, data)]
+    made = make(metrics or METRICS, given)
+    report = _Report()
+    for judged in sets:
+        study = _study(judged, made, changes, published, systems, refs)
+        report.found += measure(study, ci=ci, resamples=resamples, seed=seed)
+        report.add(study, compare, wanted, relations, made, ci, resamples, seed)
+    if plots is not None:
+        from captious.report import agreement_plots
+
+        written = agreement_plots.write(report.found, report.curves, report.correlations, plots)
     if json is not None:
-        write_json([item.to_json() for item in found], json)
-    if markdown is not None:
-        as_markdown(found, markdown)
-    if json == "-":
-        return
-    by_metric = {item.metric: {other.judgements: other for other in found if other.metric == item.metric} for item in found}
-    header = ["metric", *(f"{rated.name} (tau-{rated.variant} × 100, {len(rated.rating):,} rows)" for rated in sets)]
-    rows = [[name, *(f"{row[rated.name].tau:.3f}" for rated in sets)] for name, row in by_metric.items()]
-    print_table("", header, rows)
+        write_json(report.to_json(), json)
+    if json != "-":
+        _show(report, format, output)
+        if plots is not None and output == "-" and format == "table":
+            print(f"{len({path.stem for path in written})} figures ({len(written)} files) in {plots}")
+
+
+def _find(datasets: list[str], data: Path | None) -> list[Any]:
+    from captious.io.judgements import find_judgements
+
+    return [load for source in datasets for load in find_judgements(source, data)]
+
+
+def _curves(given: str | None) -> list[str]:
+    wanted = [part.strip() for part in given.split(",")] if given else []
+    for name in wanted:
+        if name not in CURVES:
+            raise InputError(f"unknown curve '{name}'{did_you_mean(name, CURVES)} (known: {', '.join(CURVES)})")
+    return wanted
+
+
+def _study(
+    judged: JudgementSet, made: list[Any], changes: dict[str, Any], published: bool, systems: Path | None, refs: Path | None
+) -> Study:
+    from captious.human import RatedSystems, Study
+
+    if isinstance(judged, RatedSystems) and systems is not None:
+        if refs is None:
+            raise InputError("--systems needs the references too: --refs REFS")
+        if not systems.is_dir():
+            raise InputError(f"{systems} is not a folder; give one with a predictions file for each system")
+        files = {path.name.partition(".")[0]: path for path in sorted(systems.iterdir()) if path.is_file()}
+        return Study.of_systems(judged, refs, files, made, subset=True)
+    return Study.of(judged, made, protocol=changes, published=published)
+
+
+class _Report:
+    """All that was asked for, over all sets."""
+
+    def __init__(self) -> None:
+        self.found: list[HumanAgreement] = []
+        self.comparisons: list[list[MetricComparison]] = []
+        self.curves: list[AgreementCurve] = []
+        self.correlations: list[MetricCorrelations] = []
+        self.pairs: list[list[PairOfMetrics]] = []
+
+    def add(
+        self, study: Study, compare: str | None, curves: list[str], relations: bool, made: list[Any], ci: bool, resamples: int, seed: int
+    ) -> None:
+        from captious.human import CaptionPairs, RatedCaptions, RatedSystems, compare_metrics
+        from captious.human import curves as curve
+        from captious.human import relations as relate
+
+        systems = isinstance(study.judged, RatedSystems)
+        if compare is not None:
+            names = study.choose(None if compare.casefold() == "all" else compare)
+            for table in study.tables if systems else study.tables[:1]:
+                tested = compare_metrics(table, names, resamples=resamples, seed=seed)
+                if tested:
+                    self.comparisons.append(tested)
+        if isinstance(study.judged, RatedCaptions | CaptionPairs) and study.whole.protocol.level != "system":
+            if "references" in curves:
+                self.curves.append(curve.by_references(study.judged, made, ci=ci, resamples=resamples, seed=seed))
+            if "length" in curves:
+                self.curves.append(curve.by_length(study.whole, ci=ci, resamples=resamples, seed=seed))
+            if "level" in curves and isinstance(study.judged, RatedCaptions):
+                self.curves.append(curve.by_level(study.whole, ci=ci, resamples=resamples, seed=seed))
+        if relations and len(study.metrics) > 1:
+            if systems or study.whole.protocol.level == "system":
+                self.correlations.append(relate.correlate_metrics(study.whole.scores, f"systems of {study.whole.name}"))
+            else:
+                self.correlations.append(relate.over_captions(study.whole))
+                self.pairs.append(relate.complementary_pairs(study.whole, resamples=resamples, seed=seed))
+
+    def tables(self) -> list[TextTable]:
+        from captious.human import tables
+
+        sets = list(dict.fromkeys(item.judgements for item in self.found))
+        shown = [tables.overview(self.found)] if len(sets) > 1 else []
+        for name in sets:
+            items = [item for item in self.found if item.judgements == name]
+            if len(sets) == 1 or len({(item.part, item.coefficient) for item in items}) > 1:
+                shown.append(tables.of_set(items))
+        shown += [tables.comparisons(tested) for tested in self.comparisons]
+        shown += [tables.curve(item) for item in self.curves if item.points]
+        shown += [tables.correlations(item) for item in self.correlations]
+        shown += [tables.pairs(item) for item in self.pairs if item]
+        return shown
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "agreement": [item.to_json() for item in self.found],
+            "comparisons": [item.to_json() for tested in self.comparisons for item in tested],
+            "curves": [item.to_json() for item in self.curves],
+            "correlations": [item.to_json() for item in self.correlations],
+            "pairs": [item.to_json() for found in self.pairs for item in found],
+        }
+
+
+def _show(report: _Report, form: str, output: str) -> None:
+    from captious.human import tables
+
+    if form == "json":
+        write_json(report.to_json(), output)
+    elif form == "table" and output == "-":
+        for table in report.tables():
+            # Above and not in the table: there, a title is as narrow as the table.
+            print(table.title)
+            print_table("", table.header, table.rows, text=table.words)
+            for note in table.notes:
+                print(note)
+    else:
+        shown = report.tables()
+        signatures = list(dict.fromkeys(item.signature for item in report.found))
+        write_text(tables.as_csv(shown) if form == "csv" else tables.as_markdown(shown, signatures), output)

@@ -26,6 +26,15 @@ def write_json(data: Any, target: str) -> None:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
+def write_text(text: str, target: str) -> None:
+    """Write text to a file (atomically) or, for ``-``, to standard output."""
+    if target == "-":
+        sys.stdout.write(text)
+        return
+    with atomic_write(target) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
 def write_csv(rows: Sequence[Sequence[Any]], target: str | Path) -> None:
     """Write rows as CSV, atomically."""
     import csv

@@ -1,8 +1,32 @@
-"""Agreement of metrics with people."""
+"""Agreement of metrics with people: sets of judgements, protocols, coefficients, error bars and tests."""
 
 from __future__ import annotations
 
-from captious.human.agreement import Agreement, agreement, tau_b, tau_c
-from captious.human.flickr8k import Judgements, load_flickr8k
+from captious.human.agreement import HumanAgreement, MetricComparison, agreement, compare_metrics, measure
+from captious.human.study import METRICS, Study
+from captious.io.judgements import (
+    SETS,
+    CaptionPairs,
+    Protocol,
+    RatedCaptions,
+    RatedSystems,
+    find_judgements,
+    load_judgements,
+)
 
-__all__ = ["Agreement", "Judgements", "agreement", "load_flickr8k", "tau_b", "tau_c"]
+__all__ = [
+    "METRICS",
+    "SETS",
+    "CaptionPairs",
+    "HumanAgreement",
+    "MetricComparison",
+    "Protocol",
+    "RatedCaptions",
+    "RatedSystems",
+    "Study",
+    "agreement",
+    "compare_metrics",
+    "find_judgements",
+    "load_judgements",
+    "measure",
+]

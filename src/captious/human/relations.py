@@ -1,0 +1,163 @@
+"""How metrics relate: which measure the same thing, and which pairs agree with people more than either does alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from captious.errors import InputError
+from captious.human.agreement import ALPHA, compare_metrics
+from captious.human.coefficients import COEFFICIENTS
+from captious.human.kendall import FloatArray, IntArray
+from captious.human.resampling import RESAMPLES, SEED, holm
+from captious.human.scoring import json_number
+from captious.human.table import JudgementTable
+from captious.progress import track
+
+
+@dataclass(frozen=True)
+class MetricCorrelations:
+    """Correlations between metrics; like metrics stand side by side."""
+
+    #: "captions of Flickr8k-Expert", "systems".
+    over: str
+    coefficient: str
+    rows: int
+    metrics: list[str]
+    matrix: FloatArray
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "over": self.over, "coefficient": self.coefficient, "rows": self.rows, "metrics": self.metrics,
+            "matrix": [[json_number(v) for v in row] for row in self.matrix.tolist()],
+        }  # fmt: skip
+
+
+def correlate_metrics(scores: Mapping[str, FloatArray], over: str, coefficient: str = "spearman") -> MetricCorrelations:
+    """Correlations between metrics over captions or systems, on rows where all have a value, in the order of a hierarchical
+    clustering (average linkage of 1 − |correlation|)."""
+    names = list(scores)
+    if len(names) < 2:
+        raise InputError("how metrics relate needs at least two metrics")
+    rows = np.all([np.isfinite(scores[name]) for name in names], axis=0)
+    if int(rows.sum()) < 3:
+        raise InputError(f"fewer than three {over} have a score by all of {', '.join(names)}")
+    values = [scores[name][rows] for name in names]
+    matrix = np.eye(len(names))
+    for i, j in combinations(range(len(names)), 2):
+        found = COEFFICIENTS[coefficient](values[i], values[j])
+        matrix[i, j] = matrix[j, i] = 0.0 if np.isnan(found) else found
+    order = _clustered(matrix)
+    return MetricCorrelations(over, coefficient, int(rows.sum()), [names[k] for k in order], matrix[np.ix_(order, order)])
+
+
+def _clustered(matrix: FloatArray) -> list[int]:
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    apart = np.clip(1 - np.abs(matrix), 0, None)
+    np.fill_diagonal(apart, 0)
+    order: list[int] = leaves_list(linkage(squareform(apart, checks=False), "average", optimal_ordering=True)).tolist()
+    return order
+
+
+def over_captions(table: JudgementTable, coefficient: str = "spearman") -> MetricCorrelations:
+    """Correlations between metrics over the rated captions of a set, each counted once."""
+    first = np.unique(table.caption, return_index=True)[1]
+    return correlate_metrics({name: v[first] for name, v in table.scores.items()}, f"captions of {table.name}", coefficient)
+
+
+@dataclass(frozen=True)
+class PairOfMetrics:
+    """A linear combination of two metrics, fitted on some images and measured on others."""
+
+    judgements: str
+    coefficient: str
+    a: str
+    b: str
+    value_a: float
+    value_b: float
+    #: The combination's agreement with people, on images that the weights were not fitted on.
+    combined: float
+    #: Share of the first metric in the weights of the standardised scores, mean over folds.
+    share_a: float
+    #: Combined − better of the two, its interval, and the adjusted p-value.
+    gain: float
+    interval: tuple[float, float]
+    p_holm: float
+
+    @property
+    def complementary(self) -> bool:
+        """Whether the pair agrees with people more than either, by more than chance."""
+        return self.gain > 0 and self.p_holm < ALPHA
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "judgements": self.judgements, "coefficient": self.coefficient, "a": self.a, "b": self.b,
+            "value_a": json_number(self.value_a), "value_b": json_number(self.value_b), "combined": json_number(self.combined),
+            "share_a": json_number(self.share_a), "gain": json_number(self.gain),
+            "interval": [json_number(v) for v in self.interval], "p_holm": json_number(self.p_holm),
+            "complementary": self.complementary,
+        }  # fmt: skip
+
+
+def complementary_pairs(
+    table: JudgementTable,
+    metrics: Sequence[str] | None = None,
+    *,
+    folds: int = 5,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> list[PairOfMetrics]:
+    """Every pair of metrics as a linear combination, cross-validated by image: all judgements of an image are in one fold.
+
+    The best gain comes first. Holm's correction is over all pairs.
+    """
+    names = list(table.scores if metrics is None else metrics)
+    rows = table.where(table.defined(names))
+    if rows.units < 2 * folds:
+        raise InputError(f"{table.name}: {rows.units} images are too few for {folds} folds")
+    fold = np.random.default_rng(seed).permutation(rows.units)[rows.unit] % folds
+    alone = {name: rows.estimate(name) for name in names}
+    found = []
+    for a, b in track(list(combinations(names, 2)), "pairs of metrics"):
+        combined, share = _combine(rows, a, b, fold, folds)
+        better = a if alone[a] >= alone[b] else b
+        trial = rows.with_scores({"combined": combined, better: rows.scores[better]})
+        (test,) = compare_metrics(trial, ["combined", better], resamples=resamples, seed=seed)
+        found.append((a, b, share, test))
+    adjusted = holm([test.p_bootstrap for *_, test in found])
+    pairs = [
+        PairOfMetrics(
+            judgements=table.name, coefficient=table.protocol.coefficient, a=a, b=b, value_a=alone[a], value_b=alone[b],
+            combined=test.value_a, share_a=share, gain=test.difference, interval=test.interval, p_holm=p,
+        )
+        for (a, b, share, test), p in zip(found, adjusted)
+    ]  # fmt: skip
+    return sorted(pairs, key=lambda pair: -pair.gain)
+
+
+def _combine(table: JudgementTable, a: str, b: str, fold: IntArray, folds: int) -> tuple[FloatArray, float]:
+    """Predictions of people's ratings from two metrics, each fold by weights fitted on the others."""
+    both = np.stack([table.scores[a], table.scores[b]], axis=1)
+    predicted = np.zeros(len(table))
+    shares = []
+    # On pairs the scores are differences, for which there is no constant: swapping the captions swaps the sign.
+    constant = table.protocol.coefficient != "accuracy"
+    for k in range(folds):
+        inside = fold != k
+        centre = both[inside].mean(axis=0) if constant else np.zeros(2)
+        spread = both[inside].std(axis=0)
+        spread[spread == 0] = 1.0
+        design = (both - centre) / spread
+        middle = table.human[inside].mean() if constant else 0.0
+        weights = np.linalg.lstsq(design[inside], table.human[inside] - middle, rcond=None)[0]
+        predicted[~inside] = design[~inside] @ weights + middle
+        shares.append(abs(weights[0]) / max(float(np.abs(weights).sum()), 1e-300))
+    return predicted, float(np.mean(shares))
