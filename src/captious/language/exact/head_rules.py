@@ -56,7 +56,7 @@ RULES = {category: _rules(text) for category, text in _TABLE.items()}
 # The words that the reference tool takes for forms of "to be", and for auxiliaries; others did not show among 5,385 verbs.
 BE = frozenset("be being been am are r is ai was were 'm m 're 's s `s art ar wase".split())
 AUXILIARIES = BE | frozenset(
-    "have has had having hav 've ve 'd d do does did du 'll ll wo ca will would shall should can could may might must "
+    "have has had having hav 've ve v a 'd d do does did du 'll ll wo ca will would shall sha should can could may might must "
     "get gets got getting gotten to na".split()
 )
 VERBS = frozenset("VB VBD VBG VBN VBP VBZ MD TO".split())

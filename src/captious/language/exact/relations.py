@@ -11,6 +11,7 @@ VERBS = frozenset(["VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "MD"])
 ADVERBS = frozenset(["RB", "RBR", "RBS", "WRB", "ADVP", "WHADVP"])
 ADJECTIVES = frozenset(["JJ", "JJR", "JJS", "ADJP", "WHADJP", "VBG", "VBN", "VBD", "IN"])
 NEGATIONS = frozenset(["not", "n't", "never"])
+HAVE = frozenset("have has had having hav 've ve v 'd d".split())
 PASSIVE = BE | frozenset(["get", "gets", "got", "getting", "gotten"])
 LINKING = frozenset(
     f"{stem}{ending}"
@@ -24,8 +25,17 @@ LINKING = frozenset(
     for ending in endings.split(" ")
 )
 TEMPORAL = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday today tomorrow yesterday tonight morning evening afternoon night day "
-    "week month year spring summer fall winter autumn days weeks months years mornings evenings november".split()
+    "january february march april may june july august september october november december monday tuesday wednesday thursday "
+    "friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays today tomorrow yesterday morning "
+    "mornings evening evenings night nights day days week weeks month months year years spring summer fall winter autumn".split()
+)
+# Verbs whose object is the subject of the infinitive that follows.
+CONTROL = frozenset(
+    "require requires required requiring force forces forced forcing order orders ordered ordering beg begs begged begging "
+    "tell tells told telling allow allows allowed allowing ask asks asked asking encourage encourages encouraged encouraging "
+    "urge urges urged urging lobby lobbies lobbied lobbying expect expects expected expecting demand demands demanded demanding "
+    "persuade persuades persuaded persuading convinces convinced convincing advise advises advised advising "
+    "pressure pressures pressured pressuring prompt prompts prompted prompting implore implores implored imploring".split()
 )
 
 
@@ -35,6 +45,8 @@ def relation(parent: Node, child: Node) -> str:
     if label in PUNCTUATION:
         return "punct"
     if label == "CC" or label == "CONJP":
+        if label == "CC" and child.word in ("both", "either", "neither"):
+            return "cc:preconj"
         if parent.label in ("PP", "WHPP") and label == "CC" and child is parent.children[0]:
             return "case"
         return "cc"
@@ -70,21 +82,47 @@ def _adverbial(child: Node) -> str:
     return "neg" if word.lower() in NEGATIONS else "advmod"
 
 
-def _is_clausal(phrase: Node) -> bool:
-    """Whether a prepositional phrase is built upon something else than a noun phrase."""
+NOUN_PHRASES = frozenset(["NP", "NP-TMP", "WHNP"])
+
+
+def _prepositional(phrase: Node, clausal: str, alone: str = "nmod") -> str:
+    """Of a verb or an adjective: `nmod`, or `clausal` if the phrase is built upon something else than a noun phrase.
+
+    `alone` is the relation of a preposition without complement.
+    """
+    children = phrase.children
+    kinds = [c.label for c in children]
+    if any(kind in NOUN_PHRASES for kind in kinds):
+        return "nmod"
+    others = [kind for kind in kinds if kind != "PP"]
+    if len(others) < len(kinds):
+        if not others or kinds[0] == "PP":
+            return "nmod"
+        if all(kind == "IN" for kind in others):
+            inner = next(c for c in children if c.label == "PP")
+            return "nmod" if any(c.label != "PP" and c.label != "CC" for c in inner.children) else "dep"
+        return clausal
+    if len(children) == 1 and children[0].label in ("IN", "TO"):
+        return alone
+    return clausal
+
+
+def _has_noun_phrase(phrase: Node, inner_prepositions: tuple[str, ...]) -> bool:
+    """Whether a prepositional phrase has a noun phrase, its own or that of a phrase within it."""
     for child in phrase.children:
-        if child.label in ("NP", "NP-TMP", "WHNP", "NX"):
-            return False
-    content = phrase.head_child
-    assert content is not None
-    if content.label in ("PP", "WHPP"):
-        return not any(c.label in ("IN", "TO", "PP") and c is not content for c in phrase.children)
-    return content.word is None
+        if child.label in NOUN_PHRASES:
+            return True
+    for child in phrase.children:
+        if child.label == "PP":
+            return len(phrase.children) == 1 or phrase.children[0] is child or any(c.label in inner_prepositions for c in child.children)
+    return False
 
 
 def _temporal(phrase: Node) -> bool:
     if phrase.label == "NP-TMP":
         return True
+    while len(phrase.children) == 1 and phrase.children[0].label == "NP":
+        phrase = phrase.children[0]
     head = phrase.head_child
     return head is not None and head.word is not None and head.label in NOUNS and head.word.lower() in TEMPORAL
 
@@ -129,9 +167,9 @@ def _in_noun_phrase(parent: Node, child: Node, head: Node) -> str:
     if label in ADVERBS:
         return _adverbial(child)
     if label in ("PP", "WHPP"):
-        return "acl" if _is_clausal(child) else "nmod"
+        return "nmod" if _has_noun_phrase(child, ("IN",)) else "acl"
     if label == "VP":
-        return "acl" if not before and head_label in NOMINAL else "dep"
+        return "acl" if not before and head_label in NOMINAL and _has_participle(child) else "dep"
     if label == "SBAR":
         return _clause_of_noun(parent, child, head)
     if label == "RRC":
@@ -142,11 +180,27 @@ def _in_noun_phrase(parent: Node, child: Node, head: Node) -> str:
 
 
 def _clause_of_noun(parent: Node, child: Node, head: Node) -> str:
+    first = child.children[0]
+    word = first.head.word
+    assert word is not None
+    word = word.lower()
     if head.label in ("NN", "NNS", "JJ"):
         return "ccomp"
-    if head.label == "NP":
-        return "acl:relcl"
-    return "dep"
+    if head.label != "NP":
+        return "dep"
+    if first.label == "IN":
+        if word in ("that", "whether"):
+            return "dep"
+        if word == "than":
+            return "advcl"
+        return "acl" if word in ("during", "after", "before", "since", "until") else "acl:relcl"
+    if first.label == "WHADVP":
+        return "acl:relcl" if word in ("where", "why", "when", "wherein", "wherever") else "dep"
+    return "acl:relcl"
+
+
+def _has_participle(phrase: Node) -> bool:
+    return any(c.label in ("VBG", "VBN", "VBD") for c in phrase.children)
 
 
 def _infinitive(clause: Node) -> bool:
@@ -172,7 +226,7 @@ def _in_verb_phrase(parent: Node, child: Node, head: Node) -> str:
     if label in ADVERBS:
         return _adverbial(child)
     if label in ("PP", "WHPP"):
-        return "advcl" if _is_clausal(child) else "nmod"
+        return _prepositional(child, "advcl")
     if label == "ADJP":
         return "xcomp"
     if label == "S":
@@ -257,17 +311,18 @@ def _bare_complement(parent: Node, child: Node, head: Node) -> str:
     verb_phrase = next((c for c in child.children if c.label == "VP"), None)
     if verb_phrase is None:
         return "xcomp"
+    word = head.word.lower() if head.word is not None else ""
     subject = any(c.label in ("NP", "NP-TMP") for c in child.children)
     tags = [c.label for c in verb_phrase.children]
     if "TO" in tags:
         if _has_object(parent):
-            return "advcl"
-        return "ccomp" if subject else "xcomp"
+            return "xcomp" if word in CONTROL else "advcl"
+        return "ccomp" if subject and word in HAVE else "xcomp"
     if "VBG" in tags:
         if any(c.label == "VBG" for c in parent.children):
             return "advcl"
         if subject:
-            return "ccomp"
+            return "ccomp" if word in HAVE else "dep"
         return "xcomp" if tags[0] == "VBG" or _has_object(parent) else "ccomp"
     if subject:
         return "ccomp"
@@ -322,9 +377,8 @@ def _in_clause(parent: Node, child: Node, head: Node) -> str:
     if label in ADVERBS:
         return _adverbial(child)
     if label == "PP":
-        if head.label not in ("VP", "S"):
-            return "dep"
-        return "advcl" if _is_clausal(child) else "nmod"
+        found = _prepositional(child, "advcl")
+        return "dep" if found == "nmod" and head.label not in ("VP", "S") else found
     if label == "SBAR":
         return "advcl" if before else "dep"
     if label == "S":
@@ -347,7 +401,7 @@ def _subject(parent: Node, child: Node, head: Node) -> str:
 def _in_fragment(parent: Node, child: Node, head: Node) -> str:
     label = child.label
     if label in ("PP", "WHPP"):
-        return "dep" if _is_clausal(child) else "nmod"
+        return "nmod" if _has_noun_phrase(child, ("IN", "TO")) else "dep"
     if label in ("RB", "ADVP") and head.label == "VP" and child.start < head.start:
         return _adverbial(child)
     return "dep"
@@ -362,7 +416,9 @@ def _in_inverted(parent: Node, child: Node, head: Node) -> str:
     if label in ADVERBS:
         return _adverbial(child)
     if label == "PP":
-        return "nmod" if head.label in ("S", "VP") else "dep"
+        if head.label not in ("S", "VP") or any(c.label in ("S", "SBAR") for c in child.children):
+            return "dep"
+        return "nmod"
     if label == "SBAR":
         return "advcl" if child.start < head.start else "dep"
     return "dep"
@@ -404,7 +460,7 @@ def _in_adjective_phrase(parent: Node, child: Node, head: Node) -> str:
     if label in ADVERBS:
         return _adverbial(child)
     if label in ("PP", "WHPP"):
-        return "advcl" if _is_clausal(child) else "nmod"
+        return _prepositional(child, "advcl")
     if label in ("CD", "#"):
         return "compound"
     if label in ("JJ", "NNP"):
@@ -434,13 +490,13 @@ def _in_adverb_phrase(parent: Node, child: Node, head: Node) -> str:
     if label in ADVERBS:
         return _adverbial(child)
     if label in ("PP", "WHPP"):
-        return "nmod"
+        return _prepositional(child, "advcl", "dep")
     if label == "IN":
         return "case"
     if label == "JJ" and before:
         return "advmod"
     if label in ("NP", "NP-TMP"):
-        return "nmod:npmod" if before and head.label in ("JJ", "JJR", "RB", "RBR") else "dep"
+        return "nmod:npmod" if head.label in ("JJ", "JJR", "RB", "RBR", "IN") else "dep"
     if label == "DT":
         return "det" if before and head.label in NOUNS else "dep"
     if label == "SBAR":
