@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from captious.language.exact.coordination import regroup
 from captious.language.exact.head_rules import find_head
-from captious.language.exact.relations import relation
+from captious.language.exact.relations import attach
 from captious.language.exact.trees import Node
 
 
@@ -22,12 +22,13 @@ def convert(tree: Node) -> tuple[list[int], list[str]]:
     heads = [0] * tree.end
     relations = ["root"] * tree.end
     for node in phrases:
-        governor = node.head
+        head = node.head_child
         for child in node.children:
-            if child is not node.head_child:
+            if child is not head:
+                governor, name = attach(node, child)
                 dependent = child.head.start
-                heads[dependent] = governor.start + 1
-                relations[dependent] = relation(node, child)
+                heads[dependent] = governor.head.start + 1
+                relations[dependent] = name
     return heads, relations
 
 

@@ -61,18 +61,18 @@ AUXILIARIES = BE | frozenset(
 )
 VERBS = frozenset("VB VBD VBG VBN VBP VBZ MD TO".split())
 _PREDICATES = {
-    "VP": ("VP", "ADJP", "NP", "PP", "WHADJP", "WHNP"),
-    "SINV": ("VP", "ADJP", "NP", "PP", "WHADJP", "WHNP"),
-    "SQ": ("VP", "ADJP", "NP", "PP", "WHADJP", "WHNP"),
+    "VP": ("VP", "ADJP", "NP", "PP", "WHADJP", "WHNP", "UCP"),
+    "SINV": ("VP", "ADJP", "NP", "PP", "WHADJP", "WHNP", "UCP"),
+    "SQ": ("VP", "ADJP", "NP", "PP", "WHADJP", "WHNP", "UCP"),
 }
 
 
 def find_head(node: Node) -> Node:
     """The child of a phrase that holds its head."""
     children = node.children
-    if len(children) == 1:
-        return children[0]
     label = node.label
+    if len(children) == 1 or label == "MWE":
+        return children[0]
     if label in _PREDICATES:
         found = _predicate(node)
         if found is not None:
@@ -82,13 +82,16 @@ def find_head(node: Node) -> Node:
 
 
 def _first_conjunct(children: list[Node], chosen: Node) -> Node:
-    """The first conjunct is the head of a coordination."""
+    """The first conjunct is the head of a coordination; those before it in a list are parted by commas."""
     at = children.index(chosen)
-    while at >= 2 and children[at - 1].label in ("CC", "CONJP"):
-        before = at - 2
-        while before > 0 and children[before].label in PUNCTUATION:
-            before -= 1
-        at = before
+    if at >= 2 and children[at - 1].label in ("CC", "CONJP"):
+        at -= 2
+        while at > 0 and children[at].label in PUNCTUATION:
+            at -= 1
+        while at >= 2 and (
+            children[at - 1].label == "CC" or (children[at - 1].label == "," and children[at - 2].label[:2] == children[at].label[:2])
+        ):
+            at -= 2
     return children[at]
 
 

@@ -39,40 +39,85 @@ CONTROL = frozenset(
 )
 
 
-def relation(parent: Node, child: Node) -> str:
-    """The relation of `child` to the head of `parent`; every node knows its head child."""
+def attach(parent: Node, child: Node) -> tuple[Node, str]:
+    """The node whose head governs `child`, and the relation; every node knows its head child.
+
+    The governor is `parent` but for a few words that belong to a sister or to the clause above.
+    """
     label = child.label
+    kind = parent.label
+    if label == "ADVP":
+        at = parent.children.index(child)
+        if 0 < at < len(parent.children) - 1 and parent.children[at - 1].label == "CC" and parent.children[at + 1].label == kind:
+            return parent.children[at + 1], _adverbial(child)
+    elif label == "PP":
+        if kind in ("VP", "ADJP") and len(child.children) == 1 and child.children[0].label in ("IN", "TO"):
+            for other in parent.children:
+                if other is child:
+                    break
+                if other.label == "PP" and other is not parent.head_child and _has_noun_phrase(other, ("IN", "TO")):
+                    return other, "case"
+    elif label == "NP" and kind == "S" and parent.parent is not None and parent.parent.label == "VP":
+        above = parent.parent
+        if parent is not above.head_child and _infinitive(parent) and child.start < parent.head.start:
+            return above, "dobj"
+    return parent, relation(parent, child)
+
+
+def relation(parent: Node, child: Node) -> str:
+    """The relation of `child` to the head of `parent`."""
+    label = child.label
+    kind = parent.label
     if label in PUNCTUATION:
         return "punct"
+    if kind == "MWE":
+        return "mwe"
     if label == "CC" or label == "CONJP":
-        if label == "CC" and child.word in ("both", "either", "neither"):
-            return "cc:preconj"
-        if parent.label in ("PP", "WHPP") and label == "CC" and child is parent.children[0]:
-            return "case"
+        if label == "CC":
+            if child.word in ("both", "either", "neither"):
+                return "cc:preconj"
+            if kind in ("PP", "WHPP") and child is parent.children[0]:
+                return "case" if parent.head_child is not None and parent.head_child.label in NOUN_PHRASES else "cc"
         return "cc"
     head = parent.head_child
     assert head is not None
-    if _is_conjunct(parent, child, head):
-        return "conj"
     if label == "INTJ":
         return "discourse"
-    rule = _RULES.get(parent.label)
-    return rule(parent, child, head) if rule is not None else "dep"
+    rule = _RULES.get(kind)
+    found = rule(parent, child, head) if rule is not None else "dep"
+    if not _is_conjunct(parent, child, head):
+        return found
+    # What a child can be even after a conjunction.
+    if kind == "FRAG" or label == "PRN" or found in ("acl", "compound:prt"):
+        return found
+    if (label == "SBAR" and kind in ("VP", "S")) or (label == "S" and found == "ccomp"):
+        return found
+    if found in ("advmod", "neg") and kind not in ("ADVP", "PP", "WHADVP"):
+        return found
+    if found == "acl:relcl" and child.children[0].label == "WHADVP":
+        return found
+    return "conj"
 
 
 def _is_conjunct(parent: Node, child: Node, head: Node) -> bool:
     children = parent.children
     at = children.index(child)
-    if at == 0 or child.start < head.start:
+    if at == 0:
         return False
-    before = children[at - 1].label
-    if before == "CC" or before == "CONJP":
+    at -= 1
+    while at > 0 and children[at].label in PUNCTUATION:
+        at -= 1
+    before = children[at]
+    if before.label in ("CC", "CONJP"):
+        return before is not head
+    if before.label == "ADVP" and at > 0 and children[at - 1].label == "CC" and child.label == parent.label:
         return True
     # Members of a list come before the conjunction, with commas between.
-    if before in (",", ":"):
+    at = children.index(child)
+    if children[at - 1].label in (",", ":"):
         for other in children[at + 1 :]:
             if other.label in ("CC", "CONJP"):
-                return child.label[0] == head.label[0]
+                return child.label[0] == head.label[0] or child.label == "PP"
     return False
 
 
@@ -135,7 +180,7 @@ def _in_noun_phrase(parent: Node, child: Node, head: Node) -> str:
         assert child.word is not None
         if child.word.lower() == "no":
             return "neg"
-        if not before or head_label in ("DT", "WDT", "WP", "$", "ADVP"):
+        if not before or head_label in ("DT", "WDT", "WP", "$", "ADVP", "WHPP"):
             return "dep"
         following = parent.children[parent.children.index(child) + 1]
         return "det:predet" if following.label == "DT" else "det"
@@ -194,7 +239,7 @@ def _clause_of_noun(parent: Node, child: Node, head: Node) -> str:
         if word == "than":
             return "advcl"
         return "acl" if word in ("during", "after", "before", "since", "until") else "acl:relcl"
-    if first.label == "WHADVP":
+    if first.label == "WHADVP" and any(c.label == "WRB" for c in first.children):
         return "acl:relcl" if word in ("where", "why", "when", "wherein", "wherever") else "dep"
     return "acl:relcl"
 
@@ -390,7 +435,9 @@ def _in_clause(parent: Node, child: Node, head: Node) -> str:
 
 def _subject(parent: Node, child: Node, head: Node) -> str:
     if head.label != "VP":
-        return "dep"
+        above = parent.parent
+        small = head.label in ("ADJP", "NP") and above is not None and above.label == "VP"
+        return "nsubj" if small else "dep"
     if child.head.label == "EX":
         return "expl"
     if _temporal(child) and any(c.label == "NP" and c.start > child.start for c in parent.children):
@@ -424,9 +471,13 @@ def _in_inverted(parent: Node, child: Node, head: Node) -> str:
     return "dep"
 
 
+def _in_prepositions(parent: Node, child: Node, head: Node) -> str:
+    return "conj"
+
+
 def _in_subordinate(parent: Node, child: Node, head: Node) -> str:
     label = child.label
-    if label in ("IN", "DT"):
+    if label in ("IN", "DT", "MWE"):
         return "mark" if child.start < head.start and head.label in ("S", "FRAG") else "dep"
     if label == "WHNP":
         if head.label == "S":
@@ -444,13 +495,17 @@ def _in_subordinate(parent: Node, child: Node, head: Node) -> str:
 def _in_prepositional(parent: Node, child: Node, head: Node) -> str:
     label = child.label
     before = child.start < head.start
-    if label in ("IN", "TO", "VBG", "VBN", "JJ"):
+    if label in ("IN", "TO", "VBG", "VBN", "JJ", "MWE"):
         return "mark" if before and head.label in ("S", "SBAR") and label != "VBG" else "case"
     if label in ADVERBS:
         return _adverbial(child)
     if label in ("PP", "WHPP"):
         return "nmod"
     return "dep"
+
+
+def _coordinated(phrase: Node) -> bool:
+    return any(c.label in ("CC", "CONJP") for c in phrase.children)
 
 
 def _in_adjective_phrase(parent: Node, child: Node, head: Node) -> str:
@@ -464,9 +519,10 @@ def _in_adjective_phrase(parent: Node, child: Node, head: Node) -> str:
     if label in ("CD", "#"):
         return "compound"
     if label in ("JJ", "NNP"):
-        return "amod" if before and head_label in ("JJ", "NNP") else "dep"
+        return "amod" if before and head_label in ("JJ", "NNP") and not _coordinated(parent) else "dep"
     if label in ("DT", "WDT", "WP"):
-        return "det" if before and head_label in ("CD", "JJ", "JJR", "JJS", "NN", "NNP", "NNS") else "dep"
+        known = head_label in ("CD", "JJ", "JJR", "JJS", "NN", "NNP", "NNS") and not _coordinated(parent)
+        return "det" if before and known else "dep"
     if label == "NN":
         return "nmod:npmod" if before and head_label == "JJ" else "dep"
     if label == "NP":
@@ -529,4 +585,5 @@ _RULES = {
     **dict.fromkeys(("ADJP", "WHADJP"), _in_adjective_phrase),
     **dict.fromkeys(("ADVP", "WHADVP", "CONJP"), _in_adverb_phrase),
     "QP": _in_quantity,
+    "IN": _in_prepositions,
 }
