@@ -141,8 +141,15 @@ def _predicate(node: Node) -> Node | None:
 
 
 def _existential(node: Node) -> bool:
-    """Whether the verb phrase belongs to a clause with the subject "there"."""
-    clause = node.parent
-    while clause is not None and clause.label == "VP":
-        clause = clause.parent
-    return clause is not None and any(c.label == "NP" and c.children[0].label == "EX" for c in clause.children)
+    """Whether the verb phrase stands in a clause with the subject "there"."""
+    clause = node if node.label == "SQ" else node.parent
+    if clause is None:
+        return False
+    for child in clause.children:
+        if child is node:
+            return False
+        while child.children:
+            child = child.children[0]
+        if child.label == "EX":
+            return True
+    return False

@@ -11,6 +11,7 @@ VERBS = frozenset(["VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "MD"])
 ADVERBS = frozenset(["RB", "RBR", "RBS", "WRB", "ADVP", "WHADVP"])
 ADJECTIVES = frozenset(["JJ", "JJR", "JJS", "ADJP", "WHADJP", "VBG", "VBN", "VBD", "IN"])
 NEGATIONS = frozenset(["not", "n't", "never"])
+REFLEXIVE = frozenset("myself yourself himself herself itself ourselves yourselves themselves".split())
 HAVE = frozenset("have has had having hav 've ve v 'd d".split())
 PASSIVE = BE | frozenset(["get", "gets", "got", "getting", "gotten"])
 LINKING = frozenset(
@@ -109,7 +110,7 @@ def _is_conjunct(parent: Node, child: Node, head: Node) -> bool:
         at -= 1
     before = children[at]
     if before.label in ("CC", "CONJP"):
-        return before is not head
+        return before is not head or child.label == "PP"
     if before.label == "ADVP" and at > 0 and children[at - 1].label == "CC" and child.label == parent.label:
         return True
     # Members of a list come before the conjunction, with commas between.
@@ -178,16 +179,19 @@ def _in_noun_phrase(parent: Node, child: Node, head: Node) -> str:
     head_label = head.label
     if label == "DT":
         assert child.word is not None
+        if not before:
+            return "dep"
         if child.word.lower() == "no":
             return "neg"
-        if not before or head_label in ("DT", "WDT", "WP", "$", "ADVP", "WHPP"):
+        if head_label in ("DT", "WDT", "WP", "$", "ADVP", "WHPP"):
             return "dep"
         following = parent.children[parent.children.index(child) + 1]
         return "det:predet" if following.label == "DT" else "det"
     if label in ("WDT", "WP"):
         return "det" if before else "dep"
     if label == "PDT":
-        return "det:predet"
+        following = parent.children[parent.children.index(child) + 1] if before else head
+        return "det:predet" if before and (following.label == "DT" or head_label in ("DT",)) else "dep"
     if label in ("CD", "QP"):
         return "nummod"
     if label in ("PRP$", "WP$"):
@@ -205,12 +209,11 @@ def _in_noun_phrase(parent: Node, child: Node, head: Node) -> str:
             return "nmod:poss"
         if before:
             return "dep" if head_label in ("JJR", "WP", "NX") else "compound"
-        previous = parent.children[parent.children.index(child) - 1]
-        return "appos" if previous.label in (",", "-LRB-", ":") else "dep"
+        return _second_noun_phrase(parent, child, head_label)
     if label == "NP-TMP":
         return "nmod:tmod"
     if label in ADVERBS:
-        return _adverbial(child)
+        return _adverbial(child) if child.word is not None else "advmod"
     if label in ("PP", "WHPP"):
         return "nmod" if _has_noun_phrase(child, ("IN",)) else "acl"
     if label == "VP":
@@ -220,28 +223,57 @@ def _in_noun_phrase(parent: Node, child: Node, head: Node) -> str:
     if label == "RRC":
         return "acl:relcl" if head_label == "NP" else "dep"
     if label == "S":
-        return "acl" if _infinitive(child) else "dep"
+        return "acl" if _infinitive(child) and not before else "dep"
+    if label == "PRN":
+        return "appos" if any(c.label == "NP" for c in child.children) else "dep"
+    if label == "UCP":
+        return "nmod" if child.children[0].label == "PP" else "dep"
+    return "dep"
+
+
+def _second_noun_phrase(parent: Node, child: Node, head_label: str) -> str:
+    if len(child.children) == 1:
+        only = child.children[0]
+        if only.label == "PRP" and only.word is not None and only.word.lower() in REFLEXIVE:
+            return "nmod:npmod"
+        if only.label == "NNP" and head_label == "NP" and parent.children[parent.children.index(child) - 1] is parent.head_child:
+            return "appos"
+    if head_label == "NP" and parent.children[parent.children.index(child) - 1].label == ",":
+        return "appos"
     return "dep"
 
 
 def _clause_of_noun(parent: Node, child: Node, head: Node) -> str:
     first = child.children[0]
-    word = first.head.word
-    assert word is not None
-    word = word.lower()
+    body = child.head_child
+    assert body is not None
+    if _infinitive(body) and child.start > head.start and head.label in (*NOUNS, "NP"):
+        return "acl"
     if head.label in ("NN", "NNS", "JJ"):
         return "ccomp"
     if head.label != "NP":
         return "dep"
-    if first.label == "IN":
-        if word in ("that", "whether"):
-            return "dep"
-        if word == "than":
-            return "advcl"
-        return "acl" if word in ("during", "after", "before", "since", "until") else "acl:relcl"
-    if first.label == "WHADVP" and any(c.label == "WRB" for c in first.children):
+    kind = first.label
+    if kind in ("WHNP", "WHPP", "SBAR"):
+        return "acl:relcl"
+    word = first.head.word
+    assert word is not None
+    word = word.lower()
+    if kind == "WHADVP":
         return "acl:relcl" if word in ("where", "why", "when", "wherein", "wherever") else "dep"
-    return "acl:relcl"
+    inner = [c.label for c in body.children]
+    for other in child.children:
+        if other.label in ("IN", "MWE") and other is not body:
+            if other.word in ("that", "whether") or "NP" not in inner or "VP" not in inner:
+                return "dep"
+            if other.word == "than":
+                return "advcl"
+            return "acl" if other.word in ("during", "after", "before", "since", "until") else "acl:relcl"
+    if body is first:
+        return "acl:relcl" if body.label == "S" else "dep"
+    verb_phrase = next((c for c in body.children if c.label == "VP"), None)
+    simple = verb_phrase is not None and "NP" in inner and not any(c.label in ("NP", "VP", "ADJP") for c in verb_phrase.children)
+    return "acl:relcl" if simple else "dep"
 
 
 def _has_participle(phrase: Node) -> bool:
@@ -288,11 +320,12 @@ def _in_verb_phrase(parent: Node, child: Node, head: Node) -> str:
 
 
 def _verb_phrase_complement(parent: Node, child: Node, head: Node) -> str:
-    if head.word is None or head.label not in VERBS:
+    if head.word is None or head.label not in VERBS or parent.children[parent.children.index(child) - 1] is not head:
         return "dep"
-    if any(c.label == "VBN" for c in child.children) and head.word.lower() not in LINKING:
-        return "dep"
-    return "xcomp"
+    first = child.children[0].label
+    if first in ("VB", "VBG") or (head.word.lower() in LINKING and first == "VBN"):
+        return "xcomp"
+    return "dep"
 
 
 def _participle(phrase: Node) -> bool:
@@ -313,38 +346,38 @@ def _auxiliary(parent: Node, child: Node, head: Node) -> str:
     word = child.word.lower()
     if child.label != "MD" and child.label != "POS" and word in PASSIVE and head.label in ("VP", "ADJP") and _participle(head):
         return "auxpass"
-    if head.label == "VP":
-        return "aux"
-    if word in BE and child.label not in ("MD", "POS") and head.word is None:
-        return "cop"
-    return "dep"
+    if word in BE and child.label not in ("MD", "POS") and parent.label != "SINV":
+        if head.label == "VP":
+            return "cop" if any(c.label in ("ADJP", "NP", "PP", "WHADJP", "WHNP") for c in parent.children) else "aux"
+        return "cop" if head.word is None else "dep"
+    return "aux" if head.label == "VP" else "dep"
 
 
 def _object(parent: Node, child: Node, head: Node) -> str:
-    if _existential(parent):
-        return "nsubj"
-    if child.label == "NP" and _temporal(child):
-        return "nmod:tmod"
-    if head.word is not None and head.word.lower() in LINKING and head.label in VERBS:
-        return "xcomp"
-    if child.label == "NP" and child.start > head.start:
-        following = parent.children.index(child) + 1
-        if following < len(parent.children):
-            other = parent.children[following]
-            if other.label == "NP" and not _temporal(other):
-                return "iobj"
+    if child.label == "NP":
+        if _temporal(child):
+            return "nmod:tmod"
+        if child.start > head.start:
+            following = parent.children.index(child) + 1
+            if following < len(parent.children):
+                other = parent.children[following]
+                if other.label == "NP" and not _temporal(other):
+                    return "iobj"
+    copula = False
+    for verb in parent.children:
+        if verb.word is not None and verb.label in VERBS:
+            word = verb.word.lower()
+            if word in LINKING and verb is head:
+                return "xcomp"
+            if word in BE:
+                copula = True
+    if copula:
+        clause = parent.parent
+        if child.label == "NP" and clause is not None and clause.label == "S":
+            if any(c.label == "NP" and len(c.children) == 1 and c.children[0].label == "EX" for c in clause.children):
+                return "nsubj"
+        return "dep"
     return "dobj"
-
-
-def _existential(phrase: Node) -> bool:
-    clause = phrase.parent
-    while clause is not None and clause.label == "VP":
-        clause = clause.parent
-    if clause is None or clause.label not in ("S", "SQ", "SINV"):
-        return False
-    return any(c.label == "NP" and c.children[0].label == "EX" for c in clause.children) and any(
-        c.word is not None and c.word.lower() in BE for c in phrase.children
-    )
 
 
 def _has_object(parent: Node) -> bool:
@@ -369,8 +402,6 @@ def _bare_complement(parent: Node, child: Node, head: Node) -> str:
         if subject:
             return "ccomp" if word in HAVE else "dep"
         return "xcomp" if tags[0] == "VBG" or _has_object(parent) else "ccomp"
-    if subject:
-        return "ccomp"
     if "VBN" in tags or _has_object(parent):
         return "dep"
     return "ccomp"
@@ -379,17 +410,22 @@ def _bare_complement(parent: Node, child: Node, head: Node) -> str:
 def _complement(parent: Node, child: Node) -> str:
     """A subordinate clause within a verb phrase."""
     first = child.children[0]
+    body = child.head_child
+    assert body is not None
     word = first.head.word
     assert word is not None
     word = word.lower()
-    body = child.head_child
-    assert body is not None
     if first.label in ("IN", "DT") and word in ("that", "whether"):
         return "ccomp" if any(c.label == "VP" for c in body.children) else "dep"
-    if any(c.label == "IN" and c.word != "that" for c in child.children):
-        return "advcl"
-    if first.label == "WHADVP" and any(c.label == "WRB" for c in first.children) and word != "how":
-        return "xcomp" if _infinitive(body) else "advcl"
+    for other in child.children:
+        if other.label in ("IN", "MWE") and other is not body:
+            return "dep" if other.word in ("that", "whether") else "advcl"
+    if first.label == "WHADVP":
+        if any(c.label == "WRB" for c in first.children):
+            if word != "how":
+                return "xcomp" if _infinitive(body) else "advcl"
+        else:
+            return "xcomp" if _infinitive(body) else "dep"
     if body.label == "SINV":
         return "advcl"
     if first.label == "SBAR":
@@ -416,31 +452,62 @@ def _in_clause(parent: Node, child: Node, head: Node) -> str:
     label = child.label
     before = child.start < head.start
     if label in ("NP", "WHNP"):
-        return _subject(parent, child, head) if before else "dep"
+        return _subject(parent, child, head)
     if label == "NP-TMP":
-        return "nmod:tmod"
+        return "nmod:tmod" if head.label == "VP" and any(c.label == "NP" for c in parent.children) else "dep"
     if label in ADVERBS:
         return _adverbial(child)
     if label == "PP":
         found = _prepositional(child, "advcl")
         return "dep" if found == "nmod" and head.label not in ("VP", "S") else found
     if label == "SBAR":
-        return "advcl" if before else "dep"
+        return _subordinate_of_clause(parent, child, head, before)
     if label == "S":
-        if before:
-            return "csubj" if head.label == "VP" else "dep"
-        return "parataxis" if head.label == "S" else "dep"
+        if not before:
+            return "parataxis" if head.label == "S" else "dep"
+        return _clause_before(parent, child, head)
+    if label == "PRN":
+        return "parataxis" if any(c.label in ("S", "SINV", "SBAR") for c in child.children) else "dep"
     return "dep"
 
 
-def _subject(parent: Node, child: Node, head: Node) -> str:
+def _follows(parent: Node, child: Node, label: str) -> bool:
+    return any(c.label == label and c.start > child.start for c in parent.children)
+
+
+def _subordinate_of_clause(parent: Node, child: Node, head: Node, before: bool) -> str:
+    if before:
+        if head.label != "VP":
+            return "advcl"
+        if _follows(parent, child, "NP"):
+            return "advcl"
+        return "dep" if any(c.label == "NP" for c in parent.children) else "csubj"
+    first = child.children[0]
+    adverb = first.label == "WHADVP" and any(c.label == "WRB" for c in first.children)
+    return "advcl" if adverb and first.head.word != "how" and head.label == "VP" else "dep"
+
+
+def _clause_before(parent: Node, child: Node, head: Node) -> str:
     if head.label != "VP":
-        above = parent.parent
-        small = head.label in ("ADJP", "NP") and above is not None and above.label == "VP"
-        return "nsubj" if small else "dep"
-    if child.head.label == "EX":
+        return "dep"
+    if not any(c.label == "NP" for c in parent.children):
+        return "csubj"
+    if parent.children[parent.children.index(child) + 1].label != ",":
+        return "dep"
+    verb_phrase = next((c for c in child.children if c.label == "VP"), None)
+    if verb_phrase is not None and any(c.label in ("VBG", "VBN", "TO") for c in verb_phrase.children):
+        return "advcl"
+    return "ccomp"
+
+
+def _subject(parent: Node, child: Node, head: Node) -> str:
+    if child.head.label == "EX" and head.label in ("VP", "ADJP"):
         return "expl"
-    if _temporal(child) and any(c.label == "NP" and c.start > child.start for c in parent.children):
+    if not _follows(parent, child, "VP"):
+        above = parent.parent
+        small = child.start < head.start and head.label in ("ADJP", "NP") and above is not None and above.label == "VP"
+        return "nsubj" if small else "dep"
+    if _temporal(child) and _follows(parent, child, "NP"):
         return "nmod:tmod"
     return "nsubjpass" if _passive(head) else "nsubj"
 
@@ -449,7 +516,11 @@ def _in_fragment(parent: Node, child: Node, head: Node) -> str:
     label = child.label
     if label in ("PP", "WHPP"):
         return "nmod" if _has_noun_phrase(child, ("IN", "TO")) else "dep"
-    if label in ("RB", "ADVP") and head.label == "VP" and child.start < head.start:
+    if label == "PRN":
+        return "appos" if any(c.label == "NP" for c in child.children) else "dep"
+    if label in ("RB", "ADVP") and child.head.word == "not":
+        return "neg"
+    if label in ADVERBS and (parent.label == "RRC" or (head.label == "VP" and child.start < head.start)):
         return _adverbial(child)
     return "dep"
 
@@ -459,6 +530,10 @@ def _in_inverted(parent: Node, child: Node, head: Node) -> str:
     if label in VERBS:
         return _auxiliary(parent, child, head)
     if label in ("NP", "WHNP"):
+        if child.head.label == "EX":
+            return "expl"
+        if child.start < head.start and any(c.label == "NP" and c.start > head.start for c in parent.children):
+            return "dep"
         return "nsubjpass" if _passive(parent) else "nsubj"
     if label in ADVERBS:
         return _adverbial(child)
@@ -467,7 +542,7 @@ def _in_inverted(parent: Node, child: Node, head: Node) -> str:
             return "dep"
         return "nmod"
     if label == "SBAR":
-        return "advcl" if child.start < head.start else "dep"
+        return "advcl" if child.start < head.start and head.label != "VP" else "dep"
     return "dep"
 
 
@@ -492,11 +567,16 @@ def _in_subordinate(parent: Node, child: Node, head: Node) -> str:
     return "dep"
 
 
+_PREDICATE_TAGS = frozenset("VB VBD VBG VBN VBP VBZ MD TO JJ".split())
+
+
 def _in_prepositional(parent: Node, child: Node, head: Node) -> str:
     label = child.label
     before = child.start < head.start
     if label in ("IN", "TO", "VBG", "VBN", "JJ", "MWE"):
-        return "mark" if before and head.label in ("S", "SBAR") and label != "VBG" else "case"
+        if before and label != "VBG" and head.label in ("S", "SBAR"):
+            return "mark" if head.label == "SBAR" or head.head.label in _PREDICATE_TAGS else "case"
+        return "case"
     if label in ADVERBS:
         return _adverbial(child)
     if label in ("PP", "WHPP"):
@@ -526,13 +606,15 @@ def _in_adjective_phrase(parent: Node, child: Node, head: Node) -> str:
     if label == "NN":
         return "nmod:npmod" if before and head_label == "JJ" else "dep"
     if label == "NP":
+        if _temporal(child):
+            return "nmod:tmod"
         return "nmod:npmod" if before and head_label in ("IN", "JJ", "JJR", "RB", "RBR") else "dep"
     if label == "NP-TMP":
         return "nmod:tmod"
     if label == "SBAR":
-        return "ccomp"
+        return "dep" if child.children[0].word == "as" or child.head_child is None or child.head_child.label == "FRAG" else "ccomp"
     if label == "S":
-        return "xcomp" if _infinitive(child) else "dep"
+        return "xcomp" if _infinitive(child) and child.children[0].label == "VP" else "dep"
     if label in ("PRP$", "WP$"):
         return "nmod:poss"
     if label in ("RP", "PRT"):
