@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from captious.language.exact.head_rules import PUNCTUATION
+from captious.language.exact.head_rules import BE, PUNCTUATION, VERBS
 from captious.language.exact.trees import Node
 
 # Several words that act as one, by the category that holds them.
@@ -37,9 +37,9 @@ _FIXED: dict[str, dict[tuple[str, str], tuple[str, str]]] = {
         ("all", "but"): ("RB", "IN RB"),
     },
     "QP": {
-        ("up", "to"): ("IN", "IN"),
-        ("more", "than"): ("IN", "IN"),
-        ("less", "than"): ("IN", "IN"),
+        ("up", "to"): ("IN RB", "IN TO"),
+        ("more", "than"): ("IN JJR RBR", "IN"),
+        ("less", "than"): ("IN JJR RBR", "IN"),
         ("all", "but"): ("RB", "IN RB"),
     },
     "ADJP": {("all", "but"): ("RB", "IN RB")},
@@ -66,6 +66,10 @@ def regroup(node: Node) -> None:
         _fixed_words(node, fixed)
     if label == "PP":
         _prepositions(node)
+    elif label == "QP":
+        _at_least(node)
+    elif label == "SBARQ":
+        _copular_question(node)
     elif label == "UCP":
         first = node.children[0].label
         if first in ("ADJP", "JJ", "JJR"):
@@ -105,6 +109,26 @@ def _prepositions(node: Node) -> None:
     children = node.children
     if len(children) >= 4 and children[1].label == "CC" and children[0].label in ("IN", "TO") and children[2].label in ("IN", "TO"):
         node.children = [Node("IN", children[:3]), *children[3:]]
+
+
+def _at_least(node: Node) -> None:
+    children = node.children
+    if len(children) > 2 and children[0].label == "IN" and children[0].word == "at" and children[1].label == "JJS":
+        node.children = [Node("PP", children[:2]), *children[2:]]
+
+
+def _copular_question(node: Node) -> None:
+    """`What is this`: the pronoun is the predicate, so that verb and subject stand beside it."""
+    children = node.children
+    if not any(c.label == "WHNP" for c in children):
+        return
+    for at, child in enumerate(children):
+        if child.label == "SQ":
+            inner = [c.label for c in child.children if c.label not in PUNCTUATION]
+            verb = child.children[0]
+            if len(inner) == 2 and inner[1] == "NP" and verb.word is not None and verb.label in VERBS and verb.word.lower() in BE:
+                node.children = [*children[:at], *child.children, *children[at + 1 :]]
+            return
 
 
 def _noun_phrase(node: Node) -> None:

@@ -63,7 +63,7 @@ VERBS = frozenset("VB VBD VBG VBN VBP VBZ MD TO".split())
 _PREDICATES = {
     "VP": ("VP", "ADJP", "NP", "PP", "WHADJP", "WHNP", "UCP"),
     "SINV": ("VP", "ADJP", "NP", "PP", "WHADJP", "WHNP", "UCP"),
-    "SQ": ("VP", "ADJP", "NP", "PP", "WHADJP", "WHNP", "UCP"),
+    "SQ": ("VP", "ADJP", "NP"),
 }
 
 
@@ -77,6 +77,8 @@ def find_head(node: Node) -> Node:
         found = _predicate(node)
         if found is not None:
             return found
+    if label == "SBARQ" and any(c.label in VERBS for c in children):
+        return next(c for c in children if c.label == "WHNP")
     chosen = by_table(label, children)
     return _first_conjunct(children, chosen)
 
@@ -133,8 +135,11 @@ def _predicate(node: Node) -> Node | None:
         if child.label == "VP":
             return child
     if copula and not _existential(node):
+        question = node.label == "SQ"
         for kind in _PREDICATES[node.label]:
-            for child in reversed(node.children) if node.label == "SQ" else node.children:
+            if question and kind == "NP" and sum(c.label == "NP" for c in node.children) < 2:
+                continue
+            for child in reversed(node.children) if question else node.children:
                 if child.label == kind:
                     return child
     return None

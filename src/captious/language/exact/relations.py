@@ -75,10 +75,13 @@ def relation(parent: Node, child: Node) -> str:
         return "mwe"
     if label == "CC" or label == "CONJP":
         if label == "CC":
-            if child.word in ("both", "either", "neither"):
-                return "cc:preconj"
+            early = child.word is not None and child.word.lower() in ("both", "either", "neither")
             if kind in ("PP", "WHPP") and child is parent.children[0]:
-                return "case" if parent.head_child is not None and parent.head_child.label in NOUN_PHRASES else "cc"
+                if parent.head_child is not None and parent.head_child.label in NOUN_PHRASES:
+                    return "case"
+                return "dep" if early else "cc"
+            if early:
+                return "cc:preconj"
         return "cc"
     head = parent.head_child
     assert head is not None
@@ -89,7 +92,7 @@ def relation(parent: Node, child: Node) -> str:
     if not _is_conjunct(parent, child, head):
         return found
     # What a child can be even after a conjunction.
-    if kind == "FRAG" or label == "PRN" or found in ("acl", "compound:prt"):
+    if kind in ("FRAG", "X", "PRT") or label == "PRN" or found in ("acl", "compound:prt"):
         return found
     if (label == "SBAR" and kind in ("VP", "S")) or (label == "S" and found == "ccomp"):
         return found
@@ -146,7 +149,7 @@ def _prepositional(phrase: Node, clausal: str, alone: str = "nmod") -> str:
             return "nmod"
         if all(kind == "IN" for kind in others):
             inner = next(c for c in children if c.label == "PP")
-            return "nmod" if any(c.label != "PP" and c.label != "CC" for c in inner.children) else "dep"
+            return "nmod" if any(c.label in NOUN_PHRASES for c in inner.children) else "dep"
         return clausal
     if len(children) == 1 and children[0].label in ("IN", "TO"):
         return alone
@@ -160,7 +163,10 @@ def _has_noun_phrase(phrase: Node, inner_prepositions: tuple[str, ...]) -> bool:
             return True
     for child in phrase.children:
         if child.label == "PP":
-            return len(phrase.children) == 1 or phrase.children[0] is child or any(c.label in inner_prepositions for c in child.children)
+            if len(phrase.children) == 1 or phrase.children[0] is child:
+                return True
+            kinds = [c.label for c in child.children]
+            return any(kind in NOUN_PHRASES for kind in kinds) and any(kind in inner_prepositions for kind in kinds)
     return False
 
 
@@ -181,12 +187,18 @@ def _in_noun_phrase(parent: Node, child: Node, head: Node) -> str:
         assert child.word is not None
         if not before:
             return "dep"
-        if child.word.lower() == "no":
+        word = child.word.lower()
+        if word == "no":
             return "neg"
+        coordinated = _coordinated(parent)
+        if coordinated and word in ("both", "either", "neither"):
+            return "cc:preconj"
         if head_label in ("DT", "WDT", "WP", "$", "ADVP", "WHPP"):
             return "dep"
+        if coordinated and not any(c.label in NOUNS for c in parent.children):
+            return "dep"
         following = parent.children[parent.children.index(child) + 1]
-        return "det:predet" if following.label == "DT" else "det"
+        return "det:predet" if following.label in ("DT", "PRP$") else "det"
     if label in ("WDT", "WP"):
         return "det" if before else "dep"
     if label == "PDT":
@@ -199,9 +211,12 @@ def _in_noun_phrase(parent: Node, child: Node, head: Node) -> str:
     if label == "POS":
         return "case"
     if label in ADJECTIVES:
-        return "amod"
+        return "nummod" if len(child.children) == 1 and child.children[0].label == "QP" else "amod"
     if label in NOUNS:
-        return "compound" if before and head_label not in ("JJR", "WP", "NX") else "dep"
+        if not before or head_label in ("JJR", "WP", "NX"):
+            return "dep"
+        at = parent.children.index(child)
+        return "dep" if at > 0 and parent.children[at - 1].label == "," else "compound"
     if label == "FW":
         return "compound" if before and (head_label in NOUNS or head_label in ("CD", "FW")) else "dep"
     if label == "NP":
@@ -213,7 +228,9 @@ def _in_noun_phrase(parent: Node, child: Node, head: Node) -> str:
     if label == "NP-TMP":
         return "nmod:tmod"
     if label in ADVERBS:
-        return _adverbial(child) if child.word is not None else "advmod"
+        if child.word is None:
+            return "advmod"
+        return "neg" if child.word.lower() == "no" else _adverbial(child)
     if label in ("PP", "WHPP"):
         return "nmod" if _has_noun_phrase(child, ("IN",)) else "acl"
     if label == "VP":
@@ -260,20 +277,42 @@ def _clause_of_noun(parent: Node, child: Node, head: Node) -> str:
     assert word is not None
     word = word.lower()
     if kind == "WHADVP":
+        word = (first.children[0].word or word).lower()
         return "acl:relcl" if word in ("where", "why", "when", "wherein", "wherever") else "dep"
     inner = [c.label for c in body.children]
     for other in child.children:
         if other.label in ("IN", "MWE") and other is not body:
-            if other.word in ("that", "whether") or "NP" not in inner or "VP" not in inner:
+            if other.word in ("that", "whether"):
                 return "dep"
             if other.word == "than":
                 return "advcl"
-            return "acl" if other.word in ("during", "after", "before", "since", "until") else "acl:relcl"
+            if other.word in ("during", "after", "before", "since", "until"):
+                return "acl"
     if body is first:
         return "acl:relcl" if body.label == "S" else "dep"
-    verb_phrase = next((c for c in body.children if c.label == "VP"), None)
-    simple = verb_phrase is not None and "NP" in inner and not any(c.label in ("NP", "VP", "ADJP") for c in verb_phrase.children)
-    return "acl:relcl" if simple else "dep"
+    return "acl:relcl" if "NP" in inner and _lacks_object(body) else "dep"
+
+
+def _lacks_object(clause: Node) -> bool:
+    """Whether the clause has an active verb without object, so that the noun before it might be that."""
+    phrase = next((c for c in clause.children if c.label == "VP"), None)
+    if phrase is None:
+        return False
+    while True:
+        inner = next((c for c in phrase.children if c.label == "VP"), None)
+        if inner is None:
+            break
+        if any(_auxiliary(phrase, c, inner) == "auxpass" for c in phrase.children if c.label in VERBS):
+            return False
+        phrase = inner
+    for child in phrase.children:
+        if child.label == "NP":
+            return False
+        if child.label == "PP" and not any(c.word is None for c in child.children):
+            return False
+        if child.word is not None and child.word.lower() in BE and phrase.head_child is not child:
+            return False
+    return True
 
 
 def _has_participle(phrase: Node) -> bool:
@@ -348,7 +387,7 @@ def _auxiliary(parent: Node, child: Node, head: Node) -> str:
         return "auxpass"
     if word in BE and child.label not in ("MD", "POS") and parent.label != "SINV":
         if head.label == "VP":
-            return "cop" if any(c.label in ("ADJP", "NP", "PP", "WHADJP", "WHNP") for c in parent.children) else "aux"
+            return "cop" if parent.label != "SQ" and any(c.label in ("ADJP", "NP", "PP", "WHADJP", "WHNP") for c in parent.children) else "aux"
         return "cop" if head.word is None else "dep"
     return "aux" if head.label == "VP" else "dep"
 
@@ -362,7 +401,7 @@ def _object(parent: Node, child: Node, head: Node) -> str:
             if following < len(parent.children):
                 other = parent.children[following]
                 if other.label == "NP" and not _temporal(other):
-                    return "iobj"
+                    return "dep" if any(c.label == "PRP$" for c in child.children) else "iobj"
     copula = False
     for verb in parent.children:
         if verb.word is not None and verb.label in VERBS:
@@ -422,7 +461,7 @@ def _complement(parent: Node, child: Node) -> str:
             return "dep" if other.word in ("that", "whether") else "advcl"
     if first.label == "WHADVP":
         if any(c.label == "WRB" for c in first.children):
-            if word != "how":
+            if not any(c.word is not None and c.word.lower() == "how" for c in first.children):
                 return "xcomp" if _infinitive(body) else "advcl"
         else:
             return "xcomp" if _infinitive(body) else "dep"
@@ -505,7 +544,8 @@ def _subject(parent: Node, child: Node, head: Node) -> str:
         return "expl"
     if not _follows(parent, child, "VP"):
         above = parent.parent
-        small = child.start < head.start and head.label in ("ADJP", "NP") and above is not None and above.label == "VP"
+        predicate = any(c.label in ("ADJP", "NP") and c.start > child.start for c in parent.children)
+        small = child.label == "NP" and predicate and above is not None and above.label == "VP"
         return "nsubj" if small else "dep"
     if _temporal(child) and _follows(parent, child, "NP"):
         return "nmod:tmod"
@@ -520,6 +560,8 @@ def _in_fragment(parent: Node, child: Node, head: Node) -> str:
         return "appos" if any(c.label == "NP" for c in child.children) else "dep"
     if label in ("RB", "ADVP") and child.head.word == "not":
         return "neg"
+    if label == "DT" and parent.label == "X" and child.start < head.start and head.label not in ("SBAR", "S", "VP", "PP"):
+        return "det"
     if label in ADVERBS and (parent.label == "RRC" or (head.label == "VP" and child.start < head.start)):
         return _adverbial(child)
     return "dep"
@@ -533,7 +575,11 @@ def _in_inverted(parent: Node, child: Node, head: Node) -> str:
         if child.head.label == "EX":
             return "expl"
         if child.start < head.start and any(c.label == "NP" and c.start > head.start for c in parent.children):
-            return "dep"
+            return "dep" if parent.label == "SINV" else "nsubj"
+        if parent.label == "SQ" and head.label in VERBS and head.word is not None and head.word.lower() not in BE:
+            above = parent.parent
+            if above is not None and any(c.label == "WHNP" for c in above.children):
+                return "dobj"
         return "nsubjpass" if _passive(parent) else "nsubj"
     if label in ADVERBS:
         return _adverbial(child)
@@ -546,6 +592,24 @@ def _in_inverted(parent: Node, child: Node, head: Node) -> str:
     return "dep"
 
 
+def _relative(parent: Node, head: Node) -> str:
+    """A relative or interrogative pronoun: the object of a clause that has a subject, else the subject."""
+    kinds = [c.label for c in head.children]
+    if head.label == "S":
+        if "VP" not in kinds:
+            return "dep"
+        if "NP" in kinds:
+            return "dobj"
+        if parent.label == "SBARQ":
+            return "dep"
+    elif head.label == "SQ":
+        if "NP" in kinds and "VP" in kinds:
+            return "dobj"
+    elif head.label != "VP":
+        return "dep"
+    return "nsubjpass" if _passive(head) else "nsubj"
+
+
 def _in_prepositions(parent: Node, child: Node, head: Node) -> str:
     return "conj"
 
@@ -555,11 +619,12 @@ def _in_subordinate(parent: Node, child: Node, head: Node) -> str:
     if label in ("IN", "DT", "MWE"):
         return "mark" if child.start < head.start and head.label in ("S", "FRAG") else "dep"
     if label == "WHNP":
-        if head.label == "S":
-            if any(c.label == "NP" for c in head.children):
-                return "dobj"
-            return "nsubjpass" if _passive(head) else "nsubj"
-        return "nsubj" if head.label == "VP" else "dep"
+        return _relative(parent, head)
+    if parent.label == "SBARQ":
+        if label in VERBS:
+            return "cop"
+        if label == "NP":
+            return "nsubj" if head.label == "WHNP" else "dep"
     if label in ADVERBS:
         return _adverbial(child)
     if label in ("PP", "WHPP"):
@@ -599,7 +664,11 @@ def _in_adjective_phrase(parent: Node, child: Node, head: Node) -> str:
     if label in ("CD", "#"):
         return "compound"
     if label in ("JJ", "NNP"):
-        return "amod" if before and head_label in ("JJ", "NNP") and not _coordinated(parent) else "dep"
+        if not before or _coordinated(parent):
+            return "dep"
+        if head_label == "NN" and label == "JJ":
+            return "amod" if sum(c.label == "JJ" for c in parent.children) > 1 else "dep"
+        return "amod" if head_label in ("JJ", "NNP") else "dep"
     if label in ("DT", "WDT", "WP"):
         known = head_label in ("CD", "JJ", "JJR", "JJS", "NN", "NNP", "NNS") and not _coordinated(parent)
         return "det" if before and known else "dep"
@@ -617,7 +686,7 @@ def _in_adjective_phrase(parent: Node, child: Node, head: Node) -> str:
         return "xcomp" if _infinitive(child) and child.children[0].label == "VP" else "dep"
     if label in ("PRP$", "WP$"):
         return "nmod:poss"
-    if label in ("RP", "PRT"):
+    if label == "RP":
         return "compound:prt" if head_label in VERBS else "dep"
     return "dep"
 
@@ -626,7 +695,9 @@ def _in_adverb_phrase(parent: Node, child: Node, head: Node) -> str:
     label = child.label
     before = child.start < head.start
     if label in ADVERBS:
-        return _adverbial(child)
+        if child.word is None:
+            return "advmod"
+        return "dep" if child.word.lower() == "not" else "advmod"
     if label in ("PP", "WHPP"):
         return _prepositional(child, "advcl", "dep")
     if label == "IN":
@@ -635,8 +706,10 @@ def _in_adverb_phrase(parent: Node, child: Node, head: Node) -> str:
         return "advmod"
     if label in ("NP", "NP-TMP"):
         return "nmod:npmod" if head.label in ("JJ", "JJR", "RB", "RBR", "IN") else "dep"
-    if label == "DT":
-        return "det" if before and head.label in NOUNS else "dep"
+    if label in ("DT", "WDT", "WP"):
+        return "det" if before and head.label not in ("CC", "DT", "FW", "RB", "RBR", "RP", "VBN", "ADJP") else "dep"
+    if label == "FW":
+        return "compound" if before and head.label == "FW" else "dep"
     if label == "SBAR":
         return "advcl" if head.label == "ADVP" else "dep"
     return "dep"
@@ -646,6 +719,10 @@ def _in_quantity(parent: Node, child: Node, head: Node) -> str:
     label = child.label
     if label in ("DT", "IN", "JJ", "JJR", "JJS", "PDT", "RB", "RBR", "RBS"):
         return "advmod"
+    if label == "PP":
+        return "nmod:npmod"
+    if label == "MWE":
+        return "dep" if child.head.word == "up" else "advmod"
     if label == "CD":
         return "nummod" if head.label == "$" else "compound"
     if label == "#":
