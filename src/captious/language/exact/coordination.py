@@ -120,7 +120,7 @@ def _at_least(node: Node) -> None:
 def _copular_question(node: Node) -> None:
     """`What is this`: the pronoun is the predicate, so that verb and subject stand beside it."""
     children = node.children
-    if not any(c.label == "WHNP" for c in children):
+    if not any(c.label == "WHNP" and c.children[0].label in ("WP", "WDT") for c in children):
         return
     for at, child in enumerate(children):
         if child.label == "SQ":

@@ -81,7 +81,9 @@ def relation(parent: Node, child: Node) -> str:
                     return "case"
                 return "dep" if early else "cc"
             if early:
-                return "cc:preconj"
+                head = parent.head_child
+                assert head is not None
+                return "cc:preconj" if child.start < head.start or _coordinated(parent.children[0]) else "dep"
         return "cc"
     head = parent.head_child
     assert head is not None
@@ -92,7 +94,7 @@ def relation(parent: Node, child: Node) -> str:
     if not _is_conjunct(parent, child, head):
         return found
     # What a child can be even after a conjunction.
-    if kind in ("FRAG", "X", "PRT") or label == "PRN" or found in ("acl", "compound:prt"):
+    if kind in ("FRAG", "X", "PRT") or label in ("PRN", "RRC") or found in ("acl", "compound:prt"):
         return found
     if (label == "SBAR" and kind in ("VP", "S")) or (label == "S" and found == "ccomp"):
         return found
@@ -112,7 +114,7 @@ def _is_conjunct(parent: Node, child: Node, head: Node) -> bool:
     while at > 0 and children[at].label in PUNCTUATION:
         at -= 1
     before = children[at]
-    if before.label in ("CC", "CONJP"):
+    if before.label in ("CC", "CONJP") and at > 0:
         return before is not head or child.label == "PP"
     if before.label == "ADVP" and at > 0 and children[at - 1].label == "CC" and child.label == parent.label:
         return True
@@ -191,6 +193,9 @@ def _in_noun_phrase(parent: Node, child: Node, head: Node) -> str:
         if word == "no":
             return "neg"
         coordinated = _coordinated(parent)
+        above = parent.parent
+        if not coordinated and above is not None and above.label == "NP" and above.children[0] is parent:
+            coordinated = word in ("both", "either", "neither") and _coordinated(above)
         if coordinated and word in ("both", "either", "neither"):
             return "cc:preconj"
         if head_label in ("DT", "WDT", "WP", "$", "ADVP", "WHPP"):
@@ -213,9 +218,9 @@ def _in_noun_phrase(parent: Node, child: Node, head: Node) -> str:
     if label in ADJECTIVES:
         return "nummod" if len(child.children) == 1 and child.children[0].label == "QP" else "amod"
     if label in NOUNS:
-        if not before or head_label in ("JJR", "WP", "NX"):
-            return "dep"
         at = parent.children.index(child)
+        if not before or (head_label in ("JJR", "WP", "NX") and not any(c.label in NOUNS for c in parent.children[at + 1 :])):
+            return "dep"
         return "dep" if at > 0 and parent.children[at - 1].label == "," else "compound"
     if label == "FW":
         return "compound" if before and (head_label in NOUNS or head_label in ("CD", "FW")) else "dep"
@@ -236,7 +241,7 @@ def _in_noun_phrase(parent: Node, child: Node, head: Node) -> str:
     if label == "VP":
         return "acl" if not before and head_label in NOMINAL and _has_participle(child) else "dep"
     if label == "SBAR":
-        return _clause_of_noun(parent, child, head)
+        return _clause_of_noun(parent, child, head) if not before or head_label in ("NN", "NNS", "JJ") else "dep"
     if label == "RRC":
         return "acl:relcl" if head_label == "NP" else "dep"
     if label == "S":
@@ -387,8 +392,8 @@ def _auxiliary(parent: Node, child: Node, head: Node) -> str:
         return "auxpass"
     if word in BE and child.label not in ("MD", "POS") and parent.label != "SINV":
         if head.label == "VP":
-            return "cop" if parent.label != "SQ" and any(c.label in ("ADJP", "NP", "PP", "WHADJP", "WHNP") for c in parent.children) else "aux"
-        return "cop" if head.word is None else "dep"
+            return "cop" if parent.label != "SQ" and any(c.label in ("ADJP", "NP", "PP", "WHNP") for c in parent.children) else "aux"
+        return "cop" if head.word is None and head.label != "WHADJP" else "dep"
     return "aux" if head.label == "VP" else "dep"
 
 
@@ -457,7 +462,7 @@ def _complement(parent: Node, child: Node) -> str:
     if first.label in ("IN", "DT") and word in ("that", "whether"):
         return "ccomp" if any(c.label == "VP" for c in body.children) else "dep"
     for other in child.children:
-        if other.label in ("IN", "MWE") and other is not body:
+        if other.label in ("IN", "MWE"):
             return "dep" if other.word in ("that", "whether") else "advcl"
     if first.label == "WHADVP":
         if any(c.label == "WRB" for c in first.children):
@@ -505,6 +510,8 @@ def _in_clause(parent: Node, child: Node, head: Node) -> str:
         if not before:
             return "parataxis" if head.label == "S" else "dep"
         return _clause_before(parent, child, head)
+    if label == "FRAG":
+        return "parataxis" if not before and head.label == "S" else "dep"
     if label == "PRN":
         return "parataxis" if any(c.label in ("S", "SINV", "SBAR") for c in child.children) else "dep"
     return "dep"
@@ -520,17 +527,21 @@ def _subordinate_of_clause(parent: Node, child: Node, head: Node, before: bool) 
             return "advcl"
         if _follows(parent, child, "NP"):
             return "advcl"
-        return "dep" if any(c.label == "NP" for c in parent.children) else "csubj"
+        return "dep" if any(c.label == "NP" for c in parent.children) else _clausal_subject(head)
     first = child.children[0]
     adverb = first.label == "WHADVP" and any(c.label == "WRB" for c in first.children)
     return "advcl" if adverb and first.head.word != "how" and head.label == "VP" else "dep"
+
+
+def _clausal_subject(head: Node) -> str:
+    return "csubjpass" if _passive(head) else "csubj"
 
 
 def _clause_before(parent: Node, child: Node, head: Node) -> str:
     if head.label != "VP":
         return "dep"
     if not any(c.label == "NP" for c in parent.children):
-        return "csubj"
+        return _clausal_subject(head)
     if parent.children[parent.children.index(child) + 1].label != ",":
         return "dep"
     verb_phrase = next((c for c in child.children if c.label == "VP"), None)
@@ -554,6 +565,8 @@ def _subject(parent: Node, child: Node, head: Node) -> str:
 
 def _in_fragment(parent: Node, child: Node, head: Node) -> str:
     label = child.label
+    if label in ("S", "FRAG") and parent.label == "FRAG" and child.start > head.start:
+        return "parataxis" if head.label == "FRAG" or label == head.label == "S" else "dep"
     if label in ("PP", "WHPP"):
         return "nmod" if _has_noun_phrase(child, ("IN", "TO")) else "dep"
     if label == "PRN":
@@ -603,7 +616,8 @@ def _relative(parent: Node, head: Node) -> str:
         if parent.label == "SBARQ":
             return "dep"
     elif head.label == "SQ":
-        if "NP" in kinds and "VP" in kinds:
+        verb = head.children[0].word
+        if "NP" in kinds and ("VP" in kinds or (len(kinds) == 2 and verb is not None and verb.lower() in BE)):
             return "dobj"
     elif head.label != "VP":
         return "dep"
@@ -639,8 +653,10 @@ def _in_prepositional(parent: Node, child: Node, head: Node) -> str:
     label = child.label
     before = child.start < head.start
     if label in ("IN", "TO", "VBG", "VBN", "JJ", "MWE"):
-        if before and label != "VBG" and head.label in ("S", "SBAR"):
-            return "mark" if head.label == "SBAR" or head.head.label in _PREDICATE_TAGS else "case"
+        if before and label != "VBG":
+            for other in parent.children:
+                if other.label == "SBAR" or (other.label == "S" and other.head.label in _PREDICATE_TAGS):
+                    return "mark"
         return "case"
     if label in ADVERBS:
         return _adverbial(child)
@@ -675,9 +691,9 @@ def _in_adjective_phrase(parent: Node, child: Node, head: Node) -> str:
     if label == "NN":
         return "nmod:npmod" if before and head_label == "JJ" else "dep"
     if label == "NP":
-        if _temporal(child):
-            return "nmod:tmod"
-        return "nmod:npmod" if before and head_label in ("IN", "JJ", "JJR", "RB", "RBR") else "dep"
+        if before and head_label in ("IN", "JJ", "JJR", "RB", "RBR"):
+            return "nmod:npmod"
+        return "nmod:tmod" if _temporal(child) else "dep"
     if label == "NP-TMP":
         return "nmod:tmod"
     if label == "SBAR":
