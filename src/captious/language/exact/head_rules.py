@@ -131,10 +131,11 @@ def _predicate(node: Node) -> Node | None:
                     copula = True
     if not auxiliary:
         return None
+    existential = copula and _existential(node)
     for child in node.children:
-        if child.label == "VP":
+        if child.label == "VP" and (not existential or any(c.label in ("VBG", "VBN", "VBD", "VP") for c in child.children)):
             return child
-    if copula and not _existential(node):
+    if copula and not existential:
         question = node.label == "SQ"
         for kind in _PREDICATES[node.label]:
             if question and kind == "NP" and sum(c.label == "NP" for c in node.children) < 2:

@@ -94,7 +94,9 @@ def relation(parent: Node, child: Node) -> str:
     if not _is_conjunct(parent, child, head):
         return found
     # What a child can be even after a conjunction.
-    if kind in ("FRAG", "X", "PRT") or label in ("PRN", "RRC") or found in ("acl", "compound:prt"):
+    if kind in ("FRAG", "X", "PRT") or label == "PRN" or found == "compound:prt":
+        return found
+    if (found == "acl" and label != "PP") or (found == "acl:relcl" and label == "RRC"):
         return found
     if (label == "SBAR" and kind in ("VP", "S")) or (label == "S" and found == "ccomp"):
         return found
@@ -419,7 +421,7 @@ def _object(parent: Node, child: Node, head: Node) -> str:
         clause = parent.parent
         if child.label == "NP" and clause is not None and clause.label == "S":
             if any(c.label == "NP" and len(c.children) == 1 and c.children[0].label == "EX" for c in clause.children):
-                return "nsubj"
+                return "nsubjpass" if _passive(parent) else "nsubj"
         return "dep"
     return "dobj"
 
@@ -596,6 +598,8 @@ def _in_inverted(parent: Node, child: Node, head: Node) -> str:
         return "nsubjpass" if _passive(parent) else "nsubj"
     if label in ADVERBS:
         return _adverbial(child)
+    if label == "PP" and parent.label == "SQ":
+        return _prepositional(child, "advcl")
     if label == "PP":
         if head.label not in ("S", "VP") or any(c.label in ("S", "SBAR") for c in child.children):
             return "dep"
