@@ -426,8 +426,8 @@ def _object(parent: Node, child: Node, head: Node) -> str:
     return "dobj"
 
 
-def _has_object(parent: Node) -> bool:
-    return any(c.label == "NP" and not _temporal(c) for c in parent.children)
+def _has_object(parent: Node, child: Node) -> bool:
+    return any(c.label == "NP" and c.start < child.start and not _temporal(c) for c in parent.children)
 
 
 def _bare_complement(parent: Node, child: Node, head: Node) -> str:
@@ -439,7 +439,7 @@ def _bare_complement(parent: Node, child: Node, head: Node) -> str:
     subject = any(c.label in ("NP", "NP-TMP") for c in child.children)
     tags = [c.label for c in verb_phrase.children]
     if "TO" in tags:
-        if _has_object(parent):
+        if _has_object(parent, child):
             return "xcomp" if word in CONTROL else "advcl"
         return "ccomp" if subject and word in HAVE else "xcomp"
     if "VBG" in tags:
@@ -447,8 +447,8 @@ def _bare_complement(parent: Node, child: Node, head: Node) -> str:
             return "advcl"
         if subject:
             return "ccomp" if word in HAVE else "dep"
-        return "xcomp" if tags[0] == "VBG" or _has_object(parent) else "ccomp"
-    if "VBN" in tags or _has_object(parent):
+        return "xcomp" if tags[0] == "VBG" or _has_object(parent, child) else "ccomp"
+    if "VBN" in tags or _has_object(parent, child):
         return "dep"
     return "ccomp"
 
@@ -476,7 +476,7 @@ def _complement(parent: Node, child: Node) -> str:
         return "advcl"
     if first.label == "SBAR":
         return _complement(parent, first) if first.children[0].label == "IN" else "dep"
-    if _has_object(parent):
+    if _has_object(parent, child):
         return "xcomp" if _infinitive(body) else "dep"
     return "ccomp"
 
@@ -510,13 +510,19 @@ def _in_clause(parent: Node, child: Node, head: Node) -> str:
         return _subordinate_of_clause(parent, child, head, before)
     if label == "S":
         if not before:
-            return "parataxis" if head.label == "S" else "dep"
+            return "parataxis" if _second_clause(parent, child) else "dep"
         return _clause_before(parent, child, head)
     if label == "FRAG":
-        return "parataxis" if not before and head.label == "S" else "dep"
+        return "parataxis" if _second_clause(parent, child) else "dep"
     if label == "PRN":
         return "parataxis" if any(c.label in ("S", "SINV", "SBAR") for c in child.children) else "dep"
     return "dep"
+
+
+def _second_clause(parent: Node, child: Node) -> bool:
+    before = parent.children[: parent.children.index(child)]
+    kinds = ("S", "FRAG") if child.label == "S" or parent.label == "S" else ("FRAG",)
+    return any(c.label in kinds for c in before) and before[-1].label != "CC"
 
 
 def _follows(parent: Node, child: Node, label: str) -> bool:
@@ -567,8 +573,8 @@ def _subject(parent: Node, child: Node, head: Node) -> str:
 
 def _in_fragment(parent: Node, child: Node, head: Node) -> str:
     label = child.label
-    if label in ("S", "FRAG") and parent.label == "FRAG" and child.start > head.start:
-        return "parataxis" if head.label == "FRAG" or label == head.label == "S" else "dep"
+    if label in ("S", "FRAG") and parent.label == "FRAG":
+        return "parataxis" if _second_clause(parent, child) else "dep"
     if label in ("PP", "WHPP"):
         return "nmod" if _has_noun_phrase(child, ("IN", "TO")) else "dep"
     if label == "PRN":
@@ -658,9 +664,11 @@ def _in_prepositional(parent: Node, child: Node, head: Node) -> str:
     before = child.start < head.start
     if label in ("IN", "TO", "VBG", "VBN", "JJ", "MWE"):
         if before and label != "VBG":
-            for other in parent.children:
-                if other.label == "SBAR" or (other.label == "S" and other.head.label in _PREDICATE_TAGS):
-                    return "mark"
+            other = parent.children[parent.children.index(child) + 1]
+            if other.label == "SBAR":
+                return "mark"
+            if other.label == "S" and (other.head.label in _PREDICATE_TAGS or any(c.label == "NP" for c in other.children)):
+                return "mark"
         return "case"
     if label in ADVERBS:
         return _adverbial(child)
