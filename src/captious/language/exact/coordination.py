@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from captious.language.exact.head_rules import BE, PUNCTUATION, VERBS
 from captious.language.exact.trees import Node
+from captious.language.exact.words import BE, PUNCTUATION, VERBS
 
 # Several words that act as one, by the category that holds them.
 _PREPOSITIONS = {
@@ -107,13 +107,23 @@ def _fixed_words(node: Node, fixed: dict[tuple[str, str], tuple[str, str]]) -> N
 def _prepositions(node: Node) -> None:
     """`in and out of`: coordinated prepositions before their complement."""
     children = node.children
-    if len(children) >= 4 and children[1].label == "CC" and children[0].label in ("IN", "TO") and children[2].label in ("IN", "TO"):
+    if (
+        len(children) >= 4
+        and children[1].label == "CC"
+        and children[0].label in ("IN", "TO")
+        and children[2].label in ("IN", "TO")
+    ):
         node.children = [Node("IN", children[:3]), *children[3:]]
 
 
 def _at_least(node: Node) -> None:
     children = node.children
-    if len(children) > 2 and children[0].label == "IN" and children[0].word == "at" and children[1].label == "JJS":
+    if (
+        len(children) > 2
+        and children[0].label == "IN"
+        and children[0].word == "at"
+        and children[1].label == "JJS"
+    ):
         node.children = [Node("PP", children[:2]), *children[2:]]
 
 
@@ -126,7 +136,13 @@ def _copular_question(node: Node) -> None:
         if child.label == "SQ":
             inner = [c.label for c in child.children if c.label not in PUNCTUATION]
             verb = child.children[0]
-            if len(inner) == 2 and inner[1] == "NP" and verb.word is not None and verb.label in VERBS and verb.word.lower() in BE:
+            if (
+                len(inner) == 2
+                and inner[1] == "NP"
+                and verb.word is not None
+                and verb.label in VERBS
+                and verb.word.lower() in BE
+            ):
                 node.children = [*children[:at], *child.children, *children[at + 1 :]]
             return
 
@@ -152,7 +168,11 @@ def _noun_phrase(node: Node) -> None:
             kind = conjuncts[0].label
             if kind not in ("NNS", "ADJP") or (kind == "ADJP" and start == 1):
                 label = "ADJP" if kind.startswith("JJ") else "NP"
-                node.children = [*children[:start], Node(label, children[start : at + 2]), *children[at + 2 :]]
+                node.children = [
+                    *children[:start],
+                    Node(label, children[start : at + 2]),
+                    *children[at + 2 :],
+                ]
                 return
     if at + 2 < n and _plain(children[at + 2]):
         left = Node(_name(children[at - 1]), children[:at])

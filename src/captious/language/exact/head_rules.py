@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from captious.language.exact.trees import Node
-
-PUNCTUATION = frozenset([".", ",", ":", "``", "''", "-LRB-", "-RRB-", "HYPH"])
-NOUNS = "JJR NN NNP NNPS NNS WP NX"
+from captious.language.exact.words import AUXILIARIES, BE, PUNCTUATION, VERBS
 
 # For each category the classes of children in the order of preference. `l` takes the first child of the class, `r` the last.
 # The end of a list says which child is taken if there is none of them.
@@ -53,13 +51,6 @@ def _rules(text: str) -> tuple[dict[str, tuple[int, bool]], bool]:
 
 RULES = {category: _rules(text) for category, text in _TABLE.items()}
 
-# The words that the reference tool takes for forms of "to be", and for auxiliaries; others did not show among 5,385 verbs.
-BE = frozenset("be being been am are r is ai was were 'm m 're 's s `s art ar wase".split())
-AUXILIARIES = BE | frozenset(
-    "have has had having hav 've ve v a 'd d do does did du 'll ll wo ca will would shall sha should can could may might must "
-    "get gets got getting gotten to na".split()
-)
-VERBS = frozenset("VB VBD VBG VBN VBP VBZ MD TO".split())
 _PREDICATES = {
     "VP": ("VP", "ADJP", "NP", "PP", "WHADJP", "WHNP", "UCP"),
     "SINV": ("VP", "ADJP", "NP", "PP", "WHADJP", "WHNP", "UCP"),
@@ -91,7 +82,8 @@ def _first_conjunct(children: list[Node], chosen: Node) -> Node:
         while at > 0 and children[at].label in PUNCTUATION:
             at -= 1
         while at >= 2 and (
-            children[at - 1].label == "CC" or (children[at - 1].label == "," and children[at - 2].label[:2] == children[at].label[:2])
+            children[at - 1].label == "CC"
+            or (children[at - 1].label == "," and children[at - 2].label[:2] == children[at].label[:2])
         ):
             at -= 2
     return children[at]
@@ -123,7 +115,7 @@ def _predicate(node: Node) -> Node | None:
     """The child that holds the content word beside an auxiliary or a copula."""
     auxiliary = copula = False
     for child in node.children:
-        if child.word is not None and child.label in VERBS:
+        if child.word is not None and (child.label in VERBS or child.label == "TO"):
             word = child.word.lower()
             if child.label in ("MD", "TO") or word in AUXILIARIES:
                 auxiliary = True
@@ -133,7 +125,9 @@ def _predicate(node: Node) -> Node | None:
         return None
     existential = copula and _existential(node)
     for child in node.children:
-        if child.label == "VP" and (not existential or any(c.label in ("VBG", "VBN", "VBD", "VP") for c in child.children)):
+        if child.label == "VP" and (
+            not existential or any(c.label in ("VBG", "VBN", "VBD", "VP") for c in child.children)
+        ):
             return child
     if copula and not existential:
         question = node.label == "SQ"

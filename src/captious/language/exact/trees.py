@@ -83,4 +83,6 @@ def read_tree(text: str) -> Node:
 
 def _bad(text: str, found: str) -> InputError:
     shown = text if len(text) <= 120 else text[:117] + "..."
-    return InputError(f"Not a tree in brackets ({found}): {shown!r}; expected the like of (ROOT (NP (DT a) (NN dog)))")
+    return InputError(
+        f"Not a tree in brackets ({found}): {shown!r}; expected the like of (ROOT (NP (DT a) (NN dog)))"
+    )
