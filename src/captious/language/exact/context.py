@@ -87,8 +87,7 @@ def participle(phrase: Node) -> bool:
 
 
 def auxiliary(parent: Node, child: Node, head: Node) -> str:
-    assert child.word is not None
-    word = child.word.lower()
+    word = (child.head.word or "").lower()
     if (
         child.label != "MD"
         and child.label != "POS"

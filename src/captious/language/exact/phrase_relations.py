@@ -21,10 +21,9 @@ def in_noun_phrase(parent: Node, child: Node, head: Node) -> str:
     before = child.start < head.start
     head_label = head.label
     if label == "DT":
-        assert child.word is not None
         if not before:
             return "dep"
-        word = child.word.lower()
+        word = (child.head.word or "").lower()
         if word == "no":
             return "neg"
         joined = coordinated(parent)
