@@ -244,7 +244,9 @@ PHRASES = _list(
     ADJP ADVP CONJP FRAG INTJ LST NAC NP NP-TMP NX PP PRN PRT QP RRC S SBAR SBARQ SINV SQ UCP VP WHADJP WHADVP WHNP WHPP X
     """
 )
-WORDS = _list("is has get to that whether than as well because of in order at least both not there day who how kite sings")
+WORDS = _list(
+    "is has get to that whether than as well because of in order at least both not there day who how kite sings"
+)
 
 leaves = st.builds(lambda tag, word: Node(tag, word=word), st.sampled_from(TAGS), st.sampled_from(WORDS))
 trees = st.recursive(
