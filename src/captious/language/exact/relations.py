@@ -30,6 +30,7 @@ def attach(parent: Node, child: Node) -> tuple[Node, str]:
             0 < at < len(parent.children) - 1
             and parent.children[at - 1].label == "CC"
             and parent.children[at + 1].label == kind
+            and all(c.word is not None for c in child.children)
         ):
             return parent.children[at + 1], adverbial(child)
     elif label == "PP":
@@ -81,6 +82,8 @@ def relation(parent: Node, child: Node) -> str:
     # What a child can be even after a conjunction.
     if kind in ("FRAG", "X", "PRT") or label == "PRN" or found == "compound:prt":
         return found
+    if found == "compound" and label == "NP":
+        return found
     if (found == "acl" and label != "PP") or (found == "acl:relcl" and label == "RRC"):
         return found
     if (label == "SBAR" and kind in ("VP", "S")) or (label == "S" and found == "ccomp"):
@@ -102,9 +105,9 @@ def _is_conjunct(parent: Node, child: Node, head: Node) -> bool:
         at -= 1
     before = children[at]
     if before.label in ("CC", "CONJP") and at > 0:
-        return before is not head or child.label not in ADVERBS
-    if before.label == "ADVP" and at > 0 and children[at - 1].label == "CC" and child.label == parent.label:
-        return True
+        return before is not head or (child.word is None and child.label not in ADVERBS)
+    if before.label == "ADVP" and at > 0 and children[at - 1].label == "CC" and before is not head:
+        return child.label == parent.label or (parent.label == "UCP" and child.label == "SBAR")
     # Members of a list come before the conjunction, with commas between.
     at = children.index(child)
     if children[at - 1].label in (",", ":"):
