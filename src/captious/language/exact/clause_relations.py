@@ -96,7 +96,7 @@ def in_fragment(parent: Node, child: Node, head: Node) -> str:
     if label in ("PP", "WHPP"):
         return "nmod" if has_noun_phrase(child, ("IN", "TO")) else "dep"
     if label == "PRN":
-        return parenthetical(child)
+        return "appos" if parenthetical(child) == "appos" else "dep"
     if label in ("RB", "ADVP") and child.head.word == "not":
         return "neg"
     if (

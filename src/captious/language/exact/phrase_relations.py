@@ -83,7 +83,7 @@ def in_noun_phrase(parent: Node, child: Node, head: Node) -> str:
             return "dep"
         return found if not before or head_label in ("NN", "NNS", "JJ") else "dep"
     if label == "RRC":
-        return "acl:relcl" if head_label == "NP" else "dep"
+        return "acl:relcl" if head_label in ("NP", "DT", "WHNP") else "dep"
     if label == "S":
         return "acl" if infinitive(child) and not before else "dep"
     if label == "PRN":

@@ -103,7 +103,7 @@ def _bare_complement(parent: Node, child: Node, head: Node) -> str:
     if verb_phrase is None:
         return "xcomp"
     word = head.word.lower() if head.word is not None else ""
-    subject = any(c.label in ("NP", "NP-TMP") for c in child.children)
+    subject = any(c.label == "NP" for c in child.children)
     tags = [c.label for c in verb_phrase.children]
     if "TO" in tags:
         if _has_object(parent, child):
