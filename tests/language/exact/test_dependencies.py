@@ -208,9 +208,45 @@ FRAGMENTS = [
         "5:discourse 5:punct 4:det 5:nsubj 0:root",
     ),
 ]
+OTHERS = [
+    (
+        "(ROOT (S (NP (NNS goats)) (VP (VP (VBP climb)) (CC and) (RB then) (VP (VBP sleep)))))",
+        "2:nsubj 0:root 2:cc 5:advmod 2:conj",
+    ),
+    (
+        "(ROOT (NP (NP (DT a) (NN barn)) (PRN (-LRB- -LRB-) (NP (NN roof)) (-RRB- -RRB-))))",
+        "2:det 0:root 4:punct 2:appos 4:punct",
+    ),
+    (
+        "(ROOT (S (NP (NN milk)) (VP (VBZ is) (VP (VBN sold) (PP (IN because) (IN of) (NP (DT the) (NN heat)))))))",
+        "3:nsubjpass 3:auxpass 0:root 7:case 4:mwe 7:det 3:nmod",
+    ),
+    (
+        "(ROOT (S (NP (DT the) (NN vet)) (VP (VBZ comes) (PP (IN in) (NP (NN order)) (S (VP (TO to) (VP (VB help))))))))",
+        "2:det 3:nsubj 0:root 7:mark 4:mwe 7:mark 3:advcl",
+    ),
+    (
+        "(ROOT (S (S (NP (NNS goats)) (VP (VBP sleep))) (, ,) (S (NP (NNS hens)) (VP (VBP peck)))))",
+        "2:nsubj 0:root 2:punct 5:nsubj 2:parataxis",
+    ),
+    (
+        "(ROOT (S (NP (DT a) (NN farmer)) (VP (VBZ has) (S (NP (NNS goats)) (VP (VBG sleeping))))))",
+        "2:det 3:nsubj 0:root 5:nsubj 3:ccomp",
+    ),
+    (
+        "(ROOT (S (NP (DT a) (NN farmer)) (VP (VBZ likes) (S (NP (NNS goats)) (VP (VBG sleeping))))))",
+        "2:det 3:nsubj 0:root 5:nsubj 3:dep",
+    ),
+    (
+        "(ROOT (S (NP (EX there)) (VP (VBP are) (NP (NNS goats)) (VP (VBN tied)))))",
+        "4:expl 4:auxpass 4:nsubjpass 0:root",
+    ),
+]
 
 
-@pytest.mark.parametrize(("tree", "expected"), NOUN_PHRASES + COORDINATION + VERBS + CLAUSES + FRAGMENTS)
+@pytest.mark.parametrize(
+    ("tree", "expected"), NOUN_PHRASES + COORDINATION + VERBS + CLAUSES + FRAGMENTS + OTHERS
+)
 def test_hand_written_trees(tree: str, expected: str) -> None:
     heads, relations = convert(read_tree(tree))
     assert " ".join(f"{head}:{name}" for head, name in zip(heads, relations, strict=True)) == expected
