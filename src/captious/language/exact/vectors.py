@@ -11,7 +11,9 @@ def vector_forms(lanes: int) -> dict[str, Any]:
     """Intrinsics by name; rows are those of C-ordered float32 arrays with `lanes` columns."""
     from llvmlite import ir
     from numba.core import cgutils, types
-    from numba.extending import intrinsic
+    from numba import extending
+
+    intrinsic: Any = extending.intrinsic
 
     vector = ir.VectorType(ir.FloatType(), lanes)
 
