@@ -41,17 +41,22 @@ def split(tokens: Sequence[str], ends: frozenset[str] | None = None) -> list[Seq
 
 def pieces(tokens: Sequence[str]) -> list[Sequence[str]]:
     """The sentence itself, or parts of at most `LIMIT` words, cut at commas and conjunctions where there are any."""
-    if len(tokens) <= LIMIT:
+    return cut(tokens, LIMIT)
+
+
+def cut(tokens: Sequence[str], limit: int) -> list[Sequence[str]]:
+    """The sentence itself, or parts of at most `limit` words, cut at commas and conjunctions where there are any."""
+    if len(tokens) <= limit:
         return [tokens]
     parts: list[Sequence[str]] = []
     start = 0
-    while len(tokens) - start > LIMIT:
-        cut = LIMIT
-        for size in range(LIMIT, LIMIT // 2, -1):
+    while len(tokens) - start > limit:
+        end = limit
+        for size in range(limit, limit // 2, -1):
             if tokens[start + size - 1] in _CUT_AFTER or tokens[start + size] in _CUT_BEFORE:
-                cut = size
+                end = size
                 break
-        parts.append(tokens[start : start + cut])
-        start += cut
+        parts.append(tokens[start : start + end])
+        start += end
     parts.append(tokens[start:])
     return parts

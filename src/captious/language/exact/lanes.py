@@ -1,0 +1,47 @@
+"""Operations on sixteen sentences at once: a row of sixteen floats is one vector to the processor.
+
+Numba does not turn short loops into vector instructions, so the compiled forms are written in LLVM's terms; the plain forms say what they do.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.kernels import Form, Kernel
+
+LANES = 16
+
+Rows = NDArray[np.float32]
+
+
+class _Lane(Kernel):
+    """A kernel whose compiled form is made of vector instructions."""
+
+    @cached_property
+    def compiled(self) -> Form:
+        from captious.language.exact.vectors import vector_forms
+
+        form: Form = vector_forms(LANES)[self.__name__]
+        return form
+
+
+@_Lane
+def raise_row(target: Rows, t: int, left: Rows, a: int, right: Rows, b: int, score: Any) -> None:
+    """target[t] = max(target[t], (score + left[a]) + right[b]) for all sentences."""
+    np.maximum(target[t], score + left[a] + right[b], out=target[t])
+
+
+@_Lane
+def alive(rows: Rows, i: int) -> bool:
+    """Whether row i has a score for any sentence."""
+    return bool((rows[i] > -np.inf).any())
+
+
+@_Lane
+def copy_row(target: Rows, t: int, source: Rows, s: int) -> None:
+    """target[t] = source[s]."""
+    target[t] = source[s]

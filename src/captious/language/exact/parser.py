@@ -1,0 +1,160 @@
+"""CoreNLP's own analyses without Java: an exact search over the grammar in the user's copy of CoreNLP's models."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from captious.collector import collector_paused
+from captious.errors import InputError
+from captious.language.exact.dependencies import convert
+from captious.language.exact.grammar import Floats, Grammar, Ints
+from captious.language.exact.grammar_cache import load_grammar
+from captious.language.exact.lanes import LANES
+from captious.language.exact.lexicon import Lexicon
+from captious.language.exact.rules import arrange
+from captious.language.exact.search import Workspace, derivations
+from captious.language.exact.trees import Node
+from captious.language.lemmas import lemma
+from captious.language.model import shipped_model
+from captious.language.parse_types import Parse, Sentence
+from captious.language.sentences import cut, split, terminators
+from captious.progress import track
+
+LONGEST = 70  # words of a sentence that is parsed as a whole; time grows with the cube of the length, memory with its square
+_SHORT = 40  # longer sentences are parsed by one thread at a time, because of the memory they take
+_Result = TypeVar("_Result")
+_LABEL = re.compile(r"(-[LR]RB-|NP-TMP|[^-^|]+)")
+
+
+def label(state: str) -> str:
+    """The category that CoreNLP prints for a state; empty for a part of a phrase, which it does not print."""
+    match = _LABEL.match(state)
+    return "" if state.startswith("@") or match is None else match[1]
+
+
+class ExactParser:
+    """Parses tokenised sentences as CoreNLP 3.6.0 does; `name` and `digest` say which grammar it has."""
+
+    name = "exact"
+
+    def __init__(self, grammar: str | Path | Grammar | None = None) -> None:
+        if isinstance(grammar, Grammar):
+            self.digest = "given"
+        else:
+            grammar, self.digest = load_grammar(grammar)
+        self.lexicon = Lexicon(grammar)
+        self.rules = arrange(grammar)
+        self.labels = [label(name) for name in self.rules.names]
+        self._spaces = threading.local()
+        self._long = threading.Lock()
+
+    def parse_tokens(self, captions: Sequence[Sequence[str]], *, jobs: int = 1) -> list[Parse]:
+        """Parse captions that are tokenised already, in Penn Treebank style: for each its sentences."""
+        ends = terminators(itertools.chain.from_iterable(captions))
+        numbers: dict[tuple[str, ...], int] = {}
+        parts = [
+            [numbers.setdefault(tuple(piece), len(numbers)) for sentence in split(caption, ends) for piece in cut(sentence, LONGEST)]
+            for caption in captions
+        ]
+        sentences = self.sentences(list(numbers), jobs=jobs)
+        return [[sentences[number] for number in caption] for caption in parts]
+
+    def sentences(self, sentences: Sequence[Sequence[str]], *, jobs: int = 1) -> list[Sentence]:
+        """Tags, lemmas and basic trees of distinct sentences of at most `LONGEST` words."""
+        return self._map(sentences, self._sentence, jobs)
+
+    def trees(self, sentences: Sequence[Sequence[str]], *, jobs: int = 1) -> list[Node]:
+        """The phrase structure of distinct sentences of at most `LONGEST` words."""
+        return self._map(sentences, lambda forms, tree: tree, jobs)
+
+    def _map(self, sentences: Sequence[Sequence[str]], finish: Callable[[Sequence[str], Node], _Result], jobs: int) -> list[_Result]:
+        if jobs < 1:
+            raise InputError(f"jobs must be at least 1, not {jobs}")
+        for sentence in sentences:
+            if not 1 <= len(sentence) <= LONGEST:
+                raise InputError(f"a sentence of {len(sentence)} words; expected 1 to {LONGEST}")
+        with collector_paused():
+            table, words = self._numbered(sentences)
+            order = sorted(range(len(words)), key=lambda i: len(words[i]))
+            groups = [order[start : start + LANES] for start in range(0, len(order), LANES)]
+            groups.reverse()  # the longest first: the threads end together, and a workspace grows once
+            found: list[_Result | None] = [None] * len(words)
+
+            def run(group: list[int]) -> None:
+                for i, derivation in zip(group, self._derivations(table, [words[i] for i in group])):
+                    found[i] = finish(sentences[i], self._tree(sentences[i], derivation))
+
+            if jobs == 1:
+                for group in track(groups, "Parsing"):
+                    run(group)
+            else:
+                with ThreadPoolExecutor(jobs) as pool:
+                    for _ in track(pool.map(run, groups), "Parsing", total=len(groups)):
+                        pass
+        return [result for result in found if result is not None]
+
+    def _numbered(self, sentences: Sequence[Sequence[str]]) -> tuple[Floats, list[Ints]]:
+        """Scores of words by tag, distinct ones once, and the sentences as rows of them; each ends with the boundary."""
+        rows: list[Floats] = [self.lexicon.boundary]
+        places: dict[tuple[str, bool], int] = {}
+        same: dict[int, int] = {}
+        words: list[Ints] = []
+        for sentence in sentences:
+            numbers: list[int] = []
+            for i, form in enumerate(sentence):
+                place = places.get((form, i == 0))
+                if place is None:
+                    row = self.lexicon.scores(form, i == 0)
+                    place = places[form, i == 0] = same.setdefault(id(row), len(rows))
+                    if place == len(rows):
+                        rows.append(row)
+                numbers.append(place)
+            words.append(np.array([*numbers, 0], np.int32))
+        return np.stack(rows), words
+
+    def _derivations(self, table: Floats, words: list[Ints]) -> list[Ints]:
+        length = max(map(len, words))
+        if length > _SHORT:
+            with self._long:
+                return derivations(self.rules, table, words, Workspace(self.rules, length))
+        space: Workspace | None = getattr(self._spaces, "space", None)
+        if space is None or space.length < length:
+            space = self._spaces.space = Workspace(self.rules, length)
+        return derivations(self.rules, table, words, space)
+
+    def _tree(self, forms: Sequence[str], derivation: Ints) -> Node:
+        """The tree of a derivation without the parts of phrases and without the boundary."""
+        if not len(derivation):
+            return Node("X", [Node("XX", word=form) for form in forms])
+        steps: Iterator[list[int]] = iter(derivation.tolist())
+        words = iter(forms)
+        labels = self.labels
+
+        def build() -> list[Node]:
+            state, daughters = next(steps)
+            name = labels[state]
+            if daughters == 0:
+                word = next(words, None)
+                return [] if word is None else [Node(name, word=word)]
+            children = build()
+            if daughters == 2:
+                children += build()
+            return [Node(name, children)] if name else children
+
+        [tree] = build()
+        return tree
+
+    def _sentence(self, forms: Sequence[str], tree: Node) -> Sentence:
+        tags = [leaf.label for leaf in tree.leaves()]
+        heads, relations = convert(tree)
+        exceptions = shipped_model().exceptions
+        lemmas = [lemma(form, tag, exceptions) for form, tag in zip(forms, tags)]
+        return Sentence(list(forms), tags, lemmas, heads, relations)
