@@ -10,8 +10,8 @@ from typing import Any
 def vector_forms(lanes: int) -> dict[str, Any]:
     """Intrinsics by name; rows are those of C-ordered float32 arrays with `lanes` columns."""
     from llvmlite import ir
-    from numba.core import cgutils, types
     from numba import extending
+    from numba.core import cgutils, types
 
     intrinsic: Any = extending.intrinsic
 
