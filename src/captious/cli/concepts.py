@@ -25,6 +25,7 @@ def build(
     tokenizer: options.Tokenizer = None,
     meteor_data: options.MeteorData = None,
     parser: options.ParserName = None,
+    grammar: options.Grammar = None,
 ) -> None:
     """Count in how many images' references each object, attribute and relation occurs."""
     from captious.language.parsers import get as get_parser
@@ -34,7 +35,7 @@ def build(
 
     synonyms = Synonyms.load(meteor_data)
     captions = References.read(references, tokenizer).captions
-    graphs = reference_graphs(captions, get_parser(parser), synonyms)
+    graphs = reference_graphs(captions, get_parser(options.parser_choice(parser, grammar)), synonyms)
     table = ConceptTable.of(graph.tuples for graph in graphs)
     table.save(output)
     print(f"{output}: {table.images:,} images, {len(table.counts):,} concepts, digest {table.digest}")

@@ -50,6 +50,9 @@ MeteorData = Annotated[str | None, typer.Option("--meteor-data", metavar=METEOR_
 Objects = Annotated[str | None, typer.Option("--objects", metavar=OBJECTS.metavar, help=OBJECTS.help)]
 ChairSynonyms = Annotated[str | None, typer.Option("--chair-synonyms", metavar=CHAIR_SYNONYMS.metavar, help=CHAIR_SYNONYMS.help)]
 ParserName = Annotated[str | None, typer.Option("--parser", metavar=PARSER.metavar, help=PARSER.help)]
+Grammar = Annotated[
+    str | None, typer.Option("--grammar", metavar="PATH", help="CoreNLP's models for '--parser exact': the jar, or englishPCFG.ser.gz.")
+]
 Options = Annotated[
     list[str] | None,
     typer.Option("--option", "-O", metavar="NAME=VALUE", help="An option of a metric, such as combine=max; repeatable."),
@@ -67,12 +70,13 @@ def takes_measure_options(command: Callable[..., None]) -> Callable[..., None]:
     flags = [
         _parameter(o.name, Annotated[o.kind | None, typer.Option(o.flag, metavar=o.metavar, help=o.help)]) for o in declared
     ]
-    flags.append(_parameter("option", Options))
+    flags += [_parameter("grammar", Grammar), _parameter("option", Options)]
 
     @functools.wraps(command)
     def run(**values: Any) -> None:
-        pairs = values.pop("option", None)
+        pairs, grammar = values.pop("option", None), values.pop("grammar", None)
         named = {o.name: values.pop(o.name, None) for o in declared}
+        named["parser"] = parser_choice(named.get("parser"), grammar)
         command(**values, given=measure_options(pairs, **named))
 
     run.__signature__ = signature.replace(parameters=[*own, *flags])  # type: ignore[attr-defined]
@@ -105,6 +109,15 @@ def measure_options(given: list[str] | None, **named: Any) -> dict[str, Any]:
             raise InputError(f"an option is written NAME=VALUE, not '{item}'")
         parsed[name.strip().replace("-", "_")] = _value(value)
     return parsed | {name: value for name, value in named.items() if value is not None}
+
+
+def parser_choice(parser: str | None, grammar: str | None) -> str | None:
+    """What ``--parser`` and ``--grammar`` say together."""
+    if grammar is None:
+        return parser
+    if parser is not None and parser.casefold() != "exact":
+        raise InputError(f"--grammar belongs to '--parser exact', not to the parser '{parser}'")
+    return f"exact={grammar}"
 
 
 def _value(text: str) -> Any:

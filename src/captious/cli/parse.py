@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from captious.cli import options
+
 
 def register(app: typer.Typer) -> None:
     app.command("parse")(parse)
@@ -21,6 +23,8 @@ def parse(
     tokenizer: Annotated[
         str, typer.Option("--tokenizer", help="ptb, or none where spaces separate the tokens already.")
     ] = "ptb",
+    parser: options.ParserName = None,
+    grammar: options.Grammar = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Threads to use.")] = 1,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="OUT", help="Write to a file instead of standard output.")
@@ -29,9 +33,11 @@ def parse(
     """Parse captions: tags, lemmas, dependencies and the collapsed graph."""
     from captious.language import parse as parse_captions
     from captious.language.conllu import render
+    from captious.language.parsers import get as get_parser
 
     names, captions = _captions(file)
-    texts = render(parse_captions(captions, jobs=jobs, tokenizer=tokenizer), names, trees=tree)
+    batch = get_parser(options.parser_choice(parser, grammar)).parse_batch
+    texts = render(parse_captions(captions, jobs=jobs, tokenizer=tokenizer, batch=batch), names, trees=tree)
     if output is None:
         for text in texts:
             print(text)

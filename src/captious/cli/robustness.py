@@ -54,7 +54,7 @@ def robustness(
     by_image: dict[str, list[str]] = {}
     if captions is not None:
         file = read(captions, "references")
-        by_image = dict(zip(file.ids, file.captions))
+        by_image = {image: list(group) for image, group in zip(file.ids, file.captions)}
     pairs = None
     if distractions is not None:
         pairs = robust.load_distractions(distractions, data)

@@ -24,12 +24,13 @@ def scene(
     tokenizer: options.Tokenizer = None,
     meteor_data: options.MeteorData = None,
     parser: options.ParserName = None,
+    grammar: options.Grammar = None,
     json: options.JsonOut = None,
 ) -> None:
     """Show what a caption says: objects, attributes and relations; several captions build one graph."""
     from captious.scene import scene_graph
 
-    graph = scene_graph(captions, tokenizer=tokenizer or "ptb", meteor_data=meteor_data, parser=parser)
+    graph = scene_graph(captions, tokenizer=tokenizer or "ptb", meteor_data=meteor_data, parser=options.parser_choice(parser, grammar))
     if json is not None:
         write_json(
             {"captions": captions, "objects": graph.objects, "attributes": graph.attributes, "relations": graph.relations},

@@ -21,6 +21,8 @@ from captious.threads import one_blas_thread
 
 Integers = NDArray[np.int64]
 Tokenize = Callable[[str], list[str]]
+#: Parses tokenised captions: `parse_batch` here, or that of another parser.
+Batch = Callable[..., "ParsedBatch"]
 
 # The only tags of these words; captions with brackets are too rare for the model to know.
 BRACKETS = {"-LRB-": "-LRB-", "-LCB-": "-LRB-", "-RRB-": "-RRB-", "-RCB-": "-RRB-"}
@@ -47,6 +49,35 @@ class ParsedBatch:
     relation_names: list[str]
     lemma_names: list[str]
 
+    @classmethod
+    def of(cls, parses: Sequence[Parse]) -> ParsedBatch:
+        """From sentences of captions; equal sentences are one object."""
+        numbers: dict[int, int] = {}
+        distinct: list[Sentence] = []
+        chosen: list[int] = []
+        for parse in parses:
+            for sentence in parse:
+                number = numbers.setdefault(id(sentence), len(distinct))
+                if number == len(distinct):
+                    distinct.append(sentence)
+                chosen.append(number)
+        tags, tag_names = _numbered(sentence.tags for sentence in distinct)
+        relations, relation_names = _numbered(sentence.relations for sentence in distinct)
+        lemmas, lemma_names = _numbered(sentence.lemmas for sentence in distinct)
+        return cls(
+            forms=[form for sentence in distinct for form in sentence.forms],
+            offsets=_offsets(map(len, distinct), len(distinct)),
+            tags=tags,
+            heads=np.array([head for sentence in distinct for head in sentence.heads], np.int64),
+            relations=relations,
+            lemmas=lemmas,
+            sentence_of=np.array(chosen, np.int64),
+            caption_offsets=_offsets(map(len, parses), len(parses)),
+            tag_names=tag_names,
+            relation_names=relation_names,
+            lemma_names=lemma_names,
+        )
+
     def __len__(self) -> int:
         return len(self.caption_offsets) - 1
 
@@ -70,6 +101,13 @@ class ParsedBatch:
             return [
                 [sentences[s] for s in chosen[a:b]] for a, b in itertools.pairwise(self.caption_offsets.tolist())
             ]
+
+
+def _numbered(rows: Iterable[list[str]]) -> tuple[Integers, list[str]]:
+    """Names as numbers, and the names."""
+    known: dict[str, int] = {}
+    flat = [known.setdefault(name, len(known)) for row in rows for name in row]
+    return np.array(flat, np.int64), list(known)
 
 
 def _offsets(lengths: Iterable[int], count: int) -> Integers:
@@ -154,17 +192,20 @@ def _lemmas(words: Integers, tags: Integers, forms: list[str], model: Model) -> 
     return inverse.reshape(-1).astype(np.int64), names
 
 
-def parse_tokens(captions: Sequence[Sequence[str]], *, jobs: int = 1) -> list[Parse]:
+def parse_tokens(captions: Sequence[Sequence[str]], *, jobs: int = 1, batch: Batch = parse_batch) -> list[Parse]:
     """Parse captions that are tokenised already, in Penn Treebank style."""
-    return parse_batch(captions, jobs=jobs).parses()
+    return batch(captions, jobs=jobs).parses()
 
 
-def parse(captions: Sequence[str], *, jobs: int = 1, tokenizer: str | Tokenize = "ptb") -> list[Parse]:
+def parse(
+    captions: Sequence[str], *, jobs: int = 1, tokenizer: str | Tokenize = "ptb", batch: Batch = parse_batch
+) -> list[Parse]:
     """Parse captions given as text: for each its sentences.
 
     `tokenizer` is `ptb` (keeps case and punctuation, as CoreNLP does), `none` (tokens are separated by spaces), or a
     function from text to tokens. Equal captions are parsed once and give the same `Sentence` objects; treat them as
-    read-only. With `jobs` more than one thread works; the output is the same.
+    read-only. With `jobs` more than one thread works; the output is the same. `batch` is the ``parse_batch`` of another parser
+    (:func:`captious.language.parsers.get`).
     """
     if isinstance(captions, str):
         raise InputError("parse takes a list of captions; for one caption, give a list of one")
@@ -173,7 +214,7 @@ def parse(captions: Sequence[str], *, jobs: int = 1, tokenizer: str | Tokenize =
     for caption in captions:
         if caption not in tokens:
             tokens[caption] = tokenize(caption)
-    return parse_tokens([tokens[caption] for caption in captions], jobs=jobs)
+    return parse_tokens([tokens[caption] for caption in captions], jobs=jobs, batch=batch)
 
 
 def _tokenizer(name: str) -> Tokenize:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 from captious.corpus import Captions
@@ -13,8 +14,8 @@ from captious.language.model import SHIPPED, shipped_model
 from captious.language.parse_types import Parse
 from captious.language.parser import ParsedBatch, parse_batch
 
-#: Parsers by name.
-NAMES = ("small",)
+#: Parsers by name: our own small model, and an exact search over CoreNLP's grammar where the user has it.
+NAMES = ("small", "exact")
 
 
 class Parser(Protocol):
@@ -45,6 +46,31 @@ class SmallParser:
 
     def parse_batch(self, captions: Sequence[Sequence[str]], *, jobs: int = 1) -> ParsedBatch:
         return parse_batch(captions, jobs=jobs, model=shipped_model())
+
+
+class Exact:
+    """CoreNLP's own analyses, from its grammar in the user's copy of its models (:mod:`captious.language.exact`)."""
+
+    label = "corenlp-3.6.0-exact"
+
+    def __init__(self, grammar: str | None = None) -> None:
+        from captious.language.exact import ExactParser
+
+        self._parser = ExactParser(grammar)
+
+    @property
+    def digest(self) -> str:
+        """Names the grammar."""
+        return self._parser.digest[:8]
+
+    def parse_batch(self, captions: Sequence[Sequence[str]], *, jobs: int = 1) -> ParsedBatch:
+        # The search is long and its threads do not disturb one another: all processors, whatever is asked for.
+        return ParsedBatch.of(self._parser.parse_tokens(captions, jobs=max(jobs, os.cpu_count() or 1)))
+
+
+@lru_cache(maxsize=2)
+def _exact(grammar: str | None) -> Exact:
+    return Exact(grammar)
 
 
 _SMALL = SmallParser()

@@ -42,7 +42,7 @@ CHAIR_SYNONYMS = Option("chair_synonyms", "Synonym table for CHAIR (default: our
 SENTENCE_MODEL = Option("sentence_model", "Folder or package of the sentence encoder.", metavar="MODEL")
 TRAIN = Option("train", "Training captions, for the share of novel ones and for what can be learned.", metavar="FILE")
 KERNEL = Option("kernel", "What Self-CIDEr compares captions by: cider, cider-d, or a metric's name.", metavar="NAME")
-PARSER = Option("parser", "Parser of SPICE, HWCM and corpus measures.", metavar="NAME")
+PARSER = Option("parser", "Parser of SPICE, HWCM and corpus measures: small, or exact (CoreNLP's own analyses).", metavar="NAME")
 
 NORMS = Option("norms", "Concreteness ratings by word (CSV or TSV), for Concr.", metavar="TABLE")
 

@@ -13,8 +13,6 @@ def vector_forms(lanes: int) -> dict[str, Any]:
     from numba import extending
     from numba.core import cgutils, types
 
-    intrinsic: Any = extending.intrinsic
-
     vector = ir.VectorType(ir.FloatType(), lanes)
 
     def row(context: Any, builder: Any, kind: Any, value: Any, index: Any) -> Any:
@@ -30,7 +28,6 @@ def vector_forms(lanes: int) -> dict[str, Any]:
     def store(builder: Any, value: Any, pointer: Any) -> None:
         builder.store(value, pointer).align = 4
 
-    @intrinsic
     def raise_row(typing: Any, target: Any, t: Any, left: Any, a: Any, right: Any, b: Any, score: Any) -> Any:
         signature = types.void(target, types.intp, left, types.intp, right, types.intp, types.float32)
 
@@ -52,7 +49,6 @@ def vector_forms(lanes: int) -> dict[str, Any]:
 
         return signature, code
 
-    @intrinsic
     def alive(typing: Any, rows: Any, i: Any) -> Any:
         signature = types.boolean(rows, types.intp)
 
@@ -64,7 +60,6 @@ def vector_forms(lanes: int) -> dict[str, Any]:
 
         return signature, code
 
-    @intrinsic
     def copy_row(typing: Any, target: Any, t: Any, source: Any, s: Any) -> Any:
         signature = types.void(target, types.intp, source, types.intp)
 
@@ -75,4 +70,4 @@ def vector_forms(lanes: int) -> dict[str, Any]:
 
         return signature, code
 
-    return {"raise_row": raise_row, "alive": alive, "copy_row": copy_row}
+    return {form.__name__: extending.intrinsic(form) for form in (raise_row, alive, copy_row)}
