@@ -89,7 +89,7 @@ def parses_of(captions: Captions, parser: Parser | str | None = None, *, jobs: i
 
 
 def get(parser: Parser | str | None = None) -> Parser:
-    """A parser by name; the small one unless told."""
+    """A parser by name, ``small`` unless told: ``exact`` finds its grammar in an installed package, ``exact=PATH`` in a file."""
     if parser is None:
         return _SMALL
     if not isinstance(parser, str):
@@ -98,4 +98,7 @@ def get(parser: Parser | str | None = None) -> Parser:
         return parser
     if parser.casefold() == "small":
         return _SMALL
+    name, _, path = parser.partition("=")
+    if name.casefold() == "exact":
+        return _exact(path or None)
     raise InputError(f"unknown parser '{parser}'{did_you_mean(parser, NAMES)} (there are {', '.join(NAMES)})")
