@@ -114,7 +114,8 @@ def curves() -> str:
     style.save(agreement_plots.curve(found), FIGURES, "agreement-references", ["png"])
     few = study("flickr8k-expert").whole
     few = few.with_scores({name: few.scores[name] for name in FEW.split(",")})
-    return text.as_markdown([text.curve(found), text.curve(by_length(few)), text.curve(by_level(few))])
+    shown = text.as_markdown([text.curve(found), text.curve(by_length(few)), text.curve(by_level(few))])
+    return shown + "\n![agreement by number of references](figures/agreement-references.png)\n"
 
 
 def relations() -> str:
@@ -128,7 +129,8 @@ def relations() -> str:
         systems[path.name.partition(".")[0]] = {image: rows[image] for image in references if image in rows}
     scored = score_systems(references, systems, make(FEW), subset=True)
     between = correlate_metrics({item.metric: item.values for item in scored}, f"systems on {len(references):,} COCO images", "pearson")
-    return text.as_markdown([text.correlations(over), text.correlations(between), text.pairs(complementary_pairs(table, FEW.split(",")))])
+    shown = text.as_markdown([text.correlations(over), text.correlations(between), text.pairs(complementary_pairs(table, FEW.split(",")))])
+    return shown + "\n![metrics over captions](figures/metrics-captions.png)\n"
 
 
 def flickr30k() -> dict[str, list[str]]:
@@ -138,7 +140,7 @@ def flickr30k() -> dict[str, list[str]]:
 def distractions() -> str:
     found = distraction_accuracy(make_distractions(dict(list(flickr30k().items())[:4000]), limit=2000), ROBUST)
     style.save(robustness_plots.tasks(found), FIGURES, "distractions", ["png"])
-    return text.as_markdown([robust.accuracies(found)])
+    return text.as_markdown([robust.accuracies(found)]) + "\n![accuracy on distraction tasks](figures/distractions.png)\n"
 
 
 def transformations() -> str:
@@ -147,7 +149,7 @@ def transformations() -> str:
     permuted = [item for item in found if item.transformation == "word permutation"]
     style.save(robustness_plots.transformation(permuted), FIGURES, "word-permutation", ["png"])
     signatures = [item.signature for item in permuted]
-    return text.as_markdown([robust.areas(found), *robust.points(found)], signatures)
+    return text.as_markdown([robust.areas(found), *robust.points(found)], signatures) + "\n![word permutation](figures/word-permutation.png)\n"
 
 
 BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
