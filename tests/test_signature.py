@@ -70,7 +70,7 @@ def test_nothing_in_a_field_breaks_the_text_apart() -> None:
 @pytest.mark.parametrize("name", registry.names())
 def test_every_signature_names_version_tokenizer_options_and_resources(name: str) -> None:
     given = corpus(candidates=SETS, several=True)
-    score = captious.score(given, name, train=["a dog"])[name]
+    score = captious.score(given, name, train=["a dog"], norms={"dog": 4.8, "bus": 5.0})[name]
     fields = score.signature.fields
     assert (score.signature.name, fields["captious"], fields["tok"]) == (name, captious.__version__, "ptb")
     assert ("m" in fields) == (score.measure.rows == "image")
@@ -82,7 +82,7 @@ def test_every_signature_names_version_tokenizer_options_and_resources(name: str
         assert option.name in fields or not option.setting, option
     # The candidates are what is judged: another system has the same signature.
     other = given.with_candidates([["a cat sleeps", "x"]] * 3, name="other")
-    assert captious.score(other, name, train=["a dog"])[name].signature == score.signature
+    assert captious.score(other, name, train=["a dog"], norms={"dog": 4.8, "bus": 5.0})[name].signature == score.signature
 
 
 # References ----------------------------------------------------------------------------------------------------------
@@ -340,7 +340,7 @@ def test_settings() -> None:
 def test_compare_refuses_numbers_on_other_references_and_says_so() -> None:
     other = {**REFERENCES, "1": ["a cat sleeps", "a sleeping cat"]}
     digests = [References.read(r).captions.digest for r in (REFERENCES, other)]
-    message = rf"ROUGE-L: these two numbers cannot be compared, .*\(refs: 3x2@{digests[0]} / 3x2@{digests[1]}\)"
+    message = rf"ROUGE-L: .* cannot be compared, .*\(refs: 3x2@{digests[0]} / 3x2@{digests[1]}\)"
     with pytest.raises(captious.InputError, match=message):
         captious.compare(corpus(), corpus(other), "ROUGE-L")
 

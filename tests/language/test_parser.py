@@ -199,16 +199,9 @@ def test_classes_of_words() -> None:
     assert spelling("") == ""
 
 
-def test_the_model_is_small_and_loads_quickly() -> None:
-    assert SHIPPED.stat().st_size < 12_000_000
-    best = min(_seconds(lambda: read_model(SHIPPED)) for _ in range(3))
-    assert best < 0.3
-
-
-def _seconds(run: object) -> float:
-    started = time.perf_counter()
-    run()  # type: ignore[operator]
-    return time.perf_counter() - started
+def test_the_model_is_small() -> None:
+    assert SHIPPED.stat().st_size <= 4_000_000
+    assert read_model(SHIPPED).tags
 
 
 def test_files_that_are_no_models_are_refused(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from captious.errors import InputError
-from captious.vectors import default, distil, get
+from captious.vectors import default, get
+from captious.vectors.training import distil
 from tests.conftest import read_jsonl
 
 

@@ -121,7 +121,7 @@ def is_container(path: str | Path) -> bool:
     try:
         with Path(path).open("rb") as stream:
             return stream.read(len(_MAGIC)) == _MAGIC
-    except OSError:
+    except (OSError, ValueError):  # a NUL in the name, say: whoever reads the file says so
         return False
 
 
