@@ -314,7 +314,9 @@ def _compared(
         first, second = scores[a][metric], scores[b][metric]
         difference = second.value - first.value
         apart = resampled[metric, b] - resampled[metric, a]
-        low, high, p_bootstrap = significance.of_differences(apart, difference, 1 - alpha)
+        low, high, p_bootstrap = significance.of_differences(
+            apart, difference, 1 - alpha, biased=metric in tables.words
+        )
         rows.append(
             Comparison(
                 metric=first.name,

@@ -4,7 +4,7 @@ A system is a table of statistics with one row per image; a score is a function 
 numbers, resampling images is a matrix product of counts with statistics. Where they are the words themselves
 (:class:`captious.statistics.Sequences`), a resample is a text that is measured anew. Such a text has some images twice
 and more, and so fewer different words than as many new images would have: these measures are biased under resampling, and
-their resampled values are shifted by the mean of the error before anything is read from them.
+their resampled values are shifted, so that their median is the value itself, before anything is read from them.
 """
 
 from __future__ import annotations
@@ -57,11 +57,15 @@ def bootstrap_values(statistics: Rows, value: Value, resamples: int, seed: int) 
     drawn = [
         value(statistics.read(generator.integers(0, n, size=(size, n), dtype=np.int32))) for size in _batches(resamples, n)
     ]
-    values = np.concatenate(drawn)
+    return np.concatenate(drawn)
+
+
+def _shifted(values: FloatArray, observed: float) -> FloatArray:
+    """Resampled values of a biased measure, their median moved to the value itself."""
     if np.isnan(values).all():
         return values
-    corrected: FloatArray = values - np.nanmean(values) + value(statistics.sum(axis=0))
-    return corrected
+    moved: FloatArray = values - np.nanmedian(values) + observed
+    return moved
 
 
 def interval(
@@ -70,7 +74,10 @@ def interval(
     """Percentile bootstrap confidence interval of a score, over images."""
     if not 0 < level < 1:
         raise ValueError(f"a confidence level lies between 0 and 1, not {level}")
-    return _percentiles(bootstrap_values(statistics, value, resamples, seed), level)
+    values = bootstrap_values(statistics, value, resamples, seed)
+    if isinstance(statistics, Sequences):
+        values = _shifted(values, float(value(statistics.sum(axis=0))))
+    return _percentiles(values, level)
 
 
 def _percentiles(values: FloatArray, level: float) -> tuple[float, float]:
@@ -100,13 +107,18 @@ def paired_bootstrap(
         k = a.shape[1]
         differences = value(sums[:, k:]) - value(sums[:, :k])
     observed = float(value(b.sum(axis=0)) - value(a.sum(axis=0)))
-    return of_differences(differences, observed, level)
+    return of_differences(differences, observed, level, biased=isinstance(a, Sequences))
 
 
-def of_differences(differences: FloatArray, observed: float, level: float = 0.95) -> tuple[float, float, float]:
-    """Interval and p-value of the paired bootstrap, from the differences of all resamples."""
+def of_differences(
+    differences: FloatArray, observed: float, level: float = 0.95, *, biased: bool = False
+) -> tuple[float, float, float]:
+    """Interval and p-value of the paired bootstrap, from the differences of all resamples (of a ``biased`` measure, whose
+    resampled values lie apart from its value: moved there)."""
     if np.isnan(observed):
         return float("nan"), float("nan"), float("nan")
+    if biased:
+        differences = _shifted(differences, observed)
     low, high = _percentiles(differences, level)
     differences = differences[~np.isnan(differences)]
     against = int(np.sum(differences <= 0)) if observed > 0 else int(np.sum(differences >= 0))

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from captious import References
+from captious.io.frequencies import read_frequencies
+
 REFERENCES = [
     {"image_id": i, "caption": caption}
     for i in range(12)
@@ -51,7 +54,8 @@ def test_json_to_stdout_is_nothing_but_json(files: Path) -> None:
     done = run(files, "score", "refs.json", "good.json", "--metrics", "CIDEr-D", "--json", "-", "--ci")
     loaded = json.loads(done.stdout)
     score = loaded["systems"][0]["scores"]["CIDEr-D"]
-    assert score["signature"].startswith("CIDEr-D|n:4|sigma:6|df:references(12)|tok:ptb|")
+    digest = References.read(files / "refs.json").captions.digest
+    assert score["signature"].startswith(f"CIDEr-D|n:4|sigma:6|df:references|refs:12x3@{digest}|tok:ptb|")
     assert score["interval"][0] <= score["value"] <= score["interval"][1]
     assert len(score["per_image"]) == 12
 
@@ -79,7 +83,8 @@ def test_document_frequencies_can_be_built_shown_and_used(files: Path) -> None:
     shown = run(files, "df", "show", "x.df").stdout
     assert "12 images" in shown
     done = run(files, "score", "refs.json", "good.json", "-m", "CIDEr-D", "--df", "x.df", "--json", "-")
-    assert "df:table(12," in json.loads(done.stdout)["systems"][0]["scores"]["CIDEr-D"]["signature"]
+    table = read_frequencies(files / "x.df")
+    assert f"|df:table@{table.digest}|" in json.loads(done.stdout)["systems"][0]["scores"]["CIDEr-D"]["signature"]
 
 
 def test_demo_ranks_the_three_systems(tmp_path: Path) -> None:

@@ -102,8 +102,12 @@ def test_chair(corpus: Corpus) -> None:
 
 
 def test_signatures_name_objects_and_table(corpus: Corpus) -> None:
-    assert "objects:references|synonyms:captious-" in captious.score(corpus, "CHAIRs")["CHAIRs"].signature
-    assert "+references" in captious.score(corpus, "CHAIRs", objects=OBJECTS)["CHAIRs"].signature
+    alone, given = (captious.score(corpus, "CHAIRs", objects=o)["CHAIRs"].signature.fields for o in (None, OBJECTS))
+    assert alone["objects"] == "references"
+    assert alone["synonyms"] == given["synonyms"] == f"captious@{ChairI().table.digest}"
+    assert given["objects"] == f"objects@{ChairI(OBJECTS).objects.digest}"
+    # References count beside the objects that are given.
+    assert alone["refs"] == given["refs"] == f"3x1@{corpus.references.digest}"
 
 
 def test_no_objects_named_is_no_division() -> None:

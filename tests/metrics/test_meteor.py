@@ -69,9 +69,14 @@ ANSWERS = [
 ]
 
 
+def statistics_of(corpus: Corpus) -> np.ndarray:
+    metric = Meteor()
+    return metric.statistics(corpus, metric.prepare(corpus.references))
+
+
 @pytest.mark.parametrize(("candidate", "references", "expected"), ANSWERS, ids=[str(n) for n in range(len(ANSWERS))])
 def test_answers_of_the_reference(candidate: str, references: list[str], expected: str) -> None:
-    statistics = Meteor().statistics(corpus_of((candidate, references)))
+    statistics = statistics_of(corpus_of((candidate, references)))
     assert statistics[0, :23].tolist() == [float(number) for number in expected.split()]
 
 
@@ -100,7 +105,7 @@ def test_the_best_reference_counts_and_their_order_does_not() -> None:
 def test_corpus_value_comes_from_summed_statistics() -> None:
     corpus = corpus_of(("a dog runs", ["a dog runs"]), ("a cat", ["the cat is on a large mat in the house"]))
     metric = Meteor()
-    statistics = metric.statistics(corpus)
+    statistics = statistics_of(corpus)
     score = captious.score(corpus, "METEOR")["METEOR"]
     assert score.value == float(metric.value(statistics.sum(axis=0)))
     assert score.value != pytest.approx(float(score.per_caption.mean()), abs=1e-3)

@@ -245,7 +245,7 @@ class TestAlignment:
         row = np.zeros((1, 23))
         align = alignment.align.compiled if compiled else alignment.align.plain
         first, second = np.array([0]), np.array([1])
-        lines = alignment.gather(encoded.tokens, encoded.offsets, words, spans)
+        lines = alignment.gathered_lines(encoded.tokens, encoded.offsets, words, spans)
         assert align(lines, words, phrases, first, second, row) == -1
         counts: list[int] = row[0].astype(int).tolist()
         return counts

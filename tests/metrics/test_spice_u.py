@@ -52,7 +52,8 @@ def test_frequencies_from_the_references_of_the_run() -> None:
     # Of dog, grass and dog-on-grass, the dog (in three of four images) is the most common choice.
     assert uniq[0] == 0.0 and scores["SPICE-U"].per_caption[0] == 0.0
     assert uniq[2] == 1.0 and scores["SPICE-U"].per_caption[2] == 1.0
-    assert "concepts:references(4)" in scores["SPICE-U"].signature
+    fields = scores["SPICE-U"].signature.fields
+    assert (fields["concepts"], fields["refs"]) == ("references", f"4x1@{corpus.references.digest}")
 
 
 def test_a_table_from_a_file(tmp_path: Path) -> None:
@@ -60,7 +61,7 @@ def test_a_table_from_a_file(tmp_path: Path) -> None:
     corpus = Corpus.build(["1"], [["a table"]], [["a person", "a table", "an elephant"]])
     score = captious.score(corpus, "SPICE-U", concepts=tmp_path / "t.concepts")["SPICE-U"]
     assert score.value == pytest.approx(0.51, abs=0.005)
-    assert f"concepts:{TABLE.digest}(100)" in score.signature
+    assert score.signature.fields["concepts"] == f"table@{TABLE.digest}"
 
 
 def test_an_empty_caption_has_no_spice_u() -> None:

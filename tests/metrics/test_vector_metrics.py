@@ -12,6 +12,8 @@ import pytest
 import captious
 from captious.corpus import Corpus
 from captious.errors import InputError
+from captious.measures.base import Measure
+from captious.measures.resources import in_signature
 from captious.metrics.mowe import MOWE
 from captious.metrics.sentence_sim import SentenceSim
 from captious.metrics.wembsim import WEmbSim
@@ -55,6 +57,10 @@ def each(corpus: Corpus):
         yield text, corpus.references.texts[slice(*corpus.references.image_offsets[image : image + 2])]
 
 
+def statistics_of(measure: Measure, corpus: Corpus) -> np.ndarray:
+    return measure.statistics(corpus, measure.prepare(corpus.references))
+
+
 def plain_wmd(a: str, b: str, vectors: WordVectors) -> float:
     import ot
 
@@ -76,7 +82,7 @@ def test_wmd_is_the_transport_distance_to_the_nearest_reference(
     corpus = build()
     expected = [min(plain_wmd(text, r, vectors) for r in others) for text, others in each(corpus)]
     np.testing.assert_allclose(nearest_distances(corpus, vectors), expected, atol=1e-9)
-    np.testing.assert_allclose(WMD(vectors).statistics(corpus)[:, 0], np.exp(-np.array(expected)), atol=1e-9)
+    np.testing.assert_allclose(statistics_of(WMD(vectors), corpus)[:, 0], np.exp(-np.array(expected)), atol=1e-9)
 
 
 def test_wmd_of_long_captions_uses_the_other_solver_and_agrees(vectors: WordVectors, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +97,7 @@ def test_wmd_of_long_captions_uses_the_other_solver_and_agrees(vectors: WordVect
 def test_wmd_of_ten_thousand_words_and_of_nothing() -> None:
     words = [f"{a}{b}" for a in ("dog", "cat", "red", "man", "sea") for b in ("s", "", "man", "-boat", "-like")] * 400
     corpus = build([[" ".join(words)], [""], ["zzzzqqqq"]], [["a dog"], ["a cat"], ["zzzzqqqq"]])
-    values = WMD().statistics(corpus)[:, 0]
+    values = statistics_of(WMD(), corpus)[:, 0]
     assert 0 < values[0] < 1
     assert values[1:].tolist() == [0.0, 0.0]
 
@@ -109,19 +115,21 @@ def test_wembsim_is_the_cosine_of_means(vectors: WordVectors, combine: str) -> N
     corpus = build()
     over = {"mean": np.mean, "max": np.max, "min": np.min}[combine]
     expected = [over([cosine(text, r, True) for r in others]) for text, others in each(corpus)]
-    np.testing.assert_allclose(WEmbSim(vectors, combine).statistics(corpus)[:, 0], expected, atol=1e-6)
+    np.testing.assert_allclose(statistics_of(WEmbSim(vectors, combine), corpus)[:, 0], expected, atol=1e-6)
     expected = [max(cosine(text, r, False) for r in others) for text, others in each(corpus)]
-    np.testing.assert_allclose(MOWE(vectors).statistics(corpus)[:, 0], expected, atol=1e-6)
+    np.testing.assert_allclose(statistics_of(MOWE(vectors), corpus)[:, 0], expected, atol=1e-6)
 
 
 def test_the_choice_of_vectors_is_in_the_signature(vectors: WordVectors) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scores = captious.score(build(), ["WEmbSim", "WMD", "MOWE"], vectors=vectors, combine="max")
-    assert scores["WEmbSim"].signature.startswith(f"WEmbSim|vectors:{vectors.signature}|combine:max|stop:nltk|")
-    assert f"vectors:{vectors.signature}" in scores["WMD"].signature
-    assert "combine:max|stop:none" in scores["MOWE"].signature
-    assert f"vectors:{get().signature}" in captious.score(build(), "WMD")["WMD"].signature
+    for name, score in scores.items():
+        assert score.signature.fields["vectors"] == in_signature(vectors), name
+    fields = {name: score.signature.fields for name, score in scores.items()}
+    assert (fields["WEmbSim"]["combine"], fields["WEmbSim"]["stop"]) == ("max", "nltk")
+    assert (fields["MOWE"]["combine"], fields["MOWE"]["stop"]) == ("max", "none")
+    assert captious.score(build(), "WMD")["WMD"].signature.fields["vectors"] == in_signature(get())
 
 
 def test_unknown_words_are_counted_and_many_are_a_warning(vectors: WordVectors) -> None:
@@ -130,17 +138,17 @@ def test_unknown_words_are_counted_and_many_are_a_warning(vectors: WordVectors) 
     assert (known.unknown, known.examples) == (1, ("kicks",))
     assert known.content == 10
     with pytest.warns(UserWarning, match=r"1 of 10 content words have no vector in dict .* WMD \(such as 'kicks'\)"):
-        WMD(vectors).statistics(corpus)
+        statistics_of(WMD(vectors), corpus)
 
 
 def test_a_vocabulary_that_grows_is_looked_up_again(vectors: WordVectors) -> None:
     corpus = build()
-    WEmbSim(vectors).statistics(corpus)
+    statistics_of(WEmbSim(vectors), corpus)
     more = corpus.with_candidates([["a zebra"], ["coffee table"], ["football"]], name="second")
     fresh = build([["a zebra"], ["coffee table"], ["football"]])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        np.testing.assert_allclose(WEmbSim(vectors).statistics(more), WEmbSim(vectors).statistics(fresh), atol=1e-6)
+        np.testing.assert_allclose(statistics_of(WEmbSim(vectors), more), statistics_of(WEmbSim(vectors), fresh), atol=1e-6)
 
 
 def test_a_wrong_way_to_combine_is_refused(vectors: WordVectors) -> None:
@@ -153,8 +161,8 @@ def test_sentence_sim_is_the_mean_cosine() -> None:
     metric = SentenceSim()
     encoder = metric.encoder
     expected = [np.mean(encoder.encode(others) @ encoder.encode([text])[0]) for text, others in each(corpus)]
-    np.testing.assert_allclose(metric.statistics(corpus)[:, 0], expected, atol=1e-6)
-    assert "model:all-MiniLM-L6-v2" in captious.score(corpus, metric)["SentenceSim"].signature
+    np.testing.assert_allclose(statistics_of(metric, corpus)[:, 0], expected, atol=1e-6)
+    assert f"model:all-MiniLM-L6-v2@{encoder.digest}|" in captious.score(corpus, metric)["SentenceSim"].signature
     with pytest.raises(InputError, match="no sentence encoder at"):
         SentenceSim("/nowhere/at/all")
 

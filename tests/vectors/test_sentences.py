@@ -50,7 +50,8 @@ def test_a_folder_of_the_same_format_and_damage_to_it(encoder: SentenceEncoder, 
     folder = tmp_path / "model"
     shutil.copytree(_unpacked(source) if source.is_file() else source, folder)
     np.testing.assert_array_equal(SentenceEncoder(folder).encode(["a dog"]), encoder.encode(["a dog"]))
-    assert SentenceEncoder(folder).name.startswith("model@") and encoder.name == "all-MiniLM-L6-v2"
+    assert SentenceEncoder(folder).label == "model" and encoder.label == "all-MiniLM-L6-v2"
+    assert SentenceEncoder(folder).digest == encoder.digest
     weights = folder / "model.safetensors"
     with weights.open("r+b") as handle:
         handle.truncate(1_000_000)

@@ -70,7 +70,7 @@ def diversity(
     from captious.variety.sets import human as measure_human
     from captious.variety.sets.api import read_df
     from captious.variety.sets.caption_kernels import make_kernel
-    from captious.variety.training import TrainingCaptions
+    from captious.variety.training_captions import TrainingCaptions
 
     check_target(output, len(samples))
     if plots is not None:

@@ -26,8 +26,8 @@ _NO_NOUN_FOLLOWS = word_set(
 
 _Phrase = tuple[str, ...]
 
-#: Words whose base is remembered; captions may bring any number of new ones.
-_KEPT = 100_000
+#: Words whose base form is remembered; captions of a long run bring new words without end.
+_REMEMBERED = 1 << 16
 
 
 class Mention(NamedTuple):
@@ -50,6 +50,8 @@ class ObjectTable:
         unread: Iterable[str] = (),
         name: str = "table",
     ) -> None:
+        # Words that are never looked up.
+        self.unread = frozenset(unread)
         self._bases: dict[str, str] = {}
         self._single = {phrase[0] for phrase in phrases if len(phrase) == 1}
         self._words = {word for phrase in phrases for word in phrase}
@@ -62,8 +64,7 @@ class ObjectTable:
         #: The classes of objects.
         self.objects = frozenset(kind for kind in self.phrases.values() if kind is not None)
         self._longest = max(map(len, self.phrases), default=1)
-        # Words that are never looked up.
-        self._bases |= dict.fromkeys(unread, "")
+        self._bases = dict.fromkeys(self.unread, "")
 
     def __contains__(self, kind: str) -> bool:
         return kind in self.objects
@@ -112,8 +113,9 @@ class ObjectTable:
         if known is None:
             forms = [word, *singulars(word)]
             known = next((form for words in (self._single, self._words) for form in forms if form in words), word)
-            if len(self._bases) < _KEPT:
-                self._bases[word] = known
+            if len(self._bases) >= _REMEMBERED:
+                self._bases = dict.fromkeys(self.unread, "")
+            self._bases[word] = known
         return known
 
     @property
@@ -124,7 +126,7 @@ class ObjectTable:
     @cached_property
     def digest(self) -> str:
         """Names what it says."""
-        rules = [sorted(self.modifiers), sorted((w, sorted(o)) for w, o in self.not_beside.items()), sorted(self.adjectives)]
+        rules = [sorted(self.modifiers), sorted((w, sorted(o)) for w, o in self.not_beside.items()), sorted(self.adjectives), sorted(self.unread)]
         content = json.dumps([sorted((" ".join(p), k or "") for p, k in self.phrases.items()), rules])
         return hashlib.sha256(content.encode()).hexdigest()[:8]
 

@@ -73,7 +73,9 @@ class Uniq(Measure):
 
     def values(self, corpus: Corpus, state: UniqueScenes) -> FloatArray:
         """Uniq of every caption."""
-        return corpus.cached(("uniqueness", state.table), lambda: self._values(corpus, state))
+        scenes = state.scenes
+        key = ("uniqueness", state.table, scenes.parser.label, scenes.parser.digest, scenes.synonyms)
+        return corpus.cached(key, lambda: self._values(corpus, state))
 
     def _values(self, corpus: Corpus, state: UniqueScenes) -> FloatArray:
         candidates, references, images = state.scenes.of(corpus)

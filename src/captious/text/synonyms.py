@@ -21,9 +21,6 @@ _DETACHMENTS = (
 
 _NONE: frozenset[int] = frozenset()
 
-#: Words whose synsets are remembered; captions may bring any number of new ones.
-_KEPT = 200_000
-
 
 class Synonyms:
     """Synset lookup by word; a phrase is written with ``_`` between its words."""
@@ -73,7 +70,7 @@ class Synonyms:
         if known is None:
             bases = self._bases.get(word)
             known = self.listed(word).union(*map(self.listed, bases if bases is not None else (self.base(word),)))
-            if len(self._memo) < _KEPT:
+            if known:  # words without synsets have no end
                 self._memo[word] = known
         return known
 

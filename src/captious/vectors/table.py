@@ -198,11 +198,12 @@ class WordVectors:
 
     @cached_property
     def digest(self) -> str:
-        """Names the words and their vectors, whatever the file is called."""
+        """Names the words and their vectors, whatever their order."""
         if self._digest is not None:
             return self._digest
         words = [self._words.word(row) for row in range(len(self))]
-        return content.together(content.of_lines(words), content.of_arrays(self._rows.take(np.arange(len(self)))))
+        order = np.array(sorted(range(len(words)), key=words.__getitem__), np.int64)
+        return content.together(content.of_lines(sorted(words)), content.of_arrays(self._rows.take(order)))
 
     def lookup(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
         """A vector for each word (zeros where there is none), and which words have one."""

@@ -17,7 +17,7 @@ from captious.variety.corpus.base import CorpusMeasure, TreeMeasure
 from captious.variety.corpus.result import CorpusDiversity, Report
 from captious.variety.corpus.study import Study
 from captious.variety.corpus.word_lists import Norms
-from captious.variety.training import TrainingCaptions
+from captious.variety.training_captions import TrainingCaptions
 
 #: Reads captions as the published study did: see docs/corpus.md.
 TOKENIZER = "spacy-like"
@@ -76,7 +76,7 @@ def corpus_diversity(
     sources[0] = first
     training = TrainingCaptions.read(train) if train is not None else None
     chosen = get_parser(parser) if parse or parser is not None else None
-    known = References.read(references, tokenizer) if not isinstance(references, References) else references
+    known = References.read(references, tokenizer)
     options = {"train": training, "parser": chosen, "norms": Norms.read(norms) if norms is not None else None}
     study = Study(known, corpus_measures(options), parser=chosen, train=training, seed=seed, jobs=jobs)
     study.check(first, subset=subset)

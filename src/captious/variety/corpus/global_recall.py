@@ -17,7 +17,7 @@ from captious.ragged import offsets_of
 from captious.statistics import FloatArray, Sequences, Texts
 from captious.variety.corpus.base import CorpusMeasure, share, word_keys
 from captious.variety.corpus.novelty import is_word
-from captious.variety.training import TrainingCaptions
+from captious.variety.training_captions import TrainingCaptions
 
 Mask = NDArray[np.bool_]
 

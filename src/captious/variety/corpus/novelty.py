@@ -15,7 +15,7 @@ from captious.measures.options import TRAIN, Option
 from captious.measures.resources import Resource
 from captious.statistics import FloatArray
 from captious.variety.corpus.base import CorpusMeasure, sums_by_image, word_keys
-from captious.variety.training import TrainingCaptions
+from captious.variety.training_captions import TrainingCaptions
 
 Hashes = NDArray[np.uint64]
 

@@ -25,7 +25,7 @@ from captious.variety.corpus.base import CorpusMeasure
 from captious.variety.corpus.novelty import is_word
 from captious.variety.corpus.result import CorpusDiversity, Report
 from captious.variety.corpus.trees import parsed
-from captious.variety.training import TrainingCaptions
+from captious.variety.training_captions import TrainingCaptions
 
 
 class Study:

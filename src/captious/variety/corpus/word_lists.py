@@ -144,4 +144,4 @@ class Concreteness(CorpusMeasure):
             np.bincount(image, weights=column, minlength=captions.n_images)
             for column in (np.where(known, values, 0.0), known, np.ones(len(known)))
         ]
-        return np.stack(columns, axis=1)
+        return np.stack(columns, axis=1).astype(np.float64)

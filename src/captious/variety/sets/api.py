@@ -27,7 +27,7 @@ from captious.variety.sets.lsa import LSA
 from captious.variety.sets.mbleu import MIX, InverseMBleu, MBleu
 from captious.variety.sets.selection import references_as_candidates
 from captious.variety.sets.self_cider import SelfCider
-from captious.variety.training import TrainingCaptions
+from captious.variety.training_captions import TrainingCaptions
 
 #: The accuracy that the paper puts beside diversity: "CIDEr" of the COCO tools.
 ACCURACY = ("CIDEr-D",)

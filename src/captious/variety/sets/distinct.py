@@ -16,7 +16,7 @@ from captious.measures.base import FloatArray
 from captious.measures.options import TRAIN, Option
 from captious.measures.resources import Resource
 from captious.variety.sets.base import MeanMeasure, image_means, ratio
-from captious.variety.training import TrainingCaptions
+from captious.variety.training_captions import TrainingCaptions
 
 
 @kernel

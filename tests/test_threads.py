@@ -1,0 +1,61 @@
+"""Threads share references and corpora, and find what one thread alone finds, bit for bit."""
+
+from __future__ import annotations
+
+import pytest
+
+from captious.measures import registry
+from tests.threads import THREADS, Bits, at_once, bits, eager_switching, systems, together
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+NAMES = [str(name) for name in registry.resolve("all,sets")]
+QUICK = [str(name) for name in registry.resolve("lexical,CIDEr,Recall-1,precision,Div-1,Div-2,mBLEU-4,Self-CIDEr")]
+
+
+@pytest.fixture(scope="module")
+def serial() -> list[Bits]:
+    with pytest.warns(UserWarning):
+        return [bits(corpus, NAMES) for corpus in systems()]
+
+
+def unlike(one: Bits, other: Bits) -> list[str]:
+    assert one.keys() == other.keys()
+    return [name for name in one if one[name] != other[name]]
+
+
+def test_all_measures_of_the_registry_are_here(serial: list[Bits]) -> None:
+    assert set(NAMES) == set(registry.names())
+    assert len(serial) == THREADS
+    for found in serial:
+        assert list(found) == NAMES
+
+
+def test_eight_systems_in_eight_threads(serial: list[Bits]) -> None:
+    for alone, beside in zip(serial, together(NAMES)):
+        assert unlike(alone, beside) == []
+
+
+def test_eight_systems_in_eight_threads_many_times(serial: list[Bits]) -> None:
+    for _ in range(10):
+        for alone, beside in zip(serial, together(QUICK)):
+            assert unlike({name: alone[name] for name in beside}, beside) == []
+
+
+@pytest.mark.parametrize("system", [0, 7], ids=["single captions", "sets"])
+def test_one_corpus_in_eight_threads(serial: list[Bits], system: int) -> None:
+    corpus = systems()[system]
+    with eager_switching():
+        for found in at_once([lambda: bits(corpus, NAMES)] * THREADS):
+            assert unlike(serial[system], found) == []
+
+
+def test_systems_encoded_in_threads() -> None:
+    """Not only scored: tokenised and numbered over the same references at the same time."""
+    corpus = systems()[0]
+    texts = [[[f"a dog {i} runs {i * k}", "a cat"] for k in range(len(corpus))] for i in range(THREADS)]
+    alone = [bits(systems()[0].with_candidates(groups, name=str(i)), QUICK) for i, groups in enumerate(texts)]
+    with eager_switching():
+        works = [lambda i=i, groups=groups: bits(corpus.with_candidates(groups, name=str(i)), QUICK) for i, groups in enumerate(texts)]
+        for one, other in zip(alone, at_once(works)):
+            assert unlike(one, other) == []

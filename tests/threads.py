@@ -1,0 +1,115 @@
+"""Eight systems on shared references in eight threads, against the serial run.
+
+``python -m tests.threads [--times 100] [--metrics NAMES]`` does it many times over; the tests do it a few times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from captious import References, load_systems, score
+from captious.corpus import Corpus
+from captious.data import demo_path
+from captious.io import read
+from captious.measures import registry
+
+T = TypeVar("T")
+THREADS = 8
+#: Training captions for the measure that needs them.
+TRAIN = ["a dog is playing with a frisbee", "a man riding a wave on a surfboard", "something else"]
+
+#: Statistics, image by image, to the last bit.
+Bits = dict[str, tuple[str, bytes]]
+
+
+def systems() -> list[Corpus]:
+    """Eight systems on one object of references, with sets of one and of three captions; the references are fresh."""
+    references = References.read(demo_path("references"))
+    sources: list[dict[str, list[str]]] = []
+    generator = random.Random(7)
+    for name in ("good", "generic", "poor", "sampling"):
+        file = read(demo_path(name), "predictions")
+        groups = [group[:3] for group in file.captions]
+        sources.append(dict(zip(file.ids, groups)))
+        generator.shuffle(groups)
+        sources.append({image: [f"{text} odd{generator.random()}" for text in group] for image, group in zip(file.ids, groups)})
+    return load_systems(references, sources, several=True)
+
+
+def bits(corpus: Corpus, names: Iterable[str]) -> Bits:
+    """Scores of a corpus as bytes."""
+    scores = score(corpus, names, train=TRAIN)
+    return {name: (one.signature, one.statistics.tobytes()) for name, one in scores.items()}
+
+
+def at_once(works: list[Callable[[], T]]) -> list[T]:
+    """Each work in a thread of its own, all of them starting together."""
+    barrier = threading.Barrier(len(works))
+    results: list[T | BaseException] = [RuntimeError("not done")] * len(works)
+
+    def run(i: int, work: Callable[[], T]) -> None:
+        barrier.wait()
+        try:
+            results[i] = work()
+        except BaseException as error:
+            results[i] = error
+
+    threads = [threading.Thread(target=run, args=(i, work)) for i, work in enumerate(works)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return results  # type: ignore[return-value]
+
+
+@contextmanager
+def eager_switching() -> Iterator[None]:
+    """Threads take turns much more often than they usually do."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+def together(names: list[str]) -> list[Bits]:
+    """All systems at once; each thread takes the measures from another place on, so that they meet in all of them."""
+
+    def work(i: int, corpus: Corpus) -> Callable[[], Bits]:
+        turned = names[i * len(names) // THREADS :] + names[: i * len(names) // THREADS]
+        return lambda: bits(corpus, turned)
+
+    with eager_switching():
+        return at_once([work(i, corpus) for i, corpus in enumerate(systems())])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--times", type=int, default=100)
+    parser.add_argument("--metrics", default="all,sets")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    names = [str(name) for name in registry.resolve(given.metrics)]
+    serial = [bits(corpus, names) for corpus in systems()]
+    different = 0
+    for i in range(given.times):
+        unlike = {name for a, b in zip(serial, together(names)) for name in names if a[name] != b[name]}
+        different += bool(unlike)
+        print(f"{i + 1}/{given.times}: {', '.join(sorted(unlike)) or 'equal to the last bit'}", flush=True)
+    print(f"{given.times - different} of {given.times} runs of {THREADS} systems and {len(names)} measures equal the serial run")
+    sys.exit(1 if different else 0)
+
+
+if __name__ == "__main__":
+    main()
