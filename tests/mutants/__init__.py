@@ -2,7 +2,7 @@
 
 Each mutant is a defect of one line (:mod:`tests.mutants.defects`). One at a time they are put into a copy of the package,
 and the tests run against the copy: first those that ought to notice, then, where they do not, all of them. The public data
-sets are hidden, so what is noticed here is noticed on every machine. A mutant that no test notices, or whose text is no
+sets are hidden, so what is noticed here is noticed on every machine. The test that noticed must pass without the mutant. A mutant that no test notices, or whose text is no
 longer in the package, fails the run (exit code 1).
 
 NAME chooses mutants by name, by room ("scene") or by the beginning of either. ``--named`` leaves it at the tests that ought

@@ -30,7 +30,7 @@ KEPT = ROOT / ".pytest_cache" / "mutants.json"
 #: Seconds after which tests that do not end have noticed something.
 PATIENCE = 1800.0
 
-NOTICED, UNNOTICED, STALE = "noticed", "UNNOTICED", "STALE"
+NOTICED, UNNOTICED, UNCERTAIN, STALE = "noticed", "UNNOTICED", "UNCERTAIN", "STALE"
 
 
 class Result(NamedTuple):
@@ -69,6 +69,8 @@ class Copy:
             "NUMBA_CACHE_DIR": str(folder / "numba"),
             "CAPTIOUS_CACHE": str(self.cache),
             "CAPTIOUS_DATA": str(folder / "no public data"),
+            # No test uses a plugin, and each of them takes time to load.
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         }
         command = [sys.executable, "-c", "import captious; print(captious.__file__)"]
         found = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=True)
@@ -85,19 +87,20 @@ class Copy:
         self._server.stdin.close()
         self._server.wait()
 
-    def run(self, tests: Sequence[str]) -> tuple[int, str]:
-        """pytest's exit code, and its output."""
+    def run(self, tests: Sequence[str], *, to_the_end: bool = False) -> tuple[int, str]:
+        """pytest's exit code, and its output; it stops at the first failure unless told."""
         assert self._server.stdin is not None and self._server.stdout is not None
         # What the package derives from other files and keeps may itself be what a mutant changes.
         shutil.rmtree(self.cache, ignore_errors=True)
         # The test of this list sees every mutant, because the text to change is gone: that is no notice.
-        arguments = ["-x", "-q", "--no-header", "--tb=line", "-rfE", "-p", "no:cacheprovider", "--ignore=tests/test_mutants.py"]
+        arguments = ["-q", "--no-header", "--tb=line", "-rfE", "-p", "no:cacheprovider", "--ignore=tests/test_mutants.py"]
+        arguments += [] if to_the_end else ["-x"]
         asked = {"arguments": [*arguments, *(f"tests/{test}" for test in tests)], "output": str(self.output), "seconds": PATIENCE}
         self._server.stdin.write(json.dumps(asked) + "\n")
         self._server.stdin.flush()
         code = int(self._server.stdout.readline())
         if code == -1:
-            return 1, f"FAILED {' '.join(tests) or 'tests'} - no end after {PATIENCE:g} s\n"
+            return 1, f"FAILED {f'tests/{tests[0]}' if tests else 'tests'} - no end after {PATIENCE:g} s\n"
         return code, self.output.read_text(encoding="utf-8", errors="replace")
 
     def judge(self, mutant: Mutant, named: bool) -> Result:
@@ -115,22 +118,38 @@ class Copy:
             return result(STALE, str(error))
         path.write_text(changed, encoding="utf-8")
         try:
-            for tests in (mutant.tests,) if named else (mutant.tests, ()):
-                code, output = self.run(tests)
-                # 0: all passed; 1: some failed; 2: the tests could not even be loaded; 5: nothing to run.
-                if code in (1, 2):
-                    return result(NOTICED, first_failure(output))
-                if code not in (0, 5):
-                    return result(STALE, f"pytest ended with code {code}: {output.strip()[-300:]}")
-            return result(UNNOTICED, "")
+            outcome, by = self._noticed((mutant.tests,) if named else (mutant.tests, ()))
         finally:
             path.write_text(original, encoding="utf-8")
+        return result(outcome, by)
+
+    def _noticed(self, stages: Iterable[Sequence[str]]) -> tuple[str, str]:
+        """Whether the tests notice what is in the copy now, and which of them."""
+        for tests in stages:
+            code, output = self.run(tests)
+            # 0: all passed; 1: some failed; 2: the tests could not even be loaded; 5: there was nothing to run.
+            if code in (1, 2):
+                return NOTICED, failures(output)[0]
+            if code not in (0, 5):
+                return STALE, f"pytest ended with code {code}: {output.strip()[-300:]}"
+        return UNNOTICED, ""
 
 
-def first_failure(output: str) -> str:
-    """The test that failed first, from pytest's summary."""
-    found = re.search(r"^(?:FAILED|ERROR) (\S+(?: \S+)*?)(?: - .*)?$", output, re.MULTILINE)
-    return found[1].removeprefix("tests/") if found else output.strip().splitlines()[-1][:100]
+def failures(output: str) -> list[str]:
+    """The tests that failed, from pytest's summary."""
+    found = re.findall(r"^(?:FAILED|ERROR) tests/(.+?)(?: - .*)?$", output, re.MULTILINE)
+    return found or [output.strip().splitlines()[-1][:100]]
+
+
+def confirmed(results: Sequence[Result], copy: Copy) -> list[Result]:
+    """The results, without those where the test that noticed fails without the mutant, too."""
+    code, output = copy.run(sorted({result.by for result in results if result.outcome == NOTICED}), to_the_end=True)
+    wrong = failures(output) if code else []
+    if not wrong:
+        return list(results)
+    if not any(result.by in wrong for result in results):
+        raise SystemExit(f"the tests that noticed cannot be run without mutants:\n{output[-3000:]}")
+    return [result._replace(outcome=UNCERTAIN) if result.by in wrong else result for result in results]
 
 
 class Kept:
@@ -186,18 +205,12 @@ def _is_meant(mutant: Mutant, name: str) -> bool:
     return mutant.name.startswith(name) or mutant.file.startswith(name)
 
 
-def _whole(tests: Iterable[str]) -> list[str]:
-    """Tests without those that are part of others."""
-    listed = list(dict.fromkeys(tests))
-    return [test for test in listed if test.partition("::")[0] == test or test.partition("::")[0] not in listed]
-
-
 def run(mutants: Sequence[Mutant], *, jobs: int, fresh: bool, named: bool) -> list[Result]:
     """Judge mutants, showing each result as it comes."""
     kept = Kept(KEPT, fresh)
     results: list[Result] = []
     waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
-    todo = []
+    todo: list[Mutant] = []
     for mutant in mutants:
         known = kept.get(mutant)
         if known is not None:
@@ -207,19 +220,12 @@ def run(mutants: Sequence[Mutant], *, jobs: int, fresh: bool, named: bool) -> li
             waiting.put(mutant)
     if results:
         print(f"{len(results)} of {len(mutants)} mutants were noticed by an earlier run (--fresh tries them again)", flush=True)
-    if not todo:
-        return results
     lock = threading.Lock()
     with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
         copies = []
         for k in range(max(1, min(jobs, len(todo)))):
             (place := Path(folder) / str(k)).mkdir()
             copies.append(Copy(place))
-        start = time.monotonic()
-        code, output = copies[0].run(_whole(test for mutant in todo for test in mutant.tests))
-        if code:
-            raise SystemExit(f"the tests fail without any mutant; mend them first:\n{output[-3000:]}")
-        print(f"without a mutant the {len(todo)} mutants' own tests pass ({time.monotonic() - start:.0f} s)", flush=True)
 
         def work(copy: Copy) -> None:
             while True:
@@ -238,6 +244,11 @@ def run(mutants: Sequence[Mutant], *, jobs: int, fresh: bool, named: bool) -> li
             thread.start()
         for thread in threads:
             thread.join()
+        results = confirmed(results, copies[0])
+        by_name = {mutant.name: mutant for mutant in mutants}
+        for result in results:
+            if result.outcome == UNCERTAIN:
+                kept.add(by_name[result.name], result)
         for copy in copies:
             copy.close()
     return results
