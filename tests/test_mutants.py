@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from tests.mutants import PACKAGE, ROOT, Mutant
+from tests.mutants import MAKERS, PACKAGE, ROOT, Mutant
 from tests.mutants.defects import MUTANTS
 
 #: Rooms with nothing of their own that could be wrong: versions, data, bars and the like.
@@ -32,3 +32,8 @@ def test_names_are_different_and_every_room_has_some() -> None:
     rooms = {path.name.removesuffix(".py") for path in (ROOT / PACKAGE).iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     assert rooms - BARE == {mutant.room for mutant in MUTANTS}
     assert len(MUTANTS) >= 40
+
+
+def test_all_that_fills_the_cache_is_known() -> None:
+    files = [path.relative_to(ROOT / PACKAGE).as_posix() for path in (ROOT / PACKAGE).rglob("*.py") if "cache_directory" in path.read_text(encoding="utf-8")]
+    assert files and all(file.startswith(MAKERS) for file in files)

@@ -11,7 +11,7 @@ to notice. Results are written as they come
 that were to notice have changed. ``--fresh`` forgets them. ``--jobs`` runs several copies side by side.
 
 Nothing compiled can hide a mutant: byte code names its source by content, a kernel's compiled form is kept under a name that
-changes with its code, and what the package keeps in its cache folder is made anew for every mutant. Forks are needed, so this
+changes with its code, and a mutant in what fills the package's cache folder gets an empty one. Forks are needed, so this
 runs on Linux and macOS, not on Windows.
 """
 
@@ -23,6 +23,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent.parent
 #: Within a copy of the repository.
 PACKAGE = Path("src") / "captious"
+#: What writes to the cache folder. A mutant in it gets an empty one; others cannot change what is kept there.
+MAKERS = ("cache.py", "vectors/", "meteor/paraphrases.py")
 
 
 class Mutant(NamedTuple):

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.mutants import PACKAGE, ROOT, Mutant, Stale
+from tests.mutants import MAKERS, PACKAGE, ROOT, Mutant, Stale
 from tests.mutants.defects import MUTANTS
 
 #: What the suite needs of the repository.
@@ -62,6 +62,8 @@ class Copy:
             compileall.compile_dir(self.root / part, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH)
         self.output = folder / "output"
         self.cache = folder / "cache"
+        if (known := ROOT / ".pytest_cache" / "captious").is_dir():
+            shutil.copytree(known, self.cache)
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join([str(self.root / "src"), str(self.root)]),
@@ -90,8 +92,6 @@ class Copy:
     def run(self, tests: Sequence[str], *, to_the_end: bool = False) -> tuple[int, str]:
         """pytest's exit code, and its output; it stops at the first failure unless told."""
         assert self._server.stdin is not None and self._server.stdout is not None
-        # What the package derives from other files and keeps may itself be what a mutant changes.
-        shutil.rmtree(self.cache, ignore_errors=True)
         # The test of this list sees every mutant, because the text to change is gone: that is no notice.
         arguments = ["-q", "--no-header", "--tb=line", "-rfE", "-p", "no:cacheprovider", "--ignore=tests/test_mutants.py"]
         arguments += [] if to_the_end else ["-x"]
@@ -116,11 +116,15 @@ class Copy:
             changed = mutant.applied(original)
         except (OSError, Stale) as error:
             return result(STALE, str(error))
+        if mutant.file.startswith(MAKERS):
+            shutil.rmtree(self.cache, ignore_errors=True)
         path.write_text(changed, encoding="utf-8")
         try:
             outcome, by = self._noticed((mutant.tests,) if named else (mutant.tests, ()))
         finally:
             path.write_text(original, encoding="utf-8")
+            if mutant.file.startswith(MAKERS):
+                shutil.rmtree(self.cache, ignore_errors=True)
         return result(outcome, by)
 
     def _noticed(self, stages: Iterable[Sequence[str]]) -> tuple[str, str]:
