@@ -12,7 +12,7 @@ import pytest
 
 import captious
 from captious.corpus import Captions, Corpus
-from captious.frequencies import FrequencyTable
+from captious.frequencies import FrequencyTable, ReferenceFrequencies
 from captious.io.frequencies import read_frequencies, save_frequencies
 
 REFERENCES = [["a dog runs", "the dog runs fast"], ["a cat"], ["a dog sleeps", "a dog"], [""]]
@@ -116,3 +116,12 @@ def test_too_few_images_for_the_counts(tmp_path: Path) -> None:
     path.write_text("a\t30\n")
     with pytest.raises(captious.InputError, match="cannot count an n-gram in 30"):
         read_frequencies(path, images=5)
+
+
+def test_ngrams_that_the_references_do_not_have_count_nothing() -> None:
+    # Every n-gram of these references is in both images, whichever has the last number.
+    corpus = Corpus.build(["1", "2"], [["a dog sleeps here"], ["two cats"]], [["a dog"], ["a dog"]])
+    source = ReferenceFrequencies(corpus.references)
+    words = dict(zip(corpus.candidates.words(0), source.counts(corpus.candidates, 1)[:4].tolist()))
+    assert sorted(words.values()) == [0, 0, 2, 2]
+    assert sorted(source.counts(corpus.candidates, 2).tolist()) == [0, 0, 0, 2]

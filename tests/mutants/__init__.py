@@ -1,0 +1,54 @@
+"""Does the suite notice a defect? ``python -m tests.mutants [NAME…] [--list] [--named] [--jobs N] [--fresh]``
+
+Each mutant is a defect of one line (:mod:`tests.mutants.defects`). One at a time they are put into a copy of the package,
+and the tests run against the copy: first those that ought to notice, then, where they do not, all of them. The public data
+sets are hidden, so what is noticed here is noticed on every machine. The test that noticed must pass without the mutant. A mutant that no test notices, or whose text is no
+longer in the package, fails the run (exit code 1).
+
+NAME chooses mutants by name, by room ("scene") or by the beginning of either. ``--named`` leaves it at the tests that ought
+to notice. Results are written as they come
+(``.pytest_cache/mutants.json``): a run that was stopped goes on where it was, as long as neither the package nor the tests
+that were to notice have changed. ``--fresh`` forgets them. ``--jobs`` runs several copies side by side.
+
+Nothing compiled can hide a mutant: byte code names its source by content, a kernel's compiled form is kept under a name that
+changes with its code, and a mutant in what fills the package's cache folder gets an empty one. Forks are needed, so this
+runs on Linux and macOS, not on Windows.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+#: Within a copy of the repository.
+PACKAGE = Path("src") / "captious"
+#: What writes to the cache folder. A mutant in it gets an empty one; others cannot change what is kept there.
+MAKERS = ("cache.py", "vectors/", "meteor/paraphrases.py")
+
+
+class Mutant(NamedTuple):
+    """A defect: in a file of the package, the text ``old``, which stands there once, becomes ``new``."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    #: Those that ought to notice, as pytest takes them, without the leading ``tests/``.
+    tests: tuple[str, ...]
+
+    @property
+    def room(self) -> str:
+        """The folder or module of the package that it is in."""
+        return Path(self.file).parts[0].removesuffix(".py")
+
+    def applied(self, text: str) -> str:
+        """The text of the file with the defect."""
+        count = text.count(self.old)
+        if count != 1:
+            raise Stale(f"{self.name}: the text to change stands {count} times in {self.file}, not once: {self.old!r}")
+        return text.replace(self.old, self.new)
+
+
+class Stale(Exception):
+    """The package has changed, and the mutant no longer fits it."""

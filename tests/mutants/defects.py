@@ -1,0 +1,362 @@
+"""The mutants, room by room from the ground up."""
+
+from __future__ import annotations
+
+from tests.mutants import Mutant
+
+MUTANTS: list[Mutant] = []
+
+
+def _mutant(name: str, file: str, old: str, new: str, *tests: str) -> None:
+    MUTANTS.append(Mutant(name, file, old, new, tests))
+
+
+# The ground: digests, kernels, what is made once ---------------------------------------------------------------------
+
+_mutant(
+    "two-lines-are-one", "digest.py",
+    'state.update(b"%d:" % len(data) + data)', "state.update(data)",
+    "test_digest.py",
+)  # fmt: skip
+_mutant(
+    "digest-of-groups-by-order", "digest.py",
+    'total = sum(int.from_bytes(_hash(group).digest(), "big") for group in groups)',
+    'total = sum(k * int.from_bytes(_hash(group).digest(), "big") for k, group in enumerate(groups, 1))',
+    "test_digest.py",
+)  # fmt: skip
+_mutant(
+    "digest-of-arrays-without-shape", "digest.py",
+    "repr((array.dtype.str, array.shape))", "repr(array.dtype.str)",
+    "test_digest.py",
+)  # fmt: skip
+_mutant(
+    "kernel-digest-without-constants", "kernels.py",
+    "elif isinstance(value, bool | int | float | str | tuple | np.generic):", "elif False:",
+    "test_kernel_cache.py",
+)  # fmt: skip
+_mutant(
+    "kernel-digest-without-helpers", "kernels.py",
+    'yield f"{name}={value.digest}"', "pass",
+    "test_kernel_cache.py",
+)  # fmt: skip
+_mutant(
+    "kernel-digest-without-arrays", "kernels.py",
+    'yield f"{name}={value.dtype}{value.shape}{value.tobytes().hex()}"', 'yield f"{name}={value.dtype}{value.shape}"',
+    "test_kernel_cache.py",
+)  # fmt: skip
+_mutant(
+    "two-threads-make-two-values", "memo.py",
+    "            if key not in self._values:\n", "            if True:\n",
+    "test_memo.py",
+)  # fmt: skip
+_mutant(
+    "products-without-parameters", "memo.py",
+    "key: ProductKey = (kind.name, *parameters)", "key: ProductKey = (kind.name,)",
+    "metrics/test_live_coco.py::test_odd_captions",
+)  # fmt: skip
+_mutant(
+    "runs-start-at-the-front", "ragged.py",
+    "np.repeat(offsets[:-1][index] - new[:-1], lengths)", "np.repeat(-new[:-1], lengths)",
+    "test_corpus.py::test_candidates_may_be_of_some_of_the_images_of_the_references",
+)  # fmt: skip
+_mutant(
+    "half-written-files-stay", "cache.py",
+    "        temporary.unlink(missing_ok=True)", "        pass",
+    "test_cache.py::test_what_fails_leaves_everything_as_it_was",
+)  # fmt: skip
+
+# Text ----------------------------------------------------------------------------------------------------------------
+
+_TOKENS = "text/test_demo_gold.py"
+_METEOR = "metrics/test_demo_gold.py"
+
+_mutant(
+    "lemme-is-one-word", "text/ptb/grammar.py",
+    'Rule("keep", "gonna|gotta|lemme|gimme|wanna", back=2)', 'Rule("keep", "gonna|gotta|gimme|wanna", back=2)', _TOKENS,
+)  # fmt: skip
+_mutant("dr-ends-a-sentence", "text/ptb/grammar.py", "mr mrs ms dr drs", "mr mrs ms drs", _TOKENS)
+_mutant("while-after-an-abbreviation", "text/ptb/grammar.py", "[W]hile|[Y]et", "[Y]et", _TOKENS)
+_mutant("semicolon-is-a-word", "text/ptb/__init__.py", '":", "-", "--", "...", ";"]', '":", "-", "--", "..."]', _TOKENS)
+_mutant("simple-keeps-capitals", "text/tokenizers.py", "_WORD.findall(text.lower())", "_WORD.findall(text)", "text/test_tokenizers.py")
+_mutant(
+    "spacy-peels-in-the-wrong-order", "text/spacy_like.py",
+    "(middle or []) + closing[::-1]", "(middle or []) + closing", "text/test_spacy_like.py",
+)  # fmt: skip
+_mutant("no-derivations-in-stems", "text/stemmer.py", "        word = _derivations(word, r1, r2)\n", "", "text/test_stemmer.py", _METEOR)
+_mutant("dying-is-regular", "text/stemmer.py", '"dying": "die", ', "", "text/test_stemmer.py", _METEOR)
+_mutant("arsenal-has-no-prefix", "text/stemmer.py", '("gener", "commun", "arsen")', '("gener", "commun")', "text/test_stemmer.py", _METEOR)
+_mutant("no-e-after-at", "text/stemmer.py", '    if word.endswith(("at", "bl", "iz")):\n        return word + "e"\n', "", "text/test_stemmer.py", _METEOR)
+_mutant("men-are-no-man", "text/synonyms.py", '("men", "man"), ', "", "text/test_synonyms.py", _METEOR)
+_mutant("bases-of-one-rule-only", "text/synonyms.py", "bases if bases is not None else (self.base(word),)", "(self.base(word),)", "text/test_synonyms.py", _METEOR)
+_mutant("glass-is-a-plural", "text/synonyms.py", 'if word.endswith("ss") or len(word) <= 2:', "if len(word) <= 2:", "text/test_synonyms.py", _METEOR)
+_mutant(
+    "frozen-vocabulary-grows", "text/vocabulary.py",
+    "            if self.frozen:\n", "            if False:\n", "text/test_vocabulary.py",
+)  # fmt: skip
+_mutant(
+    "overlay-numbers-from-zero", "text/vocabulary.py",
+    "number = self.first + len(self.new)", "number = len(self.new)", "text/test_vocabulary.py",
+)  # fmt: skip
+_mutant(
+    "hashed-ngrams-forget-order", "text/ngrams.py",
+    "keys = _mix(keys) ^ following", "keys = keys ^ following", "test_encoding.py::test_numbers_agree_between_candidates_and_references",
+)  # fmt: skip
+_mutant(
+    "ngrams-cross-captions", "text/ngrams.py",
+    "totals = np.maximum(np.diff(offsets) - (n - 1), 0)", "totals = np.maximum(np.diff(offsets), 0)", "test_corpus.py::test_ngram_tables_are_sorted_counted_and_shared",
+)  # fmt: skip
+
+# Encodings, corpora, document frequencies, rows of statistics -----------------------------------------------------------
+
+_mutant(
+    "new-ngrams-take-old-numbers", "encoding.py",
+    "numbers[new] = below.size + own.encode(keys[new])", "numbers[new] = own.encode(keys[new])",
+    "test_encoding.py::test_numbers_agree_between_candidates_and_references",
+)  # fmt: skip
+_mutant(
+    "base-packed-as-the-overlay", "encoding.py",
+    "theirs = keys if below.finder.exact == exact else pack(self.tokens, n, len(self.base.vocabulary))[positions]", "theirs = keys",
+    "test_encoding.py::test_more_words_than_can_be_packed",
+)  # fmt: skip
+_mutant(
+    "overlay-looks-up-the-base-again", "encoding.py",
+    "np.concatenate([below, look_up(self.vocabulary.new)])", "np.concatenate([look_up(self.vocabulary.new), below])",
+    "test_encoding.py::test_values_per_word_are_looked_up_once_for_the_base",
+)  # fmt: skip
+_mutant("digest-without-ids", "corpus.py", "[image, *sorted(texts[a:b])]", "[*sorted(texts[a:b])]", "test_corpus.py::test_the_digest_names_every_id_and_text_in_any_order")
+_mutant("digest-by-order-of-captions", "corpus.py", "[image, *sorted(texts[a:b])]", "[image, *texts[a:b]]", "test_corpus.py::test_the_digest_names_every_id_and_text_in_any_order")
+_mutant(
+    "pairs-with-another-image", "corpus.py",
+    "reference, _ = runs(self.references.image_offsets, image)", "reference, _ = runs(self.references.image_offsets, np.sort(image)[::-1])",
+    "test_corpus.py::test_pairs_run_over_each_candidate_and_the_references_of_its_image",
+)  # fmt: skip
+_mutant(
+    "images-without-captions-pass", "corpus.py",
+    "bare = next((image for image, group in zip(ids, captions) if not len(group)), None)", "bare = None",
+    "test_corpus.py::test_what_is_missing_is_named",
+)  # fmt: skip
+_mutant("df-counts-captions", "frequencies.py", "if last[number[j]] != image:", "if True:", "test_frequencies.py")
+_mutant(
+    "df-of-new-ngrams", "frequencies.py",
+    "np.where(number < len(own), own[np.minimum(number, len(own) - 1)], 0)", "own[np.minimum(number, len(own) - 1)]",
+    "test_frequencies.py::test_ngrams_that_the_references_do_not_have_count_nothing",
+)  # fmt: skip
+_mutant(
+    "df-of-another-tokenizer", "frequencies.py",
+    'if tokenizer != self.tokenizer and "none" not in (tokenizer, self.tokenizer):', "if False:", "test_signature.py::test_a_table_of_another_tokenizer_is_refused",
+)  # fmt: skip
+_mutant("df-digest-without-images", "frequencies.py", "str(self.images), self.tokenizer]", "self.tokenizer]", "test_signature.py::test_every_count_matters")
+_mutant(
+    "words-of-two-tables-mixed", "statistics.py",
+    "items = [number[table.items].astype(np.int32) for table", "items = [table.items.astype(np.int32) for table",
+    "test_statistics.py",
+)  # fmt: skip
+_mutant("items-counted-once", "statistics.py", "out[t, items[j]] += 1.0", "out[t, items[j]] = 1.0", "test_statistics.py")
+_mutant("known-of-the-last-table", "statistics.py", "known[number] = table.known", "known[: len(number)] = table.known", "test_statistics.py")
+
+# Files ---------------------------------------------------------------------------------------------------------------
+
+_mutant("unknown-images-are-scored", "io/align.py", "if not subset and (missing or unknown):", "if not subset and missing:", "io/test_io_align.py")
+_mutant("swapped-files-pass", "io/align.py", "if single and most and len(references) > 1:", "if False:", "io/test_io_align.py")
+_mutant("the-first-of-two-rows", "io/captions.py", "if captions[row] != first:", "if False:", "io/test_io_align.py")
+_mutant("repeated-rows-count-twice", "io/captions.py", "        del of_image[1:]", "        pass", "io/test_io_align.py")
+_mutant("the-id-of-the-caption", "io/captions.py", '("image_id", "image", "id")', '("id", "image_id", "image")', "io/test_reading.py")
+_mutant("no-gzip", "io/content.py", "if data.startswith(_GZIP):", "if False:", "io/test_reading.py")
+_mutant("the-last-of-equal-keys", "io/json_formats.py", "if key in seen and seen[key] != item:", "if False:", "io/test_bad_files.py")
+_mutant(
+    "pickles-run-code", "io/frequencies.py",
+    "            return _HARMLESS[module, name]\n", "            return super().find_class(module, name)\n", "test_frequencies.py",
+)  # fmt: skip
+_mutant("arrays-are-not-checked", "io/container.py", 'if _checksum(block) != row["check"]:', "if False:", "test_saved_scores.py::test_every_damaged_byte_is_noticed")
+_mutant(
+    "headers-are-not-checked", "io/container.py",
+    "if len(header) != length or _checksum(header) != check:", "if len(header) != length:", "test_saved_scores.py::test_every_damaged_byte_is_noticed",
+)  # fmt: skip
+_mutant("any-format-is-read", "io/container.py", 'if described["version"] != version:', "if False:", "test_saved_scores.py::test_foreign_files_are_refused")
+_mutant("any-kind-of-file-is-read", "io/container.py", 'if described["kind"] != kind:', "if False:", "test_saved_scores.py::test_foreign_files_are_refused")
+_mutant(
+    "prepared-images-in-one-group", "io/prepared.py",
+    "return (texts[a:b] for a, b in itertools.pairwise(bounds))", "return (texts[: b - a] for a, b in itertools.pairwise(bounds))",
+    "test_references.py::test_the_captions_themselves_come_back",
+)  # fmt: skip
+_mutant(
+    "products-of-another-owner", "io/prepared.py",
+    'memos[row["of"]][tuple(row["key"])]', 'memos["captions"][tuple(row["key"])]', "test_references.py::test_what_the_file_has_is_not_made_again",
+)  # fmt: skip
+_mutant(
+    "prepared-with-another-tokenizer", "references.py",
+    "if tokenizer is not None and tokenizer != found.captions.tokenizer:", "if False:", "test_references.py::test_another_tokenizer_is_refused",
+)  # fmt: skip
+_mutant(
+    "parts-against-their-own-references", "references.py",
+    "        if part:\n", "        if False:\n", "test_saved_scores.py::test_parts_equal_the_whole_bit_for_bit_in_any_order",
+)  # fmt: skip
+
+# Language ------------------------------------------------------------------------------------------------------------
+
+_GRAPHS = "language/test_demo_gold.py::test_graphs_from_the_reference_trees"
+
+_mutant("no-on-top-of", "language/graph.py", '        "on top of",\n', "", _GRAPHS)
+_mutant("no-next-to", "language/graph.py", '        "next to",\n', "", _GRAPHS)
+_mutant("no-agent", "language/graph.py", 'if name == "by" and relation == "nmod" and head in self.passive:', "if False:", _GRAPHS)
+_mutant("adjectives-share-no-subject", "language/graph.py", 'tag.startswith(("VB", "JJ"))', 'tag.startswith("VB")', _GRAPHS)
+_mutant("plurals-in-ies", "language/lemmas.py", 'else word[:-3] + "y"', "else word[:-1]", "language/test_lemmas.py")
+_mutant("no-silent-e", "language/lemmas.py", 'return stem + "e"  # rid-, tak-', "return stem  # rid-, tak-", "language/test_lemmas.py")
+_mutant("trees-without-distance", "language/decode.py", "scores[s, d, h + 1] + distance[away + far]", "scores[s, d, h + 1]", "language/test_decode.py")
+_mutant("the-last-root-wins", "language/decode.py", "complete[0, r, 0] + complete[r, n - 1, 1] + scores[r, 0]", "scores[r, 0]", "language/test_decode.py")
+_mutant("brackets-begin-a-sentence", "language/sentences.py", "while end < len(tokens) and _AFTER_END.fullmatch(tokens[end]):", "while False:", "language/test_parser.py")
+_mutant("test-captions-to-train-on", "language/training/labels.py", 'part_of(line) == part_of(text) == "train"', "True", "language/test_train.py")
+
+# Vectors -------------------------------------------------------------------------------------------------------------
+
+_mutant("the-last-of-equal-words", "vectors/table.py", "self._row.setdefault(word, row)", "self._row[word] = row", "vectors/test_table.py")
+_mutant("codes-without-scales", "vectors/table.py", "        taken *= self._scales[rows][:, None]\n", "", "vectors/test_table.py")
+_mutant("half-known-compounds", "vectors/table.py", "if (rows < 0).any():", "if (rows < 0).all():", "vectors/test_table.py")
+_mutant("vectors-signed-by-name", "vectors/table.py", ", content.of_arrays(self._rows.take(order)))", ")", "test_signature.py::test_word_vectors")
+_mutant("no-way-back-in-transport", "vectors/transport.py", "if flow[i, end] > 0 and before_row[i] < 0 and i != source:", "if False:", "vectors/test_transport.py")
+_mutant("unsigned-bytes-in-subwords", "vectors/fasttext.py", "byte if byte < 128 else byte | 0xFFFFFF00", "byte", "vectors/test_files.py")
+_mutant("batches-out-of-order", "vectors/sentences.py", "result[batch] = self.bert.encode", "result[np.sort(batch)] = self.bert.encode", "vectors/test_sentences.py")
+
+# Scenes and METEOR ----------------------------------------------------------------------------------------------------
+
+_SCENES = "scene/test_demo_gold.py"
+
+_mutant("no-blue", "scene/categories.py", '"beige black blue brown', '"beige black brown', _SCENES)
+_mutant("no-ten", "scene/categories.py", 'eight nine ten"', 'eight nine"', _SCENES)
+_mutant("no-couple", "scene/enhance.py", "number couple bunch", "number bunch", _SCENES)
+_mutant("pronouns-stand-for-nothing", "scene/enhance.py", 'if "PRP" in graph.tags or "PRP$" in graph.tags:', "if False:", "scene/test_enhance.py")
+_mutant("it-stands-for-plurals", "scene/enhance.py", "fitting = SINGULAR if singular else NOUNS", "fitting = NOUNS", "scene/test_enhance.py")
+_mutant("be-is-said", "scene/rules.py", 'return name.removeprefix("be ")', "return name", "scene/test_rules.py", _SCENES)
+_mutant("numbers-behind-nouns", "scene/rules.py", 'if r == "nummod" and c < noun]', 'if r == "nummod"]', "scene/test_rules.py")
+_mutant("the-first-of-two-equally-near", "scene/graph.py", "if similarity >= best:", "if similarity > best:", "scene/test_graph.py")
+_mutant("colours-match-sizes", "scene/match.py", "kind(other) == category and attribute.similar(other)", "attribute.similar(other)", "scene/test_graph.py", _SCENES)
+_mutant("phrases-without-synonyms", "scene/concepts.py", 'synonyms.synsets(word.replace(" ", "_"))\n\n', "synonyms.synsets(word)\n\n", "scene/test_graph.py")
+_mutant("scenes-of-another-parser", "scene/build.py", "parameters = (parser.label, parser.digest, synonyms.digest)", "parameters = (parser.label, synonyms.digest)", "test_references.py::test_scenes_of_another_parser_are_not_taken")
+_mutant("packed-attributes-change-owners", "scene/packed.py", "graph.attribute_concepts[owner].append(concept)", "graph.attribute_concepts[0].append(concept)", "test_references.py::test_scores_from_the_file_are_those_from_the_captions")
+_mutant("concepts-counted-by-mention", "scene/concept_table.py", "counts.update(set(tuples))", "counts.update(tuples)", "scene/test_concept_table.py")
+
+_mutant("another-gamma", "meteor/score.py", "0.85, 0.20, 0.60, 0.75", "0.85, 0.20, 0.50, 0.75", _METEOR)
+_mutant("another-alpha", "meteor/score.py", "0.85, 0.20, 0.60, 0.75", "0.9, 0.20, 0.60, 0.75", _METEOR)
+_mutant("paraphrases-weigh-less", "meteor/score.py", "(1.0, 0.6, 0.8, 0.6)", "(1.0, 0.6, 0.8, 0.5)", _METEOR)
+_mutant("no-chunk-is-complete", "meteor/score.py", "(s[..., 22] == s[..., 1]) & (s[..., 20] == 1)", "(s[..., 22] == s[..., 1])", _METEOR)
+_mutant("abbreviations-before-capitals", "meteor/normalise.py", 'if word in self._always or "a" <= following[:1] <= "z":', "if word in self._always:", _METEOR)
+_mutant("stems-of-equal-words", "meteor/alignment.py", "same = lines.stems[i] == stem and lines.keys[i] != key", "same = lines.stems[i] == stem", "metrics/test_meteor_parts.py", _METEOR)
+_mutant("paraphrases-not-signed", "meteor/resources.py", ", *map(str, checksum_of(data.paraphrases)))", ")", "test_signature.py::test_meteor_paraphrases")
+
+# Measures in general, signatures, tests of significance ------------------------------------------------------------------
+
+_mutant("undefined-counts-as-zero", "measures/base.py", "defined.astype(np.float64)], axis=1)", "np.ones(len(values))], axis=1)", "metrics/test_chair.py", "diversity/sets/test_measures.py")
+_mutant("measures-run-without-references", "measures/base.py", 'if "references" in measure.needs and not corpus.has_references:', "if False:", "test_corpus.py::test_without_references_what_needs_none_is_measured_and_the_rest_refused")
+_mutant("resources-by-label", "measures/resources.py", 'return f"{resource.label}@{resource.digest}"', "return resource.label", "test_signature.py::test_chair")
+_mutant("options-are-dropped", "measures/registry.py", "if key in takes and value is not None", "if key in takes and value is None", "metrics/test_chair.py", "test_frequencies.py")
+_mutant("files-name-any-option", "measures/recipes.py", 'for key, value in recipe["settings"].items() if key in settings}', 'for key, value in recipe["settings"].items()}', "test_saved_scores.py::test_a_file_does_not_say_which_files_to_open")
+_mutant("resources-not-signed", "signature.py", "**{name: in_signature(given) for name, given in measure.resources().items()}", "", "metrics/test_chair.py::test_signatures_name_objects_and_table")
+_mutant("references-signed-by-number", "signature.py", "x{references.sizes}@{references.digest}", "x{references.sizes}", "test_signature.py::test_every_reference_matters")
+_mutant("tokenizer-not-signed", "signature.py", '    fields["tok"] = corpus.tokenizer\n', "", "test_signature.py::test_tokenizers")
+_mutant("subset-not-signed", "signature.py", "    if corpus.left_out:\n", "    if False:\n", "test_scores.py::test_subset_is_in_the_signature")
+_mutant("bootstrap-p-halved", "significance.py", "p = min(1.0, 2 * (against + 1) / (len(differences) + 1))", "p = min(1.0, (against + 1) / (len(differences) + 1))", "test_significance.py")
+_mutant("bootstrap-counts-one-side", "significance.py", "if observed > 0 else int(np.sum(differences >= 0))", "if observed > 0 else int(np.sum(differences <= 0))", "test_significance.py")
+_mutant("intervals-too-narrow", "significance.py", "tail = 100 * (1 - level) / 2", "tail = 100 * (1 - level)", "test_significance.py")
+_mutant("randomisation-p-halved", "significance.py", "return (extreme + 1) / (defined + 1)", "return (extreme + 1) / (defined + 1) / 2", "test_significance.py")
+_mutant("randomisation-one-sided", "significance.py", "np.sum(np.abs(apart) >= observed - 1e-12)", "np.sum(apart >= observed - 1e-12)", "test_significance.py")
+_mutant("holm-is-bonferroni", "significance.py", "np.arange(len(order), 0, -1)", "len(order)", "test_comparison.py::test_holm_by_hand")
+_mutant("holm-may-fall", "significance.py", "np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1))", "p[order] * np.arange(len(order), 0, -1)", "test_comparison.py::test_holm_by_hand")
+_mutant("resampled-texts-stay-biased", "significance.py", "values - np.nanmedian(values) + observed", "values", "test_statistics.py")
+_mutant("differences-of-texts-stay-biased", "significance.py", "    if biased:\n", "    if False:\n", "test_statistics.py")
+_mutant("swapped-texts-stay", "significance.py", "value(both.read(own + n - moved)) - value(both.read(own + moved))", "value(both.read(own + n)) - value(both.read(own + moved))", "test_statistics.py")
+
+# Scores in files, merged, compared ---------------------------------------------------------------------------------------
+
+_mutant("rows-that-do-not-fit", "records.py", "if len(tables[number]) != offsets[-1]:", "if False:", "test_saved_scores.py::test_a_description_that_makes_no_sense_is_one_message")
+_mutant("undefined-is-zero-in-files", "records.py", 'math.nan if row["value"] is None', '0.0 if row["value"] is None', "test_saved_scores.py::test_what_is_undefined_stays_so")
+_mutant("parts-may-overlap", "merging.py", "        if twice:\n", "        if False:\n", "test_saved_scores.py::test_what_does_not_belong_together_is_refused")
+_mutant("parts-in-the-order-given", "merging.py", "        return placed\n", "        return {image: k for k, image in enumerate(ids)}\n", "test_saved_scores.py::test_parts_equal_the_whole_bit_for_bit_in_any_order")
+_mutant("ids-as-text", "merging.py", '(0, int(piece), "")', "(0, 0, piece)", "test_saved_scores.py::test_without_references_images_come_by_id_or_as_told")
+_mutant("unlike-parts-merge", "merging.py", "            if fields:\n", "            if False:\n", "test_saved_scores.py::test_what_does_not_belong_together_is_refused")
+_mutant("formulas-may-change", "scores.py", "if not np.isclose(score.value, record.value, rtol=1e-9, atol=1e-12, equal_nan=True):", "if False:", "test_saved_scores.py::test_a_formula_that_has_changed_since_is_noticed")
+_mutant("captions-weigh-alike", "scores.py", "axis=0) / counts[:, None]", "axis=0)", "test_scores.py")
+_mutant("the-worst-is-the-oracle", "scores.py", "sign = -1.0 if self.measure.higher_is_better else 1.0", "sign = 1.0", "test_scores.py")
+_mutant("significant-without-correction", "comparison.py", "return self.p_corrected <= self.alpha", "return self.p_randomisation <= self.alpha", "test_comparison.py")
+_mutant("ahead-without-significance", "comparison.py", "        if not self.significant:\n", "        if False:\n", "test_comparison.py")
+_mutant("unlike-numbers-are-compared", "comparison.py", "if a.signature != b.signature:", "if False:", "test_comparison.py")
+_mutant("more-is-always-better", "comparison.py", '"B" if (self.difference > 0) == self.higher_is_better else "A"', '"B" if self.difference > 0 else "A"', "test_comparison.py")
+_mutant("images-in-another-order", "paired.py", "return score.image_statistics[self._orders[key]]", "return score.image_statistics", "test_comparison.py")
+_mutant("paired-p-can-be-zero", "paired.py", "float((extreme + 1) / (defined + 1))", "float(extreme / defined)", "test_comparison.py")
+
+# Metrics -------------------------------------------------------------------------------------------------------------
+
+_COCO = "metrics/test_live_coco.py::test_odd_captions", "metrics/test_live_coco.py::test_random_captions_of_demo_words"
+
+_mutant("the-longer-of-two-references", "metrics/bleu.py", "distance * scale + lengths, corpus", "distance * scale + scale - 1 - lengths, corpus", "metrics/test_lexical.py")
+_mutant("bleu-of-nothing", "metrics/bleu.py", "_TINY, _SMALL = 1e-15, 1e-9", "_TINY, _SMALL = 1e-9, 1e-9", *_COCO)
+_mutant("bleu-unclipped", "metrics/bleu.py", "matched += min(most, c_count[j])", "matched += c_count[j] if most else 0", *_COCO)
+_mutant("another-sigma", "metrics/cider.py", "SIGMA = 6.0", "SIGMA = 5.0", *_COCO)
+_mutant("df-floor", "metrics/cider.py", "np.maximum(1.0, counts)", "np.maximum(0.5, counts)", *_COCO)
+_mutant("cider-unclipped", "metrics/cider.py", "if clip and r_weight[j] < weight:", "if False:", *_COCO)
+_mutant("length-in-words", "metrics/cider.py", "np.maximum(corpus.candidates.lengths - 1, 0)[candidate]", "corpus.candidates.lengths[candidate]", *_COCO)
+_mutant("another-beta", "metrics/rouge.py", "BETA = 1.2", "BETA = 1.0", *_COCO)
+_mutant("two-empty-captions-differ", "metrics/rouge.py", "common[(c_length == 0) & (r_length == 0)] = 1", "pass", *_COCO)
+_mutant("meteor-of-the-last-reference", "metrics/meteor.py", "np.maximum.at(best, candidate, scores)", "best[candidate] = scores", "metrics/test_meteor.py", _METEOR)
+_mutant("empty-categories-count", "metrics/spice.py", "(reference > 0).astype(np.float64)", "np.ones_like(f)", "metrics/test_spice.py")
+_mutant("unusual-below-the-middle", "metrics/spice_u.py", "sum(all_values[len(all_values) - number :])", "sum(all_values)", "metrics/test_spice_u.py")
+_mutant("spice-u-is-a-mean", "metrics/spice_u.py", "ratio(2 * f * unique, f + unique)", "(f + unique) / 2", "metrics/test_spice_u.py")
+_mutant("spider-is-a-sum", "metrics/spider.py", "(spice[:, 0] + cider[:, 0]) / 2", "spice[:, 0] + cider[:, 0]", "metrics/test_spice.py")
+_mutant("chair-without-references", "metrics/chair.py", "return [a | b for a, b in zip(from_references", "return [b for a, b in zip(from_references", "metrics/test_chair.py", "metrics/test_chair_words.py")
+_mutant("knives-are-no-knife", "metrics/chair_plurals.py", '("ves", "fe"), ', "", "metrics/test_chair_words.py")
+_mutant("toilet-seats-are-chairs", "metrics/chair_table.py", "if not self.not_beside.get(base, frozenset()).isdisjoint(present):", "if False:", "metrics/test_chair.py")
+_mutant("recall-unclipped", "metrics/unigram_recall.py", "common += min(c_count[i], r_count[j])", "common += c_count[i]", "metrics/test_lexical.py")
+_mutant("long-precision", "metrics/ngram_precision.py", "matches, totals = ngram_matches(corpus, self.n)", "matches, totals = ngram_matches(corpus, 1)", "metrics/test_lexical.py")
+_mutant("wmd-of-the-farthest", "metrics/wmd.py", "            best = min(best, d)\n", "            best = d\n", "metrics/test_vector_metrics.py")
+_mutant("wmd-moves-shared-words", "metrics/wmd.py", "supply[n], row_word[n] = left - right, word_a", "supply[n], row_word[n] = left, word_a", "metrics/test_vector_metrics.py")
+_mutant("stop-words-stay", "metrics/wembsim.py", "use = found & content_words(captions.encoding) if stop_words else found", "use = found", "metrics/test_vector_metrics.py")
+_mutant("sentence-sim-is-a-sum", "metrics/sentence_sim.py", "means = sums / np.maximum(counts, 1)[:, None]", "means = sums", "metrics/test_vector_metrics.py")
+_mutant("chains-unclipped", "metrics/hwcm.py", "sum(min(count, theirs[chain]) for chain", "sum(count for chain", "metrics/test_hwcm.py")
+_mutant("short-chains-count", "metrics/hwcm.py", "            if len(chain) == n:\n", "            if True:\n", "metrics/test_hwcm.py")
+
+# Variety -------------------------------------------------------------------------------------------------------------
+
+_SETS = "diversity/test_demo_plain.py::test_every_measure_of_the_sampled_sets"
+
+_mutant("the-smallest-share", "variety/sets/spectrum.py", "singular.max(axis=-1, initial=0.0), total", "singular.min(axis=-1), total", _SETS)
+_mutant("squares-for-values", "variety/sets/spectrum.py", "singular = np.sqrt(np.maximum(squares, 0.0))", "singular = np.maximum(squares, 0.0)", _SETS)
+_mutant("lsa-without-counts", "variety/sets/lsa.py", "counts = table.count.astype(np.float64)", "counts = (table.count > 0).astype(np.float64)", _SETS)
+_mutant("the-longer-of-two-others", "variety/sets/mbleu.py", "(distance == nearest and lengths[other] < best)", "(distance == nearest and lengths[other] > best)", _SETS)
+_mutant("mbleu-unclipped", "variety/sets/mbleu.py", "np.minimum(most, table.count)", "most", _SETS)
+_mutant("self-cider-without-norms", "variety/sets/caption_kernels.py", "            products *= scale[:, None, :]\n", "", _SETS)
+_mutant("asymmetric-kernels", "variety/sets/caption_kernels.py", "(matrices + np.swapaxes(matrices, -1, -2)) / 2", "matrices", "diversity/sets/test_measures.py")
+_mutant("div-over-different-words", "variety/sets/distinct.py", "share = ratio(distinct_ngrams(captions, self.n), words, 0.0)", "share = ratio(distinct_ngrams(captions, self.n), distinct_ngrams(captions, 1), 0.0)", _SETS)
+_mutant("old-captions-are-new", "variety/sets/distinct.py", "sentences[i] not in state for", "sentences[i] in state for", "diversity/test_demo_plain.py::test_the_share_of_sampled_captions_that_are_new")
+_mutant("beta-for-beta-squared", "variety/sets/accuracy.py", "BETA_SQUARED = 5.0", "BETA_SQUARED = 25.0", "diversity/sets/test_accuracy.py")
+_mutant("the-worst-m", "variety/sets/best.py", "(-1.0 if metric.higher_is_better else 1.0)", "1.0", "diversity/sets/test_accuracy.py")
+_mutant("shorter-segments", "variety/corpus/vocabulary.py", "SEGMENT = 1000", "SEGMENT = 500", "diversity/test_demo_plain.py::test_the_vocabulary_of_a_system")
+_mutant("another-mtld-threshold", "variety/corpus/vocabulary.py", "MTLD_THRESHOLD = 0.72", "MTLD_THRESHOLD = 0.7", "diversity/test_demo_plain.py::test_the_vocabulary_of_a_system")
+_mutant("mtld-one-way", "variety/corpus/vocabulary.py", "items[end - 1 - j] if backwards else items[start + j]", "items[start + j]", "diversity/corpus/test_vocabulary.py")
+_mutant("twice-is-once", "variety/corpus/vocabulary.py", "share((counts == 1).sum(axis=-1)", "share(((counts > 0) & (counts <= 2)).sum(axis=-1)", "diversity/test_demo_plain.py::test_the_vocabulary_of_a_system")
+_mutant("sdsl-of-a-sample", "variety/corpus/vocabulary.py", "np.divide(spread, count, out=", "np.divide(spread, count - 1, out=", "diversity/corpus/test_vocabulary.py::test_numbers_of_a_small_corpus")
+_mutant("everything-is-learnable", "variety/corpus/global_recall.py", "            mask &= self.training > 0\n", "            pass\n", "diversity/corpus/test_words.py")
+_mutant("coverage-of-used-words", "variety/corpus/global_recall.py", "share(used, np.full(np.shape(used), len(sums.table.keys)))", "share(used, used)", "diversity/test_demo_plain.py::test_novelty_coverage_and_negations_of_systems")
+_mutant("recall-of-the-lowest-class", "variety/corpus/local_recall.py", "shares[:, state.top - 1]", "shares[:, 0]", "diversity/corpus/test_analysis.py", "diversity/corpus/test_trees.py")
+_mutant("importance-by-image", "variety/corpus/local_recall.py", "hit = _contained(key, said)", "hit = _contained(key & _LOW, said & _LOW)", "diversity/corpus/test_trees.py")
+_mutant("known-captions-are-novel", "variety/corpus/novelty.py", "training[place] != captions", "training[place] == captions", "diversity/test_demo_plain.py::test_novelty_coverage_and_negations_of_systems")
+_mutant("punctuation-is-novel", "variety/corpus/novelty.py", "            if kept[j]:\n", "            if True:\n", "diversity/corpus/test_vocabulary.py")
+_mutant("overuse-without-sign", "variety/corpus/over_use.py", "sign = np.sign(a / total_a - b / total_b)", "sign = np.ones_like(a)", "diversity/corpus/test_words.py")
+_mutant("compounds-cross-sentences", "variety/corpus/composition.py", "    starts[at] = noun[at]\n", "", "diversity/corpus/test_trees.py")
+_mutant("clauses-are-phrases", "variety/corpus/complexity.py", "frazier[opens[i]] += 0.5", "pass", "diversity/corpus/test_trees.py")
+_mutant("divergence-for-distance", "variety/corpus/pos.py", "np.sqrt(np.maximum(0.0, (_divergence(p, middle) + _divergence(q, middle)) / 2))", "np.maximum(0.0, (_divergence(p, middle) + _divergence(q, middle)) / 2)", "diversity/corpus/test_words.py")
+_mutant("running-is-a-thing", "variety/corpus/tags.py", "    repaired[ing[words] & singular[tags] & _after(noun[tags], inside)] = participle\n", "", "diversity/corpus/test_trees.py")
+_mutant("without-is-no-negation", "variety/corpus/word_lists.py", '"nor", "without", ', '"nor", ', "diversity/corpus/test_words.py")
+_mutant("training-by-file-order", "variety/training_captions.py", "digest.of_lines(sorted(set(self.texts)))", "digest.of_lines(self.texts)", "test_signature.py::test_training_captions")
+
+# People, generated captions, figures, commands ----------------------------------------------------------------------------
+
+_mutant("tau-keeps-its-sign", "human/agreement.py", "* (1.0 if metric.higher_is_better else -1.0)", "", "human/test_agreement.py")
+_mutant("one-rating-per-caption", "human/flickr8k.py", "np.repeat(np.arange(len(rows)), [len(values) for values in ratings])", "np.arange(len(rows))", "human/test_agreement.py")
+_mutant("own-references-stay", "human/flickr8k.py", 'if not row["own_reference"]]', "]", "human/test_agreement.py")
+_mutant("all-neighbours-alike", "generate/synonyms.py", "np.cumsum(chances / chances.sum())", "np.cumsum(np.ones_like(chances) / len(chances))", "generate/test_synonyms.py")
+_mutant("always-switched", "generate/synonyms.py", "table.of(token) if switch < probability else None", "table.of(token)", "generate/test_synonyms.py")
+_mutant("colours-return-unchanged", "report/style.py", "marker = MARKERS[(i + turn) % len(MARKERS)]", "marker = MARKERS[i % len(MARKERS)]", "report/test_style.py")
+_mutant("formulas-in-labels", "report/style.py", 'return line.replace("$", r"\\$")', "return line", "report/test_style.py")
+_mutant("mistakes-exit-with-1", "errors.py", "sys.exit(2)", "sys.exit(1)", "cli/test_cli.py::test_mistakes_get_one_message_and_exit_code_2")
+_mutant("nan-in-json", "cli/output.py", "allow_nan=False", "allow_nan=True", "cli/test_cli.py")
+_mutant("one-file-for-many-systems", "cli/output.py", "if target.name.endswith(SUFFIX) and systems > 1:", "if False:", "cli/test_show.py")
+_mutant("options-of-other-measures-pass", "measures/making.py", "            if option not in known:\n", "            if False:\n", "measures/test_registry.py")

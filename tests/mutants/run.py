@@ -1,0 +1,288 @@
+"""Running the tests against each mutant."""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import hashlib
+import json
+import os
+import py_compile
+import queue
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.mutants import MAKERS, PACKAGE, ROOT, Mutant, Stale
+from tests.mutants.defects import MUTANTS
+
+#: What the suite needs of the repository.
+PARTS = ("src", "tests", "benchmarks", "docs", "tools", "pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile")
+KEPT = ROOT / ".pytest_cache" / "mutants.json"
+#: Seconds after which tests that do not end have noticed something.
+PATIENCE = 1800.0
+
+NOTICED, UNNOTICED, UNCERTAIN, STALE = "noticed", "UNNOTICED", "UNCERTAIN", "STALE"
+
+
+class Result(NamedTuple):
+    """What became of one mutant."""
+
+    name: str
+    outcome: str
+    #: The test that noticed, or what is wrong.
+    by: str
+    seconds: float
+
+
+class Copy:
+    """A copy of the repository, in which one mutant at a time is at work."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "repository"
+        self.root.mkdir()
+        self.folder = folder
+        ignored = shutil.ignore_patterns("__pycache__", "*.nbi", "*.nbc")
+        for part in PARTS:
+            source = ROOT / part
+            if source.is_dir():
+                shutil.copytree(source, self.root / part, ignore=ignored)
+            elif source.exists():
+                shutil.copy2(source, self.root / part)
+        # Byte code that names its source by content: by time and size, as usual, one mutant could be taken for another.
+        for part in ("src", "tests"):
+            compileall.compile_dir(self.root / part, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH)
+        self.output = folder / "output"
+        self.cache = folder / "cache"
+        if (known := ROOT / ".pytest_cache" / "captious").is_dir():
+            shutil.copytree(known, self.cache)
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(self.root / "src"), str(self.root)]),
+            # Compiled kernels are kept from one mutant to the next: their names tell their code (captious.kernels).
+            "NUMBA_CACHE_DIR": str(folder / "numba"),
+            "CAPTIOUS_CACHE": str(self.cache),
+            "CAPTIOUS_DATA": str(folder / "no public data"),
+            # No test uses a plugin, and each of them takes time to load.
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        }
+        command = [sys.executable, "-c", "import captious; print(captious.__file__)"]
+        found = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=True)
+        if not Path(found.stdout.strip()).is_relative_to(self.root):
+            raise SystemExit(f"the tests would import {found.stdout.strip()}, not the copy of the package")
+        server = [sys.executable, str(self.root / "tests" / "mutants" / "server.py")]
+        self._server = subprocess.Popen(
+            server, cwd=self.root, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+
+    def close(self) -> None:
+        """End the process that runs the tests."""
+        assert self._server.stdin is not None
+        self._server.stdin.close()
+        self._server.wait()
+
+    def run(self, tests: Sequence[str], *, to_the_end: bool = False) -> tuple[int, str]:
+        """pytest's exit code, and its output; it stops at the first failure unless told."""
+        assert self._server.stdin is not None and self._server.stdout is not None
+        # The test of this list sees every mutant, because the text to change is gone: that is no notice.
+        arguments = ["-q", "--no-header", "--tb=line", "-rfE", "-p", "no:cacheprovider", "--ignore=tests/test_mutants.py"]
+        arguments += [] if to_the_end else ["-x"]
+        asked = {"arguments": [*arguments, *(f"tests/{test}" for test in tests)], "output": str(self.output), "seconds": PATIENCE}
+        self._server.stdin.write(json.dumps(asked) + "\n")
+        self._server.stdin.flush()
+        code = int(self._server.stdout.readline())
+        if code == -1:
+            return 1, f"FAILED {f'tests/{tests[0]}' if tests else 'tests'} - no end after {PATIENCE:g} s\n"
+        return code, self.output.read_text(encoding="utf-8", errors="replace")
+
+    def judge(self, mutant: Mutant, named: bool) -> Result:
+        """Put a mutant in, run the tests (only those ``named`` for it, if told), and take it out again."""
+        start = time.monotonic()
+
+        def result(outcome: str, by: str) -> Result:
+            return Result(mutant.name, outcome, by, time.monotonic() - start)
+
+        path = self.root / PACKAGE / mutant.file
+        try:
+            original = path.read_text(encoding="utf-8")
+            changed = mutant.applied(original)
+        except (OSError, Stale) as error:
+            return result(STALE, str(error))
+        if mutant.file.startswith(MAKERS):
+            shutil.rmtree(self.cache, ignore_errors=True)
+        path.write_text(changed, encoding="utf-8")
+        try:
+            outcome, by = self._noticed((mutant.tests,) if named else (mutant.tests, ()))
+        finally:
+            path.write_text(original, encoding="utf-8")
+            if mutant.file.startswith(MAKERS):
+                shutil.rmtree(self.cache, ignore_errors=True)
+        return result(outcome, by)
+
+    def _noticed(self, stages: Iterable[Sequence[str]]) -> tuple[str, str]:
+        """Whether the tests notice what is in the copy now, and which of them."""
+        for tests in stages:
+            code, output = self.run(tests)
+            # 0: all passed; 1: some failed; 2: the tests could not even be loaded; 5: there was nothing to run.
+            if code in (1, 2):
+                return NOTICED, failures(output)[0]
+            if code not in (0, 5):
+                return STALE, f"pytest ended with code {code}: {output.strip()[-300:]}"
+        return UNNOTICED, ""
+
+
+def failures(output: str) -> list[str]:
+    """The tests that failed, from pytest's summary."""
+    found = re.findall(r"^(?:FAILED|ERROR) tests/(.+?)(?: - .*)?$", output, re.MULTILINE)
+    return found or [output.strip().splitlines()[-1][:100]]
+
+
+def confirmed(results: Sequence[Result], copy: Copy) -> list[Result]:
+    """The results, without those where the test that noticed fails without the mutant, too."""
+    code, output = copy.run(sorted({result.by for result in results if result.outcome == NOTICED}), to_the_end=True)
+    wrong = failures(output) if code else []
+    if not wrong:
+        return list(results)
+    if not any(result.by in wrong for result in results):
+        raise SystemExit(f"the tests that noticed cannot be run without mutants:\n{output[-3000:]}")
+    return [result._replace(outcome=UNCERTAIN) if result.by in wrong else result for result in results]
+
+
+class Kept:
+    """Results by what they depend on, in a file that is written after each of them."""
+
+    def __init__(self, path: Path, fresh: bool) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._package = _digest(sorted((ROOT / PACKAGE).rglob("*")))
+        self._known: dict[str, list[object]] = {}
+        if not fresh and path.exists():
+            self._known = json.loads(path.read_text(encoding="utf-8"))
+
+    def _key(self, mutant: Mutant) -> str:
+        tests = {ROOT / "tests" / test.partition("::")[0] for test in mutant.tests}
+        files = [file for path in tests for file in (path.rglob("*.py") if path.is_dir() else [path])]
+        return f"{mutant.name} {_digest(sorted(files), repr(mutant), self._package)}"
+
+    def get(self, mutant: Mutant) -> Result | None:
+        """What is known; a mutant that was not noticed is tried again."""
+        found = self._known.get(self._key(mutant))
+        return Result(*found) if found is not None and found[1] == NOTICED else None  # type: ignore[arg-type]
+
+    def add(self, mutant: Mutant, result: Result) -> None:
+        """Keep a result."""
+        with self._lock:
+            self._known[self._key(mutant)] = list(result)
+            self.path.parent.mkdir(exist_ok=True)
+            temporary = self.path.with_suffix(".tmp")
+            temporary.write_text(json.dumps(self._known, indent=1), encoding="utf-8")
+            temporary.replace(self.path)
+
+
+def _digest(files: Iterable[Path], *texts: str) -> str:
+    state = hashlib.blake2b(digest_size=12)
+    for file in files:
+        if file.is_file() and "__pycache__" not in file.parts:
+            state.update(str(file.relative_to(ROOT)).encode() + b"\0" + hashlib.blake2b(file.read_bytes()).digest())
+    for text in texts:
+        state.update(text.encode() + b"\0")
+    return state.hexdigest()
+
+
+def chosen(names: Sequence[str]) -> list[Mutant]:
+    """The mutants asked for; all of them where none is."""
+    wrong = [name for name in names if not any(_is_meant(mutant, name) for mutant in MUTANTS)]
+    if wrong:
+        raise SystemExit(f"no mutant and no room is called {', '.join(wrong)}; --list shows all of them")
+    return [mutant for mutant in MUTANTS if not names or any(_is_meant(mutant, name) for name in names)]
+
+
+def _is_meant(mutant: Mutant, name: str) -> bool:
+    return mutant.name.startswith(name) or mutant.file.startswith(name)
+
+
+def run(mutants: Sequence[Mutant], *, jobs: int, fresh: bool, named: bool) -> list[Result]:
+    """Judge mutants, showing each result as it comes."""
+    kept = Kept(KEPT, fresh)
+    results: list[Result] = []
+    waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
+    todo: list[Mutant] = []
+    for mutant in mutants:
+        known = kept.get(mutant)
+        if known is not None:
+            results.append(known)
+        else:
+            todo.append(mutant)
+            waiting.put(mutant)
+    if results:
+        print(f"{len(results)} of {len(mutants)} mutants were noticed by an earlier run (--fresh tries them again)", flush=True)
+    lock = threading.Lock()
+    with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
+        copies = []
+        for k in range(max(1, min(jobs, len(todo)))):
+            (place := Path(folder) / str(k)).mkdir()
+            copies.append(Copy(place))
+
+        def work(copy: Copy) -> None:
+            while True:
+                try:
+                    mutant = waiting.get_nowait()
+                except queue.Empty:
+                    return
+                found = copy.judge(mutant, named)
+                with lock:
+                    results.append(found)
+                    kept.add(mutant, found)
+                    print(f"{len(results):>3}/{len(mutants)}  {line(found)}", flush=True)
+
+        threads = [threading.Thread(target=work, args=(copy,)) for copy in copies]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        results = confirmed(results, copies[0])
+        by_name = {mutant.name: mutant for mutant in mutants}
+        for result in results:
+            if result.outcome == UNCERTAIN:
+                kept.add(by_name[result.name], result)
+        for copy in copies:
+            copy.close()
+    return results
+
+
+def line(result: Result) -> str:
+    """One line of the table."""
+    return f"{result.name:<44} {result.outcome:<9} {result.seconds:>6.1f} s  {result.by}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description="Which defects of one line does no test notice?")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="mutants, rooms, or how their names begin (default: all)")
+    parser.add_argument("--list", action="store_true", help="list the mutants and the tests that ought to notice")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="copies of the package to work on side by side")
+    parser.add_argument("--named", action="store_true", help="run only the tests that ought to notice, never all of them")
+    parser.add_argument("--fresh", action="store_true", help="forget the results of earlier runs")
+    given = parser.parse_args(arguments)
+    mutants = chosen(given.names)
+    if given.list:
+        for mutant in mutants:
+            print(f"{mutant.room:<13} {mutant.name:<44} {' '.join(mutant.tests)}")
+        print(f"{len(mutants)} mutants in {len({mutant.room for mutant in mutants})} rooms")
+        return 0
+    start = time.monotonic()
+    results = {result.name: result for result in run(mutants, jobs=given.jobs, fresh=given.fresh, named=given.named)}
+    print()
+    for mutant in mutants:
+        print(f"{mutant.room:<13} {line(results[mutant.name])}")
+    counted = Counter(result.outcome for result in results.values())
+    print("\n" + ", ".join(f"{count} {outcome}" for outcome, count in counted.items()) + f"; {time.monotonic() - start:.0f} s")
+    return 0 if set(counted) == {NOTICED} else 1

@@ -1,0 +1,129 @@
+"""Prepared references: frozen, kept in a file, and the same numbers from it as from the captions themselves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import captious
+from captious.data import demo_path
+from captious.errors import InputError
+from captious.io import container, read
+from captious.language.parser import ParsedBatch
+from captious.language.parsers import get
+from captious.references import References
+from captious.scores import Scores
+
+METRICS = "BLEU-4,ROUGE-L,CIDEr-D,METEOR,SPICE,SPICE-Attribute,SPICE-Color,SPICE-U,HWCM-2,CHAIRi"
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("prepared") / "references.prepared"
+    captious.prepare(demo_path("references"), METRICS).save(path)
+    return path
+
+
+def assert_equal(a: Scores, b: Scores) -> None:
+    assert list(a) == list(b)
+    for name in a:
+        assert a[name].signature == b[name].signature
+        assert np.array_equal(a[name].statistics, b[name].statistics), name
+        assert a[name].ids == b[name].ids
+
+
+def test_scores_from_the_file_are_those_from_the_captions(prepared: Path) -> None:
+    raw = captious.score(captious.load(demo_path("references"), demo_path("good")), METRICS)
+    assert_equal(captious.score(captious.load(prepared, demo_path("good")), METRICS), raw)
+    # The second system finds everything made.
+    references = References.read(prepared)
+    for system in ("good", "poor"):
+        raw = captious.score(captious.load(demo_path("references"), demo_path(system)), METRICS)
+        assert_equal(captious.score(captious.load(references, demo_path(system)), METRICS), raw)
+
+
+def test_what_the_file_has_is_not_made_again(prepared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from captious.scene import build
+
+    asked: list[int] = []
+    monkeypatch.setattr(build, "_graphs", lambda captions, *_: asked.append(captions.n_images))
+    references = References.read(prepared)
+    for product in ("n-grams", "document frequencies", "scene graphs"):
+        stored = {**references.captions.encoding.memo.stored, **references.captions.memo.stored}
+        assert any(key[0] == product for key in stored), product
+    corpus = captious.load(references, demo_path("good"))
+    captious.score(corpus, "SPICE,CIDEr-D")
+    assert not asked
+
+
+class Backwards:
+    """Another parser that goes by the same name: it reads captions from the end."""
+
+    label = get().label
+    digest = "00000000"
+
+    def parse_batch(self, captions: Sequence[Sequence[str]], *, jobs: int = 1) -> ParsedBatch:
+        return get().parse_batch([caption[::-1] for caption in captions], jobs=jobs)
+
+
+def test_scenes_of_another_parser_are_not_taken(prepared: Path) -> None:
+    shipped = captious.score(captious.load(prepared, demo_path("good")), "SPICE")["SPICE"]
+    raw = captious.score(captious.load(demo_path("references"), demo_path("good")), "SPICE", parser=Backwards())["SPICE"]
+    found = captious.score(captious.load(prepared, demo_path("good")), "SPICE", parser=Backwards())["SPICE"]
+    assert found.value == raw.value != shipped.value
+    assert found.signature == raw.signature != shipped.signature
+
+
+def test_the_captions_themselves_come_back(prepared: Path) -> None:
+    given, found = read(demo_path("references"), "references"), read(prepared, "references")
+    assert found.ids == given.ids
+    assert [list(group) for group in found.captions] == [list(group) for group in given.captions]
+    opened = References.read(prepared)
+    assert [list(group) for group in opened.file.captions] == [list(group) for group in given.captions]
+    assert [list(opened.file.captions[i]) for i in (0, 7, -1)] == [list(given.captions[i]) for i in (0, 7, -1)]
+    assert opened.captions.digest == References.read(demo_path("references")).captions.digest
+
+
+def test_parts_and_subsets_of_a_prepared_file(prepared: Path, tmp_path: Path) -> None:
+    rows = json.loads(demo_path("good").read_text(encoding="utf-8"))[5:25]
+    some = tmp_path / "some.json"
+    some.write_text(json.dumps(rows))
+    for way in ({"subset": True}, {"part": True}):
+        raw = captious.score(captious.load(demo_path("references"), some, **way), METRICS)
+        assert_equal(captious.score(captious.load(prepared, some, **way), METRICS), raw)
+
+
+def test_another_tokenizer_is_refused(prepared: Path) -> None:
+    with pytest.raises(InputError, match=r"prepared with the tokenizer 'ptb', and 'simple' was asked for; prepare"):
+        captious.load(prepared, demo_path("good"), tokenizer="simple")
+    assert captious.load(prepared, demo_path("good"), tokenizer="ptb").tokenizer == "ptb"
+
+
+def test_damage_is_noticed_in_every_part(tmp_path: Path) -> None:
+    path = tmp_path / "small.prepared"
+    captious.prepare({"1": ["a dog runs"], "2": ["two cats sleep"]}, "BLEU-4,CIDEr-D").save(path)
+    whole = path.read_bytes()
+    opened = container.read(path, "prepared references", 1, "")
+    for name in opened.arrays:
+        row = opened.arrays._rows[name]
+        if not np.prod(row["shape"]):
+            continue
+        at = opened.arrays._start + row["at"]
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with pytest.raises(InputError, match=r"damaged \(its part"):
+            container.read(path, "prepared references", 1, "").arrays[name]
+    path.write_bytes(whole[:-1])
+    with pytest.raises(InputError, match="damaged"):
+        References.read(path)
+
+
+def test_only_whole_references_can_be_kept(tmp_path: Path) -> None:
+    references = References.read(demo_path("references"))
+    part = references.captions.take_images(np.array([0, 1]))
+    with pytest.raises(ValueError, match="encoded by themselves"):
+        References(references.file, part).save(tmp_path / "part.prepared")
+    assert not list(tmp_path.iterdir())
