@@ -91,7 +91,7 @@ class Evil:
         (pickle.dumps(Evil()), "asks for builtins.print"),
         (pickle.dumps({"document_frequency": {("a",): "many"}, "ref_len": 3}), "'many', not a number"),
         (pickle.dumps({"document_frequency": {3: 1.0}, "ref_len": 3}), "not an n-gram"),
-        (pickle.dumps([1, 2]), "pickled list"),
+        (pickle.dumps([1, 2]), "no table of n-grams needs"),
         (pickle.dumps({("a",): 50.0}), "how many images"),
         (b"a dog\n", "line 1: expected an n-gram, a tab and a count"),
         (b"a\t1\na dog\tmany\n", "line 2"),

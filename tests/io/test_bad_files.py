@@ -74,7 +74,7 @@ FILES: dict[str, tuple[bytes, str]] = {
         b'{"id": 1, "caption": "a"}\n{"id": 2, "text": "b"}\n',
         "line 2: 'caption' is missing; this row has 'id', 'text'",
     ),
-    "deep nesting": (b"[" * 200_000, "nested too deeply"),
+    "deep nesting": (b"[" * 200_000, "nested deeper than 100 levels"),
     "a number of 5,000 digits": (b'[{"image_id": ' + b"9" * 5000 + b', "caption": "a"}]', "cannot be read"),
     "null caption": (
         b'[{"image_id": 1, "caption": "a"}, {"image_id": 7, "caption": null}]',
@@ -113,7 +113,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     ),
     "key twice": (
         b'{"1": "a dog", "1": "a cat"}',
-        "the id '1' occurs twice, with different captions ('a dog' and 'a cat')",
+        "'1' occurs twice in one object, with different values ('a dog' and 'a cat')",
     ),
     "half a character": (
         b'{"1": "a \\ud83d dog"}',

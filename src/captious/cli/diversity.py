@@ -195,14 +195,12 @@ def show_agreement(agreed: list[Any]) -> None:
 
 def read_human_scores(path: Path) -> dict[str, dict[str, float]]:
     """``{system: {image: score}}`` from JSON."""
-    import json
     import math
 
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as human scores ({error})") from error
+    from captious.io.content import read_json
+
     shape = 'expected {"system": {"image": score}}'
+    found = read_json(path, f"human scores were {shape}")
     if not isinstance(found, dict) or not found:
         raise InputError(f"{path}: {shape}, found {type(found).__name__}")
     for system, scores in found.items():

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from captious.cache import atomic_write
 from captious.errors import InputError
+from captious.writing import atomic_write
 
 #: How files of saved scores are called.
 SUFFIX = ".scores"

@@ -36,7 +36,7 @@ def parse(
         for text in texts:
             print(text)
         return
-    from captious.cache import atomic_write
+    from captious.writing import atomic_write
 
     with atomic_write(output) as temporary, temporary.open("w", encoding="utf-8") as out:
         for text in texts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from captious.corpus import Corpus
 from captious.errors import InputError
+from captious.io.content import check_lines, decode, loads, read_bytes
 
 
 @dataclass
@@ -75,18 +75,22 @@ def load_flickr8k(data: str | Path, which: str) -> Judgements:
 
 
 def _rows(path: Path, fields: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    if not path.exists():
+        raise InputError(
+            f"{path} is not there; give the folder that holds flickr8k/captions.jsonl.gz, expert.jsonl.gz and "
+            "crowdflower.jsonl.gz"
+        )
     try:
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                row = json.loads(line)
+        lines = decode(read_bytes(path), str(path)).split("\n")
+        check_lines(lines, str(path))
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                row = loads(line, f"{path}, line {number:,}")
+                if not isinstance(row, dict):
+                    raise InputError(f"{path}, line {number:,}: an object was expected, found {line[:60]!r}")
                 missing = [field for field in fields if field not in row]
                 if missing:
                     raise InputError(f"{path}, line {number:,}: no field '{missing[0]}'")
                 yield row
-    except FileNotFoundError as error:
-        raise InputError(
-            f"{path} is not there; give the folder that holds flickr8k/captions.jsonl.gz, expert.jsonl.gz and "
-            "crowdflower.jsonl.gz"
-        ) from error
-    except (OSError, EOFError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except json.JSONDecodeError as error:
         raise InputError(f"{path} cannot be read ({error}); get a fresh copy of the file") from error

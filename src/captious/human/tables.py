@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from captious.cache import atomic_write
 from captious.human.agreement import Agreement
+from captious.writing import atomic_write
 
 
 def as_markdown(found: Sequence[Agreement], path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from captious.errors import InputError, some
+from captious.io.limits import LINE
 
 Role = Literal["references", "predictions"]
 
@@ -76,7 +77,10 @@ class Records:
 
 def show(value: object, limit: int = 60) -> str:
     """A value from the input inside a message: on one line, and not for pages."""
-    shown = repr(value)
+    try:
+        shown = repr(value)
+    except RecursionError:
+        return "…"
     return shown if len(shown) <= limit else f"{shown[:limit]}…"
 
 
@@ -108,6 +112,7 @@ def gather(
     ids = _ids(records, name)
     captions, has_lists = _captions(records, ids, name)
     _refuse_half_characters(records, ids, captions, name)
+    _refuse_long(records, ids, captions, name)
 
     rows: dict[str, list[int]] = {}
     for row, image in enumerate(ids):
@@ -216,6 +221,15 @@ def _refuse_half_characters(records: Records, ids: list[str], captions: list[lis
                         f"(\\u{ord(text[problem.start]):04x}, one half of a surrogate pair, at position {problem.start}); "
                         "write the file again from the original text"
                     ) from None
+
+
+def _refuse_long(records: Records, ids: list[str], captions: list[list[str]], name: str) -> None:
+    limit = LINE.value()
+    if max(max(map(len, ids)), max(len(text) for texts in captions for text in texts)) <= limit:
+        return
+    for row, texts in enumerate(captions):
+        if max(len(text) for text in (*texts, ids[row])) > limit:
+            raise LINE.exceeded(f"{name}, {records.place(row)}")
 
 
 def _check_repeats(

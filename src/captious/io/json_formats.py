@@ -8,6 +8,7 @@ from typing import Any
 
 from captious.errors import InputError, some
 from captious.io.captions import CAPTION_KEYS, ID_KEYS, Records, Role, kind, show
+from captious.io.content import check_depth, loads
 
 
 def parse(text: str, name: str, role: Role) -> Records:
@@ -15,14 +16,12 @@ def parse(text: str, name: str, role: Role) -> Records:
     first_line, _, rest = text.lstrip().partition("\n")
     if rest and not rest.isspace() and first_line[0] == "{":
         try:
-            json.loads(first_line)
-        except (ValueError, RecursionError):
+            loads(first_line, name)
+        except json.JSONDecodeError:
             pass  # an object over several lines (or a mistake, which the whole will show with its line)
         else:
             return _lines(text, name, role)
     value = _loads(text, name)
-    if _is_id_dict(value):
-        value = _without_repeated_keys(text, value, name)
     return from_value(value, name, role)
 
 
@@ -145,7 +144,7 @@ def _coco_annotations(value: Mapping[Any, Any], name: str, role: Role) -> Record
 
 def _loads(text: str, name: str, first_line: int = 1) -> Any:
     try:
-        return json.loads(text)
+        return loads(text, name if first_line == 1 else f"{name}, line {first_line}")
     except json.JSONDecodeError as problem:
         line = problem.lineno + first_line - 1
         hint = ""
@@ -156,48 +155,20 @@ def _loads(text: str, name: str, first_line: int = 1) -> Any:
         raise InputError(
             f"{name}: invalid JSON at line {line}, column {problem.colno}: {problem.msg}{hint}"
         ) from None
-    except (
-        ValueError,
-        RecursionError,
-    ) as problem:  # a number of thousands of digits; brackets a thousand deep
-        reason = "nested too deeply" if isinstance(problem, RecursionError) else str(problem).split(";")[0]
-        raise InputError(
-            f"{name}: JSON that cannot be read at or after line {first_line}: {reason}"
-        ) from None
 
 
 def _lines(text: str, name: str, role: Role) -> Records:
     # Only \n ends a line: str.splitlines would also cut at U+2028 and its kin, which are legal inside JSON strings.
+    check_depth(text, name)
     lines = text.split("\n")
     rows: list[Any] = []
     numbers: list[int] = []
     for number, line in enumerate(lines, 1):
         try:
-            rows.append(json.loads(line))
-        except (ValueError, RecursionError):
+            rows.append(loads(line, f"{name}, line {number}", shallow=True))
+        except json.JSONDecodeError:
             if not line or line.isspace():
                 continue
             _loads(line, name, number)  # fails again, and says where
         numbers.append(number)
     return from_rows(rows, name, role, "jsonl", numbers)
-
-
-def _without_repeated_keys(text: str, value: Mapping[Any, Any], name: str) -> Mapping[Any, Any]:
-    """JSON lets a key occur twice and Python keeps the last one: look again, so that no caption goes missing."""
-
-    def no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
-            seen: dict[str, Any] = {}
-            for key, item in pairs:
-                if key in seen and seen[key] != item:
-                    raise InputError(
-                        f"{name}: the id {show(key)} occurs twice, with different captions "
-                        f"({show(seen[key])} and {show(item)}); give each image one entry, with a list of captions"
-                    )
-                seen[key] = item
-        return made
-
-    again = json.loads(text, object_pairs_hook=no_repeats)
-    assert isinstance(again, dict)
-    return again

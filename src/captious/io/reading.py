@@ -10,8 +10,9 @@ from captious.collector import collector_paused
 from captious.errors import InputError
 from captious.io import json_formats, tables
 from captious.io.captions import CaptionFile, Records, Role, gather, kind
-from captious.io.content import decode, read_bytes
+from captious.io.content import decode, read_bytes, shown_name
 from captious.io.prepared import Grouped, is_prepared, open_captions
+from captious.writing import is_standard
 
 
 def read(source: object, role: Role, several: bool | None = None) -> CaptionFile:
@@ -33,7 +34,8 @@ def read(source: object, role: Role, several: bool | None = None) -> CaptionFile
     with collector_paused():
         if isinstance(source, str | os.PathLike):
             path = Path(source)
-            return gather(_from_file(path, role), str(path), role, several, path)
+            records = _from_file(path, role)
+            return gather(records, shown_name(path), role, several, None if is_standard(path) else path)
         records, name = _from_object(source, role)
         return gather(records, name, role, several)
 
@@ -44,7 +46,7 @@ def _from_file(path: Path, role: Role) -> Records:
         groups: list[object] = list(Grouped(captions.texts, captions.image_offsets))
         return Records(list(captions.ids), groups, lambda i: f"image {i + 1}", "prepared references")
     data = read_bytes(path)
-    name = str(path)
+    name = shown_name(path)
     if data.startswith(b"PAR1"):
         return tables.from_parquet(data, name, role)
     text = decode(data, name)

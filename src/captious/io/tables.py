@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from captious.errors import InputError, MissingExtraError, some
 from captious.io.captions import CAPTION_KEYS, ID_KEYS, Records, Role, show
+from captious.io.content import loads
 
 _DELIMITERS = {"\t": "tsv", ",": "csv", ";": "csv"}
 
@@ -142,8 +143,8 @@ def _cell(cell: str, name: str, line: int) -> object:
     if not cell.startswith("["):
         return cell
     try:
-        found = json.loads(cell)
-    except (ValueError, RecursionError):
+        found = loads(cell, f"{name}, line {line}")
+    except json.JSONDecodeError:
         raise InputError(
             f"{name}, line {line}: a list of captions in a table must be JSON, such as "
             f'["a dog", "a brown dog"]; found {show(cell)}'
