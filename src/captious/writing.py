@@ -59,7 +59,7 @@ def _is_stream(name: str) -> bool:
     if name in _STDOUT or _DESCRIPTOR.fullmatch(name):
         return True
     try:
-        kind = os.stat(name).st_mode
+        kind = Path(name).stat().st_mode
     except FileNotFoundError:
         return False
     except (OSError, ValueError) as error:
@@ -99,7 +99,7 @@ def _stream(name: str) -> Iterator[BinaryIO]:
             yield buffer
             return
         with tempfile.TemporaryFile() as held:  # a stand-in without bytes below it, as notebooks have
-            yield held  # type: ignore[misc]
+            yield held
             held.seek(0)
             sys.stdout.write(held.read().decode("utf-8", "replace"))
         return
@@ -195,8 +195,8 @@ def _remove_stale(path: str) -> None:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.unlink(path)
+            Path(path).unlink()
         finally:
             os.close(handle)
-    elif time.time() - os.stat(path).st_mtime > _OLD:  # pragma: no cover - Windows
-        os.unlink(path)
+    elif time.time() - Path(path).stat().st_mtime > _OLD:  # pragma: no cover - Windows
+        Path(path).unlink()

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from captious.cli import options
-from captious.cli.output import print_table, write_json
+from captious.cli.output import is_taken, print_table, write_json
 
 
 def register(app: typer.Typer) -> None:
@@ -31,6 +31,7 @@ def agreement(
     from captious.measures.making import make_measures
     from captious.progress import track
 
+    quiet = is_taken(json, markdown)
     made = make_measures(metrics, given)
     sets = [load_flickr8k(data, which.strip().casefold()) for which in judgements.split(",")]
     work = [(rated, metric) for rated in sets for metric in made]
@@ -39,7 +40,7 @@ def agreement(
         write_json([item.to_json() for item in found], json)
     if markdown is not None:
         as_markdown(found, markdown)
-    if json == "-":
+    if quiet:
         return
     by_metric = {item.metric: {other.judgements: other for other in found if other.metric == item.metric} for item in found}
     header = ["metric", *(f"{rated.name} (tau-{rated.variant} × 100, {len(rated.rating):,} rows)" for rated in sets)]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from captious.cli import options
-from captious.cli.output import check_target, print_table, save_scores, write_csv, write_json
+from captious.cli.output import check_target, is_taken, print_table, save_scores, write_csv, write_json
 from captious.errors import InputError
 
 #: Rows of the table, before accuracy; the JSON has every measure.
@@ -19,7 +19,7 @@ MEASURES = (
 
 
 def register(app: typer.Typer) -> None:
-    app.command("diversity")(diversity)
+    app.command("diversity")(options.takes_columns(diversity))
 
 
 def diversity(
@@ -73,6 +73,7 @@ def diversity(
     from captious.variety.training import TrainingCaptions
 
     check_target(output, len(samples))
+    quiet = is_taken(json, per_image, output)
     if plots is not None:
         style.pyplot("drawing figures of diversity")  # a missing package is reported before any work
     judged = read_human_scores(human_scores) if human_scores is not None else None
@@ -113,7 +114,7 @@ def diversity(
             },
             json,
         )
-    if json != "-":
+    if not quiet:
         show([*systems, people], [metric.name for metric in metrics], ci=ci)
         if cut:
             show_best(cut, first)

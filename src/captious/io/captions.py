@@ -24,6 +24,10 @@ CAPTION_KEYS: dict[Role, tuple[str, ...]] = {
 }
 
 
+#: The format of lists of captions without ids: an image is known by its place.
+BY_PLACE = "list"
+
+
 class CaptionWarning(UserWarning):
     """Something in the input that was accepted, and that the person should know."""
 
@@ -56,7 +60,7 @@ class CaptionFile:
     def system_name(self) -> str:
         """What tables call a system: the file's name without its endings."""
         name = Path(self.name).name
-        for ending in (".gz", ".json", ".jsonl", ".csv", ".tsv", ".parquet"):
+        for ending in (".gz", ".json", ".jsonl", ".csv", ".tsv", ".txt", ".token", ".parquet"):
             name = name.removesuffix(ending)
         return name
 

@@ -10,6 +10,7 @@ Nothing in such a file is ever executed.
 from __future__ import annotations
 
 import hashlib
+import io
 import itertools
 import json
 import mmap
@@ -22,8 +23,9 @@ from numpy.typing import NDArray
 
 from captious.cache import remember, remembered
 from captious.errors import InputError
+from captious.io.content import read_raw
 from captious.ragged import IntArray, offsets_of
-from captious.writing import atomic_write
+from captious.writing import atomic_write, is_standard
 
 _MAGIC = b"captious"
 _ALIGNMENT = 64
@@ -124,6 +126,11 @@ def _damaged(path: Path, why: str) -> InputError:
     return InputError(f"{path}: damaged ({why}); make the file again")
 
 
+def begins(content: bytes) -> bool:
+    """Whether content begins as these files do."""
+    return content.startswith(_MAGIC)
+
+
 def is_container(path: str | Path) -> bool:
     """Whether a file begins as these files do."""
     try:
@@ -135,11 +142,14 @@ def is_container(path: str | Path) -> bool:
         return False
 
 
-def read(path: str | Path, kind: str, version: int, how: str) -> Container:
-    """Open a file of one kind; ``how`` tells how to make one, for messages."""
+def read(path: str | Path, kind: str, version: int, how: str, content: bytes | None = None) -> Container:
+    """Open a file of one kind; ``how`` tells how to make one, for messages. Its ``content`` may have been read already;
+    that of a pipe or of standard input (``-``) is read into memory."""
     source = Path(path)
+    if content is None and (is_standard(path) or (source.exists() and not source.is_file() and not source.is_dir())):
+        content = read_raw(path)
     try:
-        with source.open("rb") as stream:
+        with source.open("rb") if content is None else io.BytesIO(content) as stream:
             if stream.read(len(_MAGIC)) != _MAGIC:
                 raise InputError(f"{source}: not {_article(kind)}; {how}")
             length = int.from_bytes(stream.read(8), "little")
@@ -161,7 +171,7 @@ def read(path: str | Path, kind: str, version: int, how: str) -> Container:
             stream.seek(0, 2)
             if stream.tell() != start + described["size"]:
                 raise _damaged(source, f"{stream.tell():,} bytes where {start + described['size']:,} were written")
-            mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+            mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if content is None else content
     except OSError as error:
         raise InputError(f"cannot read {source}: {error.strerror or error}") from error
     return Container(source, kind, described["meta"], Arrays(source, mapped, start, described["arrays"]), check)

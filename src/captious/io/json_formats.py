@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from captious.errors import InputError, some
-from captious.io.captions import CAPTION_KEYS, ID_KEYS, Records, Role, kind, show
+from captious.io.captions import ID_KEYS, Records, Role, kind, show
+from captious.io.columns import caption_names, given, id_names, no_caption, no_id
 from captious.io.content import check_depth, loads
 
 
@@ -30,6 +31,8 @@ def from_value(value: object, name: str, role: Role) -> Records:
     if isinstance(value, Mapping):
         if not value:
             raise InputError(f"{name}: there is no caption in it (an empty object)")
+        if _is_karpathy(value):
+            return _karpathy(value, name, role)
         if _is_id_dict(value):
             keys = list(value)
             return Records(keys, list(value.values()), lambda row: f"entry {show(keys[row])}", "dict")
@@ -80,20 +83,18 @@ def from_rows(
 
 def pick_id(row: Mapping[Any, object], name: str, place: str) -> str:
     """The key of the image id: the first known one whose value can be an id."""
-    present = [key for key in ID_KEYS if key in row]
+    present = [key for key in id_names() if key in row]
     for key in present:
         if not isinstance(row[key], Mapping | list | bytes):  # `image` may be the picture itself
             return key
     if present:
         return present[0]
-    raise InputError(
-        f"{name}, {place}: there is no image id ('image_id', 'image' or 'id'); found: {some(map(show, row)) or 'nothing'}"
-    )
+    raise no_id(name, f", {place}", list(row))
 
 
 def pick_caption(row: Mapping[Any, object], name: str, place: str, role: Role) -> str:
     """The key of the caption(s) for this role."""
-    for key in CAPTION_KEYS[role]:
+    for key in caption_names(role):
         if key in row:
             return key
     if "references" in row:
@@ -101,10 +102,7 @@ def pick_caption(row: Mapping[Any, object], name: str, place: str, role: Role) -
             f"{name} has 'references' and no 'caption': it holds references, but predictions were expected; "
             "give the references first, then the predictions"
         )
-    known = " or ".join(f"'{key}'" for key in ("caption", "captions", "references"))
-    raise InputError(
-        f"{name}, {place}: there is no caption ({known}); found: {some(map(show, row)) or 'nothing'}"
-    )
+    raise no_caption(name, f", {place}", list(row))
 
 
 def _is_id_dict(value: object) -> bool:
@@ -115,8 +113,34 @@ def _is_id_dict(value: object) -> bool:
         "images" in value or "info" in value or _rows_of(value)
     ):
         return False
-    has_id = any(key in value for key in ID_KEYS)
-    return not (has_id and any(key in value for key in ("caption", "captions", "references")))
+    has_id = any(key in value for key in (*ID_KEYS, *given().ids))
+    return not (has_id and any(key in value for key in ("caption", "captions", "references", *given().captions)))
+
+
+def _is_karpathy(value: Mapping[Any, Any]) -> bool:
+    """A file of Karpathy's splits (dataset_coco.json, dataset_flickr30k.json, …)."""
+    images = value.get("images")
+    return isinstance(images, list) and bool(images) and isinstance(images[0], Mapping) and "sentences" in images[0]
+
+
+def _karpathy(value: Mapping[Any, Any], name: str, role: Role) -> Records:
+    """Images with their sentences; an image is known by its number in COCO, else by the name of its file."""
+    if role == "predictions":
+        raise InputError(
+            f"{name} is one of Karpathy's files, which hold references, but predictions were expected; "
+            "give the references first, then the predictions"
+        )
+    ids: list[object] = []
+    captions: list[object] = []
+    for number, image in enumerate(value["images"], 1):
+        try:
+            ids.append(image["cocoid"] if "cocoid" in image else image["filename"])
+            captions.append([sentence["raw"] for sentence in image["sentences"]])
+        except (KeyError, TypeError) as error:
+            raise InputError(
+                f"{name}, image {number}: expected 'filename' (or 'cocoid') and 'sentences' with 'raw' text; {error!r}"
+            ) from None
+    return Records(ids, captions, lambda row: f"image {row + 1}", "karpathy")
 
 
 def _rows_of(value: Mapping[Any, Any]) -> bool:

@@ -37,11 +37,11 @@ def read_npz(content: bytes, name: str, what: str) -> dict[str, NDArray[Any]]:
 
 def _array(data: bytes) -> NDArray[Any]:
     stream = io.BytesIO(data)
-    version = np.lib.format.read_magic(stream)  # type: ignore[no-untyped-call]
+    version = np.lib.format.read_magic(stream)
     read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
     if read is None:
         raise ValueError(f"an array of version {version}")
-    shape, by_columns, dtype = read(stream)  # type: ignore[no-untyped-call]
+    shape, by_columns, dtype = read(stream)
     size = math.prod(shape) * dtype.itemsize
     if dtype.kind not in _KINDS or any(side < 0 for side in shape) or size != len(data) - stream.tell():
         raise ValueError(f"an array of {dtype} with the shape {shape} in {len(data):,} bytes")

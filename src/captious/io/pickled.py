@@ -177,7 +177,7 @@ def _look(data, layout, action, stack, memo):  # type: ignore[no-untyped-def]
         low = at
         if argument < _LINE:
             at += argument
-        elif argument == _LINE or argument == _TWO_LINES:
+        elif argument in (_LINE, _TWO_LINES):
             for _ in range(1 + argument - _LINE):
                 while at < size and data[at] != 10:
                     at += 1
@@ -195,7 +195,7 @@ def _look(data, layout, action, stack, memo):  # type: ignore[no-untyped-def]
         if does == _PUSH:
             stack[top] = _SIMPLE
             top += 1
-        elif does == _DROP or does == _DROP_MARK:
+        elif does in (_DROP, _DROP_MARK):
             if top < 1:
                 return place + 1
             top -= 1
@@ -204,7 +204,7 @@ def _look(data, layout, action, stack, memo):  # type: ignore[no-untyped-def]
         elif does == _MARKS:
             stack[top] = _MARK
             top += 1
-        elif does == _TUPLE_MARK or does == _TUPLES:
+        elif does in (_TUPLE_MARK, _TUPLES):
             start = top
             if does == _TUPLES:
                 start = top - (operation - 0x84)
@@ -233,7 +233,7 @@ def _look(data, layout, action, stack, memo):  # type: ignore[no-untyped-def]
         elif does == _DICT:
             stack[top] = _MADE
             top += 1
-        elif does == _DICT_MARK or does == _SET_ITEMS:
+        elif does in (_DICT_MARK, _SET_ITEMS):
             start = top
             while start > 0 and stack[start - 1] != _MARK:
                 start -= 1
@@ -271,7 +271,7 @@ def _look(data, layout, action, stack, memo):  # type: ignore[no-untyped-def]
             top -= 1
         elif does <= _MEMOIZE:
             number = kept
-            if does == _PUT_BYTE or does == _PUT_LONG:
+            if does in (_PUT_BYTE, _PUT_LONG):
                 number = _little(data, low, at)
             elif does == _PUT_LINE:
                 number = _decimal(data, low, at)

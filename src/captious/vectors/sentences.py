@@ -104,7 +104,7 @@ def _unpacked(archive: Path) -> Files:
 
             def make(path: Path) -> None:
                 content = {i.filename: np.frombuffer(packed.read(i), np.uint8) for i in infos}
-                named = digest.of_lines(f"{name} {hashlib.blake2b(data, digest_size=16).hexdigest()}" for name, data in content.items())
+                named = digest.of_lines(f"{name} {hashlib.blake2b(data.data, digest_size=16).hexdigest()}" for name, data in content.items())
                 container.write(path, _KIND, _LAYOUT, {}, {**content, _DIGEST: np.frombuffer(named.encode(), np.uint8)})
 
             return derived(

@@ -41,7 +41,7 @@ def _make(path: Path, source: Path, convert: Converter) -> None:
     # Beside the copy: the vectors may be larger than what a folder for temporary files can take.
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=path.parent) as out:
-        words, dimension = convert(source, out)  # type: ignore[arg-type]
+        words, dimension = convert(source, out)
         size = out.tell()
         if size != 4 * len(words) * dimension:
             raise InputError(f"{source}: {len(words):,} words of {dimension} numbers expected, {size:,} bytes found")
