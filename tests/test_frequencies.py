@@ -96,8 +96,8 @@ class Evil:
         (b"a dog\n", "line 1: expected an n-gram, a tab and a count"),
         (b"a\t1\na dog\tmany\n", "line 2"),
         (b"\xff\xfe\x00", "byte 0"),
-        (b"PK\x03\x04broken", "not a table of document frequencies"),
-        (b"\x1f\x8bbroken", "cannot be read"),
+        (b"PK\x03\x04broken", "a table of document frequencies was expected"),
+        (b"\x1f\x8bbroken", "the gzip file"),
     ],
 )
 def test_bad_tables_are_refused(

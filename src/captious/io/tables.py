@@ -38,10 +38,10 @@ def parse_delimited(text: str, name: str, role: Role) -> Records:
     else:
         try:
             rows, lines = _rows(text, name, delimiter, csv.QUOTE_MINIMAL)
-        except InputError:
+        except InputError as error:
             if delimiter == "\t":  # a TSV that was written without quoting: there, quotes are letters like others
                 rows, lines = _rows(text, name, delimiter, csv.QUOTE_NONE)
-            elif last and _looks_unquoted(text, delimiter, len(header)):
+            elif last and "unexpected end of data" not in str(error) and _looks_unquoted(text, delimiter, len(header)):
                 rows, lines = _unquoted_rows(text, delimiter, len(header), name)
             else:
                 raise
