@@ -135,7 +135,7 @@ def test_standard_input_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"1": "a dog"}')))
     file = read("-", "predictions")
     assert (file.label, list(file.captions)) == ("standard input", [["a dog"]])
-    with pytest.raises(InputError, match="standard input .* can be read only once"):
+    with pytest.raises(InputError, match=r"standard input .* can be read only once"):
         read("-", "references")
 
 

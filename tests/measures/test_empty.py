@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -40,22 +41,27 @@ CASES = {
 }
 
 
+@cache
+def corpus_of(case: str) -> Corpus:
+    """One for all measures, which share what they derive from it."""
+    references, predictions = CASES[case]
+    ids = list(REFERENCES)
+    return Corpus.build(ids, [predictions[i] for i in ids], [references[i] for i in ids], tokenizer="none")
+
+
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", registry.names())
 def test_captions_without_words_have_defined_results(name: str, case: str) -> None:
     """A number within the measure's bounds, or not-a-number where there is none; never an error or a warning of NumPy's."""
-    references, predictions = CASES[case]
     try:
         (measure,) = make_measures(name, {})
     except MissingInputError:
         pytest.skip(f"{name} needs a file")
     except CaptiousError as error:  # an extra that is not installed
         pytest.skip(str(error))
-    ids = list(REFERENCES)
-    corpus = Corpus.build(ids, [predictions[i] for i in ids], [references[i] for i in ids], tokenizer="none")
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        score = captious.score(corpus, [measure])[measure.name]
+        score = captious.score(corpus_of(case), [measure])[measure.name]
         value = score.value
         per_image = np.array(list(score.per_image.values()), dtype=float)
         low, high = score.interval(resamples=20)
@@ -63,6 +69,6 @@ def test_captions_without_words_have_defined_results(name: str, case: str) -> No
     assert described["value"] is None or np.isfinite(described["value"])
     least, most = measure.bounds
     for found in [value, *per_image.tolist()]:
-        assert np.isnan(found) or (least is None or found >= least - 1e-9) and (most is None or found <= most + 1e-9)
+        assert np.isnan(found) or ((least is None or found >= least - 1e-9) and (most is None or found <= most + 1e-9))
         assert not np.isinf(found)
     assert np.isnan(low) or low <= high
