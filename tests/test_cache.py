@@ -164,7 +164,7 @@ def test_compiled_code_that_cannot_be_kept(tmp_path: Path) -> None:
     """There is no folder to keep it in: it works, and says so once."""
     script = tmp_path / "script.py"
     script.write_text(KERNEL.replace("len(total.compiled._cache_hits)", "0") + "\nother = kernel(total.plain).compiled(np.arange(4.0))\n")
-    done = run_kernel(script, NUMBA_CACHE_DIR="/dev/null/nowhere")
+    done = run_kernel(script, NUMBA_CACHE_DIR="/dev/null/nowhere", NUMBA_CACHE_LOCATOR_CLASSES="UserProvidedCacheLocator")
     assert done.stdout == "6.0 0\n", done.stderr
     assert done.stderr.count("compiled code cannot be kept") == 1
     assert "NUMBA_CACHE_DIR" in done.stderr

@@ -84,11 +84,11 @@ class ConceptTable:
             if not text:
                 continue
             count, *item = text.split("\t")
-            if not count.isdecimal() or not 1 <= len(item) <= 3:
+            if not count.isdecimal() or len(count) > 15 or not 1 <= len(item) <= 3:
                 raise InputError(f"{path}, line {line}: expected a count and one to three words, found {text[:80]!r}")
             if tuple(item) in counts:
                 raise InputError(f"{path}, line {line}: {', '.join(item)!r} is listed twice; {_HOW}")
-            counts[tuple(item)] = int(count[:20])
+            counts[tuple(item)] = int(count)
         if len(counts) != number:
             raise InputError(f"{path}: {number} concepts were announced and {len(counts)} found: the file is damaged; {_HOW}")
         try:
