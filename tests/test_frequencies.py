@@ -6,6 +6,7 @@ import collections
 import gzip
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -91,13 +92,13 @@ class Evil:
         (pickle.dumps(Evil()), "asks for builtins.print"),
         (pickle.dumps({"document_frequency": {("a",): "many"}, "ref_len": 3}), "'many', not a number"),
         (pickle.dumps({"document_frequency": {3: 1.0}, "ref_len": 3}), "not an n-gram"),
-        (pickle.dumps([1, 2]), "pickled list"),
+        (pickle.dumps([1, 2]), "no table of n-grams needs"),
         (pickle.dumps({("a",): 50.0}), "how many images"),
         (b"a dog\n", "line 1: expected an n-gram, a tab and a count"),
         (b"a\t1\na dog\tmany\n", "line 2"),
         (b"\xff\xfe\x00", "byte 0"),
-        (b"PK\x03\x04broken", "not a table of document frequencies"),
-        (b"\x1f\x8bbroken", "cannot be read"),
+        (b"PK\x03\x04broken", "a table of document frequencies was expected"),
+        (b"\x1f\x8bbroken", "the gzip file"),
     ],
 )
 def test_bad_tables_are_refused(
@@ -125,3 +126,120 @@ def test_ngrams_that_the_references_do_not_have_count_nothing() -> None:
     words = dict(zip(corpus.candidates.words(0), source.counts(corpus.candidates, 1)[:4].tolist()))
     assert sorted(words.values()) == [0, 0, 2, 2]
     assert sorted(source.counts(corpus.candidates, 2).tolist()) == [0, 0, 0, 2]
+
+
+def doubled(depth: int) -> bytes:
+    """A pickled dictionary whose key is a tuple of twice the same tuple, and so on: hashing it takes 2**depth steps."""
+    program = b"\x80\x02}U\x01a"
+    for number in range(depth):
+        program += b"q" + bytes([number]) + b"h" + bytes([number]) + b"\x86"
+    return program + b"K\x01s."
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        doubled(60),
+        # The class itself gets an attribute, which every later file would meet.
+        b"\x80\x02ccollections\ndefaultdict\nN}(U\x08__init__cbuiltins\nint\nu\x86b.",
+        b"\x80\x02ccollections\ndefaultdict\nN}U\x06updateNs\x86b.",
+        b"\x80\x02" + b"(" * 1000 + b"t" * 999 + b".",
+        b"\x80\x02]q\x00h\x00a.",
+        b"\x80\x02X\xff\xff\xff\x7fa.",
+        b"\x80\x02h\x05.",
+        b"\x80\x02U",
+        b"\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\xff.",
+    ],
+)
+def test_pickles_that_would_hang_or_leave_something_behind(tmp_path: Path, content: bytes) -> None:
+    from captious.io import pickled
+
+    path = tmp_path / "df.p"
+    path.write_bytes(content)
+    before = dict(vars(pickled._Plain)), dict(vars(pickled._Kind))
+    with pytest.raises(captious.InputError, match="was not loaded"):
+        read_frequencies(path, 10)
+    assert (dict(vars(pickled._Plain)), dict(vars(pickled._Kind))) == before
+
+
+@pytest.mark.parametrize("protocol", [0, 1, 2, 3, 4, 5])
+def test_the_look_through_a_pickle_is_the_same_compiled(protocol: int) -> None:
+    from captious.io import pickled
+
+    table = collections.defaultdict(float, {("a", "dog"): 3.0, ("café",): 2.0, ("a",): 1e3})
+    counter = collections.Counter({("a",): 3})
+    for value in (table, counter, {"document_frequency": table, "ref_len": np.float64(12.5)}, [1], {("a", ("b",)): 1}):
+        data = np.frombuffer(pickle.dumps(value, protocol=protocol), np.uint8)
+        room = len(data) + 16
+        found = [
+            form(data, pickled._LAYOUT, pickled._ACTION, np.zeros(room, np.int8), np.zeros(room, np.int8))
+            for form in (pickled._look.plain, pickled._look.compiled)
+        ]
+        assert found[0] == found[1]
+        assert (found[0] == 0) == (value != [1] and ("a", ("b",)) not in value)
+
+
+def test_a_pickled_counter_keeps_its_counts(tmp_path: Path) -> None:
+    path = tmp_path / "df.p"
+    path.write_bytes(pickle.dumps(collections.Counter({("a",): 3, ("a", "dog"): 2})))
+    assert count(read_frequencies(path, 5), "a") == 3
+
+
+@pytest.mark.parametrize("number", ["-1", "nan", "inf", "1e308", "2.5", "9007199254740994"])
+def test_counts_that_are_no_numbers_of_images(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "df.tsv"
+    path.write_text(f"a\t{number}\n")
+    with pytest.raises(captious.InputError, match="the count of"):
+        read_frequencies(path, images=2**53)
+
+
+def test_large_counts_are_stored_as_they_are(tmp_path: Path) -> None:
+    table = FrequencyTable.from_counts([(["a"], 2**31 + 5), (["b"], 3)], 2**40)
+    save_frequencies(table, tmp_path / "df")
+    again = read_frequencies(tmp_path / "df")
+    assert (again.images, count(again, "a"), count(again, "b")) == (2**40, 2**31 + 5, 3)
+    assert again.digest == table.digest
+
+
+def test_words_with_line_breaks_and_ngrams_listed_twice(tmp_path: Path) -> None:
+    with pytest.raises(captious.InputError, match="line break"):
+        FrequencyTable.from_counts([(["a\nb"], 1)], 5)
+    path = tmp_path / "df.tsv"
+    path.write_text("a dog\t1\na dog\t2\n")
+    with pytest.raises(captious.InputError, match="listed twice"):
+        read_frequencies(path, 5)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"counts_1": np.array([-1, 1])}, {"counts_1": np.array([1.5, 2.0])}, {"counts_1": np.array([99, 1])},
+        {"counts_1": np.array([1])}, {"grams_1": np.array([[0], [7]])}, {"grams_1": np.array([[0], [-1]])},
+        {"grams_1": np.array([0, 1])}, {"grams_1": np.array([[0], [0]])}, {"format": np.array([1, 0, 1])},
+        {"format": np.array([1, 5, 99])}, {"format": np.array([9, 5, 1])}, {"words": np.frombuffer(b"\xff\xfe", np.uint8)},
+        {"words": np.frombuffer(b"a\na", np.uint8)}, {"counts_1": np.array(["x", "y"], dtype=object)},
+    ],
+)  # fmt: skip
+def test_archives_that_are_no_tables(tmp_path: Path, change: dict[str, Any]) -> None:
+    arrays = {
+        "format": np.array([1, 5, 1]), "words": np.frombuffer(b"a\nb", np.uint8),
+        "tokenizer": np.frombuffer(b"ptb", np.uint8), "grams_1": np.array([[0], [1]]), "counts_1": np.array([1, 2]),
+    }  # fmt: skip
+    np.savez(tmp_path / "good.npz", **arrays)
+    assert count(read_frequencies(tmp_path / "good.npz"), "b") == 2
+    np.savez(tmp_path / "bad.npz", **{**arrays, **change})
+    with pytest.raises(captious.InputError, match=r"bad\.npz"):
+        read_frequencies(tmp_path / "bad.npz")
+
+
+def test_an_archive_that_promises_more_than_it_has(tmp_path: Path) -> None:
+    import io as streams
+    import zipfile
+
+    header = streams.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<i8", "fortran_order": False, "shape": (10**12,)})
+    path = tmp_path / "df.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("format.npy", header.getvalue() + bytes(16))
+    with pytest.raises(captious.InputError, match="damaged"):
+        read_frequencies(path)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import sys
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -17,6 +18,10 @@ class CaptiousError(Exception):
 
 class InputError(CaptiousError, ValueError):
     """A file, caption, id, name or option that cannot be used."""
+
+
+class WriteError(InputError):
+    """A file that cannot be written."""
 
 
 class MissingInputError(InputError):
@@ -40,7 +45,7 @@ def one_message() -> Iterator[None]:
     try:
         yield
     except CaptiousError as error:
-        print(f"captious: {error}", file=sys.stderr)
+        print(f"captious: {printable(str(error))}", file=sys.stderr)
         sys.exit(2)
 
 
@@ -51,6 +56,22 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if not near:
         return ""
     return "; did you mean " + " or ".join(f"'{by_fold[fold]}'" for fold in near) + "?"
+
+
+def printable(text: str) -> str:
+    """Text with everything that would steer a terminal written out: ``\\x1b`` for an escape, ``\\u202e`` for a turn of direction.
+
+    Letters, marks and spaces stay as they are, so that captions in any script can be read.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or unicodedata.category(c) == "Zs" else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    if character == "\u200d":  # joins letters of Indic scripts and parts of emoji
+        return character
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def some(items: Iterable[object], limit: int = 5) -> str:

@@ -22,6 +22,11 @@ from captious.text.vocabulary import Vocabulary
 
 MAX_N = 4
 
+#: Counts beyond this could not all be told apart as floating-point numbers, and no corpus has that many images.
+LARGEST = 2**53
+#: The longest n-grams a table may hold.
+_LONGEST = 16
+
 
 @kernel
 def _count_images(number, offsets, image_of, last, out):  # type: ignore[no-untyped-def]
@@ -98,13 +103,9 @@ class FrequencyTable(DocumentFrequencies):
         self, words: Sequence[str], grams: Mapping[int, NDArray[np.int32]], counts: Mapping[int, NDArray[np.int64]],
         images: int, tokenizer: str = "ptb",
     ) -> None:  # fmt: skip
-        largest = max((int(column.max(initial=0)) for column in counts.values()), default=0)
-        if images < max(1, largest):
-            raise InputError(f"a table of {images} images cannot count an n-gram in {largest} of them")
+        self.grams, self.table = _checked(words, grams, counts, images)
         self.vocabulary = Vocabulary(words)
         self.vocabulary.freeze()
-        self.grams = dict(grams)
-        self.table = dict(counts)
         self.images = images
         self.tokenizer = tokenizer
         self._memo = Memo()
@@ -132,6 +133,8 @@ class FrequencyTable(DocumentFrequencies):
         rows: dict[int, list[Sequence[str]]] = {}
         numbers: dict[int, list[float]] = {}
         for gram, count in counts:
+            if not 0 <= count <= LARGEST or count != round(count):
+                raise InputError(f"the count of {' '.join(gram)[:80]!r} is {count}; counts are whole numbers of images")
             rows.setdefault(len(gram), []).append(gram)
             numbers.setdefault(len(gram), []).append(count)
         if not rows:
@@ -140,7 +143,7 @@ class FrequencyTable(DocumentFrequencies):
             n: vocabulary.encode([word for gram in listed for word in gram]).reshape(-1, n)
             for n, listed in rows.items()
         }
-        whole = {n: np.rint(np.asarray(column)).astype(np.int64) for n, column in numbers.items()}
+        whole = {n: np.asarray(column).astype(np.int64) for n, column in numbers.items()}
         return cls(vocabulary.words, grams, whole, images, tokenizer)
 
     def counts(self, captions: Captions, n: int) -> NDArray[np.int64]:
@@ -190,6 +193,33 @@ class FrequencyTable(DocumentFrequencies):
                     keys ^= keys >> np.uint64(29)
                 total += keys.sum(dtype=np.uint64)
         return digest.of_lines([f"{int(total):016x}", str(self.images), self.tokenizer])
+
+
+def _checked(
+    words: Sequence[str], grams: Mapping[int, NDArray[np.integer]], counts: Mapping[int, NDArray[np.integer]], images: int
+) -> tuple[dict[int, NDArray[np.int32]], dict[int, NDArray[np.int64]]]:
+    """The columns of a table as they are kept; refused is what is no table, whoever made it."""
+    if not 1 <= images <= LARGEST:
+        raise InputError(f"a table of {images:,} images is impossible")
+    if any("\n" in word for word in words):
+        raise InputError(f"the word {next(w for w in words if chr(10) in w)[:40]!r} has a line break in it")
+    if len(set(words)) < len(words):
+        raise InputError("a word is listed twice in the vocabulary")
+    for n in grams:
+        rows, column = np.asarray(grams[n]), np.asarray(counts.get(n, ()))
+        if not 1 <= n <= _LONGEST or rows.shape != (len(column), n) or column.ndim != 1 or {rows.dtype.kind, column.dtype.kind} - set("iu"):
+            raise InputError(f"its {n}-grams are damaged: {rows.shape} words for {column.shape} counts")
+        if rows.size and not (rows.min() >= 0 and rows.max() < len(words)):
+            raise InputError(f"its {n}-grams are damaged: they have words that are not in its vocabulary")
+        if column.size and (column.min() < 0 or column.max() > images):
+            raise InputError(f"a table of {images:,} images cannot count an n-gram in {int(column.max()):,} of them, nor in {int(column.min()):,}")
+        keys = np.sort(pack(rows.ravel().astype(np.int32), n, len(words))[::n]) if n <= MAX_N else rows[:0, 0]
+        if np.any(keys[1:] == keys[:-1]):
+            raise InputError(f"one of its {n}-grams is listed twice")
+    return (
+        {n: np.asarray(rows).astype(np.int32, copy=False) for n, rows in grams.items()},
+        {n: np.asarray(counts[n]).astype(np.int64, copy=False) for n in grams},
+    )
 
 
 def _hash(word: str) -> int:

@@ -37,7 +37,7 @@ class Kernel:
     @cached_property
     def compiled(self) -> Form:
         """The Numba form: compiled on first use, cached on disk, releasing the GIL."""
-        import numba
+        from captious.compiling import compiled
 
         plain: Any = self.plain
         # Numba resolves names through the function's globals and cannot see through this wrapper, so the copy it
@@ -52,8 +52,7 @@ class Kernel:
         # Numba notices when this function's own file changes, not when a kernel or a constant that it takes from
         # another file does. The cache is kept under the function's name, so the name tells all that is compiled in.
         copy.__qualname__ = f"{plain.__qualname__}_{self.digest}"
-        compiled: Form = numba.njit(cache=True, nogil=True)(copy)
-        return compiled
+        return compiled(copy, nogil=True)
 
     @cached_property
     def digest(self) -> str:

@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterable, Iterator, Sized
 from typing import TypeVar
 
+from captious.errors import printable
+
 T = TypeVar("T")
 
 #: Work that ends sooner than this shows nothing.
@@ -31,10 +33,12 @@ def track(iterable: Iterable[T], description: str, total: int | None = None) -> 
     else:
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(description, total=total, completed=done)
+        # The name of a file in it may hold anything.
+        task = bar.add_task(escape(printable(description)), total=total, completed=done)
         for item in iterator:
             yield item
             bar.advance(task)

@@ -74,7 +74,7 @@ FILES: dict[str, tuple[bytes, str]] = {
         b'{"id": 1, "caption": "a"}\n{"id": 2, "text": "b"}\n',
         "line 2: 'caption' is missing; this row has 'id', 'text'",
     ),
-    "deep nesting": (b"[" * 200_000, "nested too deeply"),
+    "deep nesting": (b"[" * 200_000, "nested deeper than 100 levels"),
     "a number of 5,000 digits": (b'[{"image_id": ' + b"9" * 5000 + b', "caption": "a"}]', "cannot be read"),
     "null caption": (
         b'[{"image_id": 1, "caption": "a"}, {"image_id": 7, "caption": null}]',
@@ -100,12 +100,12 @@ FILES: dict[str, tuple[bytes, str]] = {
     "fraction as id": (b'[{"image_id": 1.5, "caption": "a"}]', "the image id is the number 1.5"),
     "truth value as id": (b'[{"image_id": true, "caption": "a"}]', "the image id is the truth value true"),
     "no id": (
-        b'[{"img": 1, "caption": "a"}]',
-        "there is no image id ('image_id', 'image' or 'id'); found: 'img', 'caption'",
+        b'[{"picture": 1, "caption": "a"}]',
+        "there is no image id ('image_id', 'image', 'id', 'filename', …); found: 'picture', 'caption'",
     ),
     "no caption": (
-        b'[{"image_id": 1, "text": "a"}]',
-        "there is no caption ('caption' or 'captions' or 'references'); found: 'image_id', 'text'",
+        b'[{"image_id": 1, "words": "a"}]',
+        "there is no caption ('caption', 'captions' or 'references', …); found: 'image_id', 'words'",
     ),
     "rows in a wrapper": (
         b'{"results": [{"image_id": 1, "caption": "a"}]}',
@@ -113,7 +113,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     ),
     "key twice": (
         b'{"1": "a dog", "1": "a cat"}',
-        "the id '1' occurs twice, with different captions ('a dog' and 'a cat')",
+        "'1' occurs twice in one object, with different values ('a dog' and 'a cat')",
     ),
     "half a character": (
         b'{"1": "a \\ud83d dog"}',
@@ -131,19 +131,19 @@ FILES: dict[str, tuple[bytes, str]] = {
     "references table as predictions": (b"image_id,references\n1,a\n", "'references' and no 'caption'"),
     "plain text": (b"a dog on a sofa\na cat in a box\n", "neither JSON nor a table's header"),
     "table without captions": (
-        b"image_id,text\n1,a\n",
-        "no column with captions ('caption', 'captions' or 'references'); the columns are 'image_id', 'text'",
+        b"image_id,words\n1,a\n",
+        "no caption ('caption', 'captions' or 'references', …); found: 'image_id', 'words'; name the column with --caption-column",
     ),
     "table without ids": (
         b"name\tcaption\n1\ta\n",
-        "no column with the image id ('image_id', 'image' or 'id'); the columns are 'name', 'caption'",
+        "no image id ('image_id', 'image', 'id', 'filename', …); found: 'name', 'caption'; name the column with --id-column",
     ),
-    "table without header": (b"1,a dog\n2,a cat\n", "the columns are '1', 'a dog'"),
+    "table without header": (b"1,a dog\n2,a cat\n", "found: '1', 'a dog'"),
     "table without rows": (b"image_id,caption\n", "no rows"),
     "column twice": (b"id,caption,caption\n1,a,b\n", "the column 'caption' occurs twice"),
     "comma in a caption": (
-        b"id,caption\n1,a dog\n2,a dog, sleeping\n",
-        "line 3: 3 fields, but the header has 2 ('id', 'caption'); a caption that contains the separator must be quoted",
+        b"caption,id\na dog,1\na dog, sleeping,2\n",
+        "line 3: 3 fields, but the header has 2 ('caption', 'id'); a caption that contains the separator must be quoted",
     ),
     "field missing": (b"id,caption\n1\n", "line 2: 1 fields, but the header has 2"),
     "open quote": (b'id,caption\n1,"a dog\n2,a cat\n', "not valid CSV"),
@@ -191,7 +191,7 @@ def test_nothing_there(tmp_path: Path) -> None:
         (b"bytes", "a value of type bytes"),
         ({}, "an empty object"),
         ([], "an empty list"),
-        (["a dog"], r"dict\(enumerate\(captions\)\)"),
+        ([1, 2], "an object such as"),
         ({"1": None}, "entry '1': the caption of image '1' is null"),
         ({(1, 2): "a"}, r"entry \(1, 2\): the image id is a list of 2"),
         (pd.DataFrame({"id": [1, 2], "caption": ["a", None]}), "row 2: the caption of image '2' is"),
@@ -201,7 +201,7 @@ def test_nothing_there(tmp_path: Path) -> None:
             "row 2: the image id is a missing",
         ),
         (pd.DataFrame({"id": [1], "caption": [3]}), "row 1: the caption of image '1' is the number 3"),
-        (pd.DataFrame({"id": [1], "text": ["a"]}), "<data frame>: there is no column with captions"),
+        (pd.DataFrame({"id": [1], "words": ["a"]}), "<data frame>: there is no caption"),
         (pd.DataFrame([[1, "a", "b"]], columns=["id", "caption", "caption"]), "occurs twice"),
     ],
 )

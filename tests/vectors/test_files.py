@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -82,11 +83,18 @@ def test_a_file_is_converted_once_and_a_broken_copy_is_made_again(
     _file.cache_clear()
     get(path)
     assert not calls
-    (copy,) = own_cache.glob("vectors/*/vectors.f32")
-    copy.write_bytes(copy.read_bytes()[:-4])
-    _file.cache_clear()
-    np.testing.assert_allclose(get(path).lookup(WORDS)[0], rows, atol=1e-6)
-    assert calls
+    (copy,) = (entry for entry in own_cache.glob("vectors/*") if entry.suffix != ".lock")
+    whole = copy.read_bytes()
+    for place in (70, len(whole) // 2, len(whole) - 1):
+        calls.clear()
+        # The time of the last change is set back: what tells is that the file was touched at all, and then its content.
+        before = copy.stat()
+        copy.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        os.utime(copy, ns=(before.st_atime_ns, before.st_mtime_ns))
+        _file.cache_clear()
+        np.testing.assert_allclose(get(path).lookup(WORDS)[0], rows, atol=1e-6)
+        assert calls
+        assert copy.read_bytes() == whole
 
 
 def test_a_copy_of_a_file_has_the_same_signature(tmp_path: Path, rows: np.ndarray) -> None:
@@ -102,6 +110,21 @@ def test_changed_content_is_not_taken_from_the_cache(tmp_path: Path, rows: np.nd
     second = get(write_glove(path, rows + 1))
     assert first.digest != second.digest
     np.testing.assert_allclose(second.lookup(WORDS)[0], rows + 1, atol=1e-6)
+
+
+def test_a_number_changed_in_the_middle_of_a_large_file_is_noticed(tmp_path: Path) -> None:
+    """The time of the last change, the size, the first and the last megabyte stay the same."""
+    path = tmp_path / "glove.txt"
+    path.write_text("".join(f"word{i:07d} 1.5 2.5\n" for i in range(120_000)))
+    first = get(path)
+    before = path.stat()
+    content = path.read_bytes()
+    place = content.index(b"word0060000 1.5") + 12
+    path.write_bytes(content[:place] + b"9" + content[place + 1 :])
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    second = get(path)
+    assert first.digest != second.digest
+    assert second.lookup(["word0060000"])[0][0, 0] == 9.5
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
+from contextlib import suppress
 from importlib import import_module
 
 import typer
 
 from captious._version import __version__
-from captious.errors import one_message
+from captious.errors import one_message, printable
 
 #: Modules of this package with a ``register(app)``; the order is that of the help page.
 COMMANDS = [
@@ -47,20 +49,35 @@ def main() -> None:
     warnings.showwarning = _show_warning
     try:
         with one_message():
-            app()
+            try:
+                app()
+            finally:
+                sys.stdout.flush()
     except BrokenPipeError:
         # The reader of our output (head, less) has seen enough.
         sys.stderr.close()
         sys.exit(141)
+    except OSError as error:
+        # A full disk behind standard output, a temporary folder that is gone.
+        where = f" {error.filename}" if error.filename else ""
+        _give_up(f"captious: cannot read or write{printable(where)}: {error.strerror or error}")
     except KeyboardInterrupt:
         print("captious: interrupted", file=sys.stderr)
         sys.exit(130)
 
 
+def _give_up(message: str) -> None:
+    print(message, file=sys.stderr)
+    # What is left in the buffer cannot be written either: nobody shall try again when the interpreter ends.
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(2)
+
+
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
     """Our own warnings as one line; others (of libraries) only where Python was asked to show them."""
     if category.__module__.startswith("captious") or sys.warnoptions:
-        print(f"captious: warning: {message}", file=sys.stderr)
+        print(f"captious: warning: {printable(str(message))}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from captious.cli.output import print_table, write_json
 
 
 def register(app: typer.Typer) -> None:
-    app.command("chair")(chair)
+    app.command("chair")(options.takes_columns(chair))
 
 
 def chair(

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from captious.cli import options
-from captious.cli.output import SUFFIX, number, print_table, write_json
+from captious.cli.output import SUFFIX, is_taken, number, print_table, write_json
 from captious.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
-    app.command("compare")(options.takes_measure_options(compare))
+    app.command("compare")(options.takes_columns(options.takes_measure_options(compare)))
 
 
 def compare(
@@ -64,7 +64,7 @@ def compare(
     )  # fmt: skip
     if json is not None:
         write_json({**({"references": str(references)} if references is not None else {}), **found.to_json()}, json)
-    if json != "-":
+    if not is_taken(json):
         show(found)
 
 

@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from captious.cli import options
+from captious.cli.output import say
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A table made by 'captious concepts build'.")]
 
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(help="Make and look into concept frequencies for SPICE-U.", no_args_is_help=True)
-    group.command("build")(build)
+    group.command("build")(options.takes_columns(build))
     group.command("show")(show)
     app.add_typer(group, name="concepts")
 
@@ -38,7 +39,7 @@ def build(
     graphs = reference_graphs(captions, get_parser(options.parser_choice(parser, grammar)), synonyms)
     table = ConceptTable.of(graph.tuples for graph in graphs)
     table.save(output)
-    print(f"{output}: {table.images:,} images, {len(table.counts):,} concepts, digest {table.digest}")
+    say(f"{output}: {table.images:,} images, {len(table.counts):,} concepts, digest {table.digest}", output)
 
 
 def show(

@@ -9,10 +9,11 @@ import typer
 
 from captious.cli import options
 from captious.cli.output import print_table, write_json
+from captious.errors import printable
 
 
 def register(app: typer.Typer) -> None:
-    app.command("corpus")(corpus)
+    app.command("corpus")(options.takes_columns(corpus))
 
 
 def corpus(
@@ -78,7 +79,7 @@ def show(result: Any, words: int, *, ci: bool = False) -> None:
 
 
 def _words(report: Any, limit: int) -> None:
-    print(f"\n{report.name}")
+    print(f"\n{printable(report.name)}")
     lists = [
         ("over-used", [row["word"] for row in report.over_used]),
         ("under-used", [row["word"] for row in report.under_used]),
@@ -87,7 +88,7 @@ def _words(report: Any, limit: int) -> None:
     for name in report.omitted_locally:
         lists.append((f"missed, {name.replace('_', ' ')}", [row[0] for row in report.omitted_locally[name]]))
     for name, found in lists:
-        print(f"  {name + ':':26s} {', '.join(found[:limit]) or '–'}")
+        print(f"  {name + ':':26s} {printable(', '.join(found[:limit])) or '–'}")
 
 
 def _pieces(header: list[str], rows: list[list[str]]) -> list[list[int]]:

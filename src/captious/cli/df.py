@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from captious.cli import options
+from captious.cli.output import say
 
 Out = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the table.")]
 
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(help="Make and import document frequencies for CIDEr.", no_args_is_help=True)
-    group.command("build")(build)
+    group.command("build")(options.takes_columns(build))
     group.command("import")(import_table)
     group.command("show")(show)
     app.add_typer(group, name="df")
@@ -28,7 +29,7 @@ def build(references: options.References, output: Out, tokenizer: options.Tokeni
 
     table = FrequencyTable.build(References.read(references, tokenizer).captions)
     save_frequencies(table, output)
-    _describe(output, table)
+    _describe(output, table, output)
 
 
 def import_table(
@@ -41,7 +42,7 @@ def import_table(
 
     table = read_frequencies(source, images)
     save_frequencies(table, output)
-    _describe(output, table)
+    _describe(output, table, output)
 
 
 def show(source: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
@@ -51,9 +52,9 @@ def show(source: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
     _describe(source, read_frequencies(source))
 
 
-def _describe(path: Path, table: object) -> None:
+def _describe(path: Path, table: object, output: Path | None = None) -> None:
     from captious.frequencies import FrequencyTable
 
     assert isinstance(table, FrequencyTable)
     sizes = ", ".join(f"{len(table.table[n]):,} {n}-grams" for n in sorted(table.table))
-    print(f"{path}: {table.images:,} images; {sizes}; df:{table.label}@{table.digest}")
+    say(f"{path}: {table.images:,} images; {sizes}; df:{table.label}@{table.digest}", output)

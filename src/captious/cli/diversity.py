@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from captious.cli import options
-from captious.cli.output import check_target, print_table, save_scores, write_csv, write_json
+from captious.cli.output import check_target, is_taken, print_table, save_scores, write_csv, write_json
 from captious.errors import InputError
 
 #: Rows of the table, before accuracy; the JSON has every measure.
@@ -19,7 +19,7 @@ MEASURES = (
 
 
 def register(app: typer.Typer) -> None:
-    app.command("diversity")(diversity)
+    app.command("diversity")(options.takes_columns(diversity))
 
 
 def diversity(
@@ -73,6 +73,7 @@ def diversity(
     from captious.variety.training_captions import TrainingCaptions
 
     check_target(output, len(samples))
+    quiet = is_taken(json, per_image, output)
     if plots is not None:
         style.pyplot("drawing figures of diversity")  # a missing package is reported before any work
     judged = read_human_scores(human_scores) if human_scores is not None else None
@@ -113,7 +114,7 @@ def diversity(
             },
             json,
         )
-    if json != "-":
+    if not quiet:
         show([*systems, people], [metric.name for metric in metrics], ci=ci)
         if cut:
             show_best(cut, first)
@@ -195,14 +196,12 @@ def show_agreement(agreed: list[Any]) -> None:
 
 def read_human_scores(path: Path) -> dict[str, dict[str, float]]:
     """``{system: {image: score}}`` from JSON."""
-    import json
     import math
 
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as human scores ({error})") from error
+    from captious.io.content import read_json
+
     shape = 'expected {"system": {"image": score}}'
+    found = read_json(path, f"human scores were {shape}")
     if not isinstance(found, dict) or not found:
         raise InputError(f"{path}: {shape}, found {type(found).__name__}")
     for system, scores in found.items():

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from captious.cli.output import is_taken
 from captious.cli.score import show as show_table
 from captious.cli.show import SavedScores
 
@@ -26,4 +27,5 @@ def merge(
     whole = Scores.merge(files, name=name)
     whole.save(output)
     images = len(dict.fromkeys(image for score in whole.values() for image in score.ids))
-    show_table([whole], title=f"{images:,} images from {len(files)} parts")
+    if not is_taken(output):
+        show_table([whole], title=f"{images:,} images from {len(files)} parts")

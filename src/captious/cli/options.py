@@ -59,6 +59,33 @@ Options = Annotated[
 ]
 
 
+CaptionColumn = Annotated[
+    str | None,
+    typer.Option("--caption-column", metavar="NAME", help="Column (or key) with the captions; NAME,NAME: the first one present."),
+]
+IdColumn = Annotated[
+    str | None, typer.Option("--id-column", metavar="NAME", help="Column (or key) with the image's id; NAME,NAME: the first one present.")
+]
+
+
+def takes_columns(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that reads captions the options ``--caption-column`` and ``--id-column``."""
+    signature = inspect.signature(command, eval_str=True)
+    added = [_parameter("caption_column", CaptionColumn), _parameter("id_column", IdColumn)]
+
+    @functools.wraps(command)
+    def run(*, caption_column: str | None = None, id_column: str | None = None, **values: Any) -> None:
+        from captious.io import columns
+
+        with columns(caption_column, id_column):
+            command(**values)
+
+    parameters = [*signature.parameters.values(), *added]
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
 def takes_measure_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command a flag for each option that measures declare, and ``--option NAME=VALUE`` for any.
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from captious.cache import atomic_write
-from captious.errors import InputError
+from captious.errors import InputError, printable
+from captious.writing import atomic_write, is_standard
 
 #: How files of saved scores are called.
 SUFFIX = ".scores"
@@ -19,11 +19,8 @@ SUFFIX = ".scores"
 def write_json(data: Any, target: str) -> None:
     """Write JSON to a file (atomically) or, for ``-``, to standard output."""
     text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
-    if target == "-":
-        sys.stdout.write(text + "\n")
-        return
     with atomic_write(target) as temporary:
-        temporary.write_text(text + "\n", encoding="utf-8")
+        temporary.write_bytes((text + "\n").encode("utf-8", "backslashreplace"))
 
 
 def write_text(text: str, target: str) -> None:
@@ -36,17 +33,46 @@ def write_text(text: str, target: str) -> None:
 
 
 def write_csv(rows: Sequence[Sequence[Any]], target: str | Path) -> None:
-    """Write rows as CSV, atomically."""
+    """Write rows as CSV, atomically; ``-`` is standard output."""
     import csv
 
-    with atomic_write(target) as temporary, temporary.open("w", encoding="utf-8", newline="") as handle:
-        csv.writer(handle).writerows(rows)
+    with (
+        atomic_write(target) as temporary,
+        temporary.open("w", encoding="utf-8", errors="backslashreplace", newline="") as handle,
+    ):
+        csv.writer(handle).writerows([_inert(cell) for cell in row] for row in rows)
+
+
+def _inert(cell: Any) -> Any:
+    """A cell that a spreadsheet shows and does not run: text that would be a formula gets an apostrophe in front."""
+    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
+
+
+def is_taken(*targets: str | Path | None) -> bool:
+    """Whether one of the outputs goes to standard output, so that nothing else may be printed there."""
+    taken = [target for target in targets if is_standard(target)]
+    if len(taken) > 1:
+        raise InputError("standard output ('-') can take one output; give the others as files")
+    return bool(taken)
+
+
+def say(text: str, *targets: str | Path | None) -> None:
+    """Say something about what was written: on standard output, or beside it if the output itself went there."""
+    print(printable(text), file=sys.stderr if is_taken(*targets) else sys.stdout)
 
 
 def check_target(target: Path | None, systems: int) -> None:
     """Refuse, before any work, one file for the scores of several systems; and what was meant as an option."""
     if target is None:
         return
+    if is_standard(target) and systems > 1:
+        raise InputError(f"standard output ('-') takes the scores of one system, and there are {systems}; give a folder")
     if "=" in target.name and not target.name.endswith(SUFFIX):
         raise InputError(f"-o names the file or folder for the scores; an option of a metric is written --option {target}")
     if target.name.endswith(SUFFIX) and systems > 1:
@@ -55,7 +81,7 @@ def check_target(target: Path | None, systems: int) -> None:
 
 def save_scores(results: Sequence[Any], target: Path, *, texts: bool = True) -> list[Path]:
     """Save scores: one system to ``NAME.scores``, any number into a folder."""
-    if target.name.endswith(SUFFIX):
+    if target.name.endswith(SUFFIX) or is_standard(target):
         paths = [target]
     else:
         # A system may be called anything; a file may not.
@@ -105,13 +131,13 @@ def print_table(
         rows = [[name, *cells] for name, cells in zip(header[1:], columns[1:])]
         best = [[False, *row] for row in marks[1:]] if marks is not None else None
         header = [header[0], *columns[0]]
-    table = Table(title=title or None, title_justify="left", header_style="bold")
+    table = Table(title=Text(printable(title), style="table.title") if title else None, title_justify="left", header_style="bold")
     for k, name in enumerate(header):
-        table.add_column(name, justify="left" if k in text else "right", no_wrap=k == 0)
+        table.add_column(Text(printable(name)), justify="left" if k in text else "right", no_wrap=k == 0)
     for i, row in enumerate(rows):
         cells = []
         for j, cell in enumerate(row):
             marked = best is not None and best[i][j]
-            cells.append(Text(cell + ("*" if marked else ""), style="bold green" if marked else ""))
+            cells.append(Text(printable(cell) + ("*" if marked else ""), style="bold green" if marked else ""))
         table.add_row(*cells)
     console.print(table)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +11,7 @@ from captious.cli import options
 
 
 def register(app: typer.Typer) -> None:
-    app.command("parse")(parse)
+    app.command("parse")(options.takes_columns(parse))
 
 
 def parse(
@@ -34,36 +33,32 @@ def parse(
     from captious.language import parse as parse_captions
     from captious.language.conllu import render
     from captious.language.parsers import get as get_parser
+    from captious.writing import atomic_write, is_standard
 
     names, captions = _captions(file)
     batch = get_parser(options.parser_choice(parser, grammar)).parse_batch
     texts = render(parse_captions(captions, jobs=jobs, tokenizer=tokenizer, batch=batch), names, trees=tree)
-    if output is None:
+    if output is None or is_standard(output):
         for text in texts:
             print(text)
         return
-    from captious.cache import atomic_write
-
-    with atomic_write(output) as temporary, temporary.open("w", encoding="utf-8") as out:
+    with atomic_write(output) as temporary, temporary.open("w", encoding="utf-8", errors="backslashreplace") as out:
         for text in texts:
             print(text, file=out)
 
 
 def _captions(file: Path) -> tuple[list[str], list[str]]:
     """Names and texts: lines are named by their number, captions of an image by its id and their number."""
-    from captious.io import read
-    from captious.io.content import decode, read_bytes
+    from captious.io.content import check_lines, decode, read_bytes, shown_name
+    from captious.io.reading import read_content
 
-    if str(file) == "-":
-        text = decode(sys.stdin.buffer.read(), "standard input")
-    else:
-        data = read_bytes(file)
-        if data[:4] == b"PAR1" or data.lstrip()[:1] in (b"{", b"[") or file.suffix in (".csv", ".tsv"):
-            found = read(file, "references")
-            pairs = [(f"{i}.{n}", c) for i, captions in zip(found.ids, found.captions) for n, c in enumerate(captions, 1)]
-            return [name for name, _ in pairs], [caption for _, caption in pairs]
-        text = decode(data, str(file))
-    lines = text.split("\n")
+    data = read_bytes(file)
+    if data[:4] == b"PAR1" or data.lstrip()[:1] in (b"{", b"[") or file.suffix in (".csv", ".tsv"):
+        found = read_content(data, file, "references")
+        pairs = [(f"{i}.{n}", c) for i, captions in zip(found.ids, found.captions) for n, c in enumerate(captions, 1)]
+        return [name for name, _ in pairs], [caption for _, caption in pairs]
+    lines = decode(data, shown_name(file)).split("\n")
+    check_lines(lines, shown_name(file))
     if lines and not lines[-1]:
         lines.pop()
     return [str(number) for number in range(1, len(lines) + 1)], [line.rstrip("\r") for line in lines]

@@ -8,10 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from captious.cli import options
+from captious.cli.output import is_taken, say
 
 
 def register(app: typer.Typer) -> None:
-    app.command("prepare")(options.takes_measure_options(prepare))
+    app.command("prepare")(options.takes_columns(options.takes_measure_options(prepare)))
 
 
 def prepare(
@@ -34,7 +35,9 @@ def prepare(
     prepared.save(output)
     captions = prepared.captions
     kept = sorted({key[0] for memo in (captions.encoding.memo, captions.memo) for key, _ in memo.products()})
-    print(
-        f"{output}: {len(prepared):,} images x {captions.sizes} references, {output.stat().st_size / 1e6:,.1f} MB; "
-        f"{', '.join(kept) if kept else 'no products'}; refs:{captions.digest}"
+    size = f"{output.stat().st_size / 1e6:,.1f} MB; " if output.is_file() and not is_taken(output) else ""
+    say(
+        f"{output}: {len(prepared):,} images x {captions.sizes} references, {size}"
+        f"{', '.join(kept) if kept else 'no products'}; refs:{captions.digest}",
+        output,
     )

@@ -8,6 +8,7 @@ import typer
 
 from captious.cli import options
 from captious.cli.output import write_json
+from captious.errors import printable
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -45,7 +46,7 @@ def scene(
         console.print("no tuples: the caption has no noun")
         return
     for item in graph.tuples:
-        console.print(f"({', '.join(item)})", soft_wrap=True)
+        console.print(printable(f"({', '.join(item)})"), soft_wrap=True)
     console.print()
     console.print(_tree(graph))
 
@@ -58,11 +59,11 @@ def _tree(graph: SceneGraph) -> Tree:
     names = graph.objects
     tree = Tree(Text("scene", style="dim"), guide_style="dim")
     for i, name in enumerate(names):
-        branch = tree.add(Text(name, style="bold cyan"))
+        branch = tree.add(Text(printable(name), style="bold cyan"))
         for attribute in graph.attribute_concepts[i]:
-            branch.add(Text(attribute.name, style="green"))
+            branch.add(Text(printable(attribute.name), style="green"))
         for (subject, target), relations in graph.relation_concepts.items():
             if subject == i:
                 for relation in relations:
-                    branch.add(Text.assemble((relation.name, "yellow"), " → ", (names[target], "cyan")))
+                    branch.add(Text.assemble((printable(relation.name), "yellow"), " → ", (printable(names[target]), "cyan")))
     return tree

@@ -8,12 +8,20 @@ from typing import Annotated, Any
 import typer
 
 from captious.cli import options
-from captious.cli.output import check_target, number, print_table, save_scores, write_csv, write_json
-from captious.errors import InputError
+from captious.cli.output import (
+    check_target,
+    is_taken,
+    number,
+    print_table,
+    save_scores,
+    write_csv,
+    write_json,
+)
+from captious.errors import InputError, printable
 
 
 def register(app: typer.Typer) -> None:
-    app.command("score")(options.takes_measure_options(score))
+    app.command("score")(options.takes_columns(options.takes_measure_options(score)))
 
 
 def score(
@@ -43,6 +51,7 @@ def score(
     from captious.scores import Score, Scores
 
     check_target(output, len(predictions))
+    quiet = is_taken(json, per_image, output)
     if subset and part:
         raise InputError("--subset scores against the references of the images that both have, --part against all; give one of them")
     # Made first: a typing mistake or a missing package is reported before files are read.
@@ -61,7 +70,7 @@ def score(
         write_per_image(results, per_image)
     if json is not None:
         write_json({"references": str(references), "systems": [r.to_json(per_image=True, ci=ci) for r in results]}, json)
-    if json != "-":
+    if not quiet:
         show(results, ci=ci)
         if signature:
             print_signatures(results, ci=ci)
@@ -106,7 +115,7 @@ def print_signatures(results: list[Any], *, ci: bool = False) -> None:
                 score = scores[name]
                 made.setdefault(score.interval_signature() if ci else str(score.signature), []).append(scores.system)
         for signature, systems in made.items():
-            print(signature if len(made) == 1 else f"{', '.join(systems)}: {signature}")
+            print(printable(signature if len(made) == 1 else f"{', '.join(systems)}: {signature}"))
 
 
 def _cell(score: Any, ci: bool) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from captious.cli import options
-from captious.cli.output import write_json
+from captious.cli.output import is_taken, write_json
 from captious.cli.score import print_signatures, write_per_image
 from captious.cli.score import show as show_table
 
@@ -33,6 +33,7 @@ def show(
     from captious.comparison import only, saved_names
     from captious.scores import Scores
 
+    quiet = is_taken(json, per_image)
     results = [Scores.load(path) for path in files]
     if metrics is not None:
         results = [only(found, saved_names(metrics, found)) for found in results]
@@ -40,7 +41,7 @@ def show(
         write_per_image(results, per_image)
     if json is not None:
         write_json({"systems": [found.to_json(per_image=True, ci=ci) for found in results]}, json)
-    if json != "-":
+    if not quiet:
         show_table(results, ci=ci)
         if signature:
             print_signatures(results, ci=ci)

@@ -22,15 +22,14 @@ def tokenize(
     ] = False,
 ) -> None:
     """Tokenize captions as the COCO tools do, one line per line."""
-    from captious.io.content import decode, read_bytes
+    from captious.io.content import check_lines, decode, read_bytes, shown_name
     from captious.progress import track
     from captious.text.ptb import tokenize_batch
+    from captious.writing import STANDARD
 
-    if file is None:
-        text = decode(sys.stdin.buffer.read(), "standard input")
-    else:
-        text = decode(read_bytes(file), str(file))
-    lines = text.split("\n")
+    source = file or Path(STANDARD)
+    lines = decode(read_bytes(source), shown_name(source)).split("\n")
+    check_lines(lines, shown_name(source))
     if lines[-1] == "":
         lines.pop()
     for start in track(range(0, len(lines), _AT_ONCE), "tokenizing"):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from captious.io.align import Aligned, align
 from captious.io.captions import CaptionFile, CaptionWarning, Role
+from captious.io.columns import columns
 from captious.io.reading import read
 
-__all__ = ["Aligned", "CaptionFile", "CaptionWarning", "Role", "align", "read"]
+__all__ = ["Aligned", "CaptionFile", "CaptionWarning", "Role", "align", "columns", "read"]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from captious.errors import InputError, some
-from captious.io.captions import CaptionFile, CaptionWarning, show
+from captious.io.captions import BY_PLACE, CaptionFile, CaptionWarning, show
 
 
 class Aligned(NamedTuple):
@@ -28,6 +29,8 @@ def align(references: CaptionFile, predictions: CaptionFile, subset: bool = Fals
     are taken. Files in the wrong role are refused.
     """
     _check_roles(references, predictions)
+    _check_places(references, predictions)
+    predictions = _renamed(references, predictions)
     predicted = dict(zip(predictions.ids, predictions.captions))
     common = [image in predicted for image in references.ids]
     n_common = sum(common)
@@ -51,6 +54,55 @@ def align(references: CaptionFile, predictions: CaptionFile, subset: bool = Fals
         ids = [image for image, kept in zip(references.ids, common) if kept]
         texts = [captions for captions, kept in zip(references.captions, common) if kept]
     return Aligned(ids, texts, [predicted[image] for image in ids], missing)
+
+
+#: How COCO names its pictures: the number of the image follows the name of the set, filled up with zeros.
+_COCO_FILE = re.compile(r"COCO_[a-z]+\d{4}_0*(\d+)")
+_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
+
+
+def plain_id(image: str) -> str:
+    """An image's id without folder, ending and filling: ``val2014/COCO_val2014_000000000042.jpg`` is 42."""
+    name = re.split(r"[/\\\\]", image)[-1]
+    for ending in _ENDINGS:
+        if name.lower().endswith(ending):
+            name = name[: -len(ending)]
+            break
+    found = _COCO_FILE.fullmatch(name)
+    if found:
+        return found[1]
+    return name.lstrip("0") or "0" if name.isascii() and name.isdecimal() else name
+
+
+def _renamed(references: CaptionFile, predictions: CaptionFile) -> CaptionFile:
+    """The predictions under the ids that the references use, where one side names files and the other numbers."""
+    known = set(references.ids)
+    if all(image in known for image in predictions.ids):
+        return predictions
+    plain = {plain_id(image): image for image in references.ids}
+    own = [plain_id(image) for image in predictions.ids]
+    # Two images that would become one are better left apart.
+    if len(plain) < len(references.ids) or len(set(own)) < len(own):
+        return predictions
+    renamed = [plain.get(name, image) for name, image in zip(own, predictions.ids)]
+    return replace(predictions, ids=renamed)
+
+
+def _check_places(references: CaptionFile, predictions: CaptionFile) -> None:
+    """Lists without ids go together with each other, item by item, and with nothing else."""
+    by_place = [file.format == BY_PLACE for file in (references, predictions)]
+    if not any(by_place):
+        return
+    if not all(by_place):
+        raise InputError(
+            f"{(references if by_place[0] else predictions).label} is a list of captions without ids, and the other side has "
+            "ids; give both as lists in the same order, or both with ids: {id: caption}"
+        )
+    if len(references) != len(predictions):
+        raise InputError(
+            f"{len(references):,} images have references and {len(predictions):,} have predictions; two lists without ids "
+            "must be of the same length, in the same order"
+        )
 
 
 def _check_roles(references: CaptionFile, predictions: CaptionFile) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from captious.errors import InputError, some
+from captious.io.limits import LINE
 
 Role = Literal["references", "predictions"]
 
@@ -21,6 +22,10 @@ CAPTION_KEYS: dict[Role, tuple[str, ...]] = {
     "references": ("references", "captions", "caption"),
     "predictions": ("caption", "captions"),
 }
+
+
+#: The format of lists of captions without ids: an image is known by its place.
+BY_PLACE = "list"
 
 
 class CaptionWarning(UserWarning):
@@ -55,7 +60,7 @@ class CaptionFile:
     def system_name(self) -> str:
         """What tables call a system: the file's name without its endings."""
         name = Path(self.name).name
-        for ending in (".gz", ".json", ".jsonl", ".csv", ".tsv", ".parquet"):
+        for ending in (".gz", ".json", ".jsonl", ".csv", ".tsv", ".txt", ".token", ".parquet"):
             name = name.removesuffix(ending)
         return name
 
@@ -76,7 +81,10 @@ class Records:
 
 def show(value: object, limit: int = 60) -> str:
     """A value from the input inside a message: on one line, and not for pages."""
-    shown = repr(value)
+    try:
+        shown = repr(value)
+    except RecursionError:
+        return "…"
     return shown if len(shown) <= limit else f"{shown[:limit]}…"
 
 
@@ -108,6 +116,7 @@ def gather(
     ids = _ids(records, name)
     captions, has_lists = _captions(records, ids, name)
     _refuse_half_characters(records, ids, captions, name)
+    _refuse_long(records, ids, captions, name)
 
     rows: dict[str, list[int]] = {}
     for row, image in enumerate(ids):
@@ -216,6 +225,15 @@ def _refuse_half_characters(records: Records, ids: list[str], captions: list[lis
                         f"(\\u{ord(text[problem.start]):04x}, one half of a surrogate pair, at position {problem.start}); "
                         "write the file again from the original text"
                     ) from None
+
+
+def _refuse_long(records: Records, ids: list[str], captions: list[list[str]], name: str) -> None:
+    limit = LINE.value()
+    if max(max(map(len, ids)), max(len(text) for texts in captions for text in texts)) <= limit:
+        return
+    for row, texts in enumerate(captions):
+        if max(len(text) for text in (*texts, ids[row])) > limit:
+            raise LINE.exceeded(f"{name}, {records.place(row)}")
 
 
 def _check_repeats(

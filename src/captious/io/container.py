@@ -10,6 +10,7 @@ Nothing in such a file is ever executed.
 from __future__ import annotations
 
 import hashlib
+import io
 import itertools
 import json
 import mmap
@@ -20,9 +21,11 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.cache import atomic_write
+from captious.cache import remember, remembered
 from captious.errors import InputError
+from captious.io.content import read_raw
 from captious.ragged import IntArray, offsets_of
+from captious.writing import atomic_write, is_standard
 
 _MAGIC = b"captious"
 _ALIGNMENT = 64
@@ -69,11 +72,13 @@ def write(path: str | Path, kind: str, version: int, meta: Mapping[str, Any], ar
 class Container:
     """An opened file: ``meta``, and arrays that are checked when they are first looked at."""
 
-    def __init__(self, path: Path, kind: str, meta: dict[str, Any], arrays: Arrays) -> None:
+    def __init__(self, path: Path, kind: str, meta: dict[str, Any], arrays: Arrays, check: str = "") -> None:
         self.path = path
         self.kind = kind
         self.meta = meta
         self.arrays = arrays
+        #: The checksum of the header, and with it, because it holds the others, of all.
+        self.check = check
 
     def texts(self, name: str) -> Texts:
         """Texts that were written as :func:`text_arrays` gives them."""
@@ -87,6 +92,11 @@ class Arrays(Mapping[str, NDArray[Any]]):
         self._path, self._mapped, self._start = path, mapped, start
         self._rows = {row["name"]: row for row in rows}
         self._opened: dict[str, NDArray[Any]] = {}
+        self._trusted = False
+
+    def trust(self) -> None:
+        """Take the arrays as they are: somebody has checked them."""
+        self._trusted = True
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         if name not in self._opened:
@@ -106,7 +116,7 @@ class Arrays(Mapping[str, NDArray[Any]]):
         dtype, shape, at = np.dtype(row["type"]), tuple(row["shape"]), self._start + row["at"]
         size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
         block = memoryview(self._mapped)[at : at + size + (-size % _ALIGNMENT)]
-        if _checksum(block) != row["check"]:
+        if not self._trusted and _checksum(block) != row["check"]:
             raise _damaged(self._path, f"its part '{row['name']}' does not have its checksum")
         values: NDArray[Any] = np.frombuffer(block[:size], dtype=dtype).reshape(shape)
         return values
@@ -116,20 +126,30 @@ def _damaged(path: Path, why: str) -> InputError:
     return InputError(f"{path}: damaged ({why}); make the file again")
 
 
+def begins(content: bytes) -> bool:
+    """Whether content begins as these files do."""
+    return content.startswith(_MAGIC)
+
+
 def is_container(path: str | Path) -> bool:
     """Whether a file begins as these files do."""
     try:
+        if not Path(path).is_file():  # a pipe can be read once only, and not by us
+            return False
         with Path(path).open("rb") as stream:
             return stream.read(len(_MAGIC)) == _MAGIC
     except (OSError, ValueError):  # a NUL in the name, say: whoever reads the file says so
         return False
 
 
-def read(path: str | Path, kind: str, version: int, how: str) -> Container:
-    """Open a file of one kind; ``how`` tells how to make one, for messages."""
+def read(path: str | Path, kind: str, version: int, how: str, content: bytes | None = None) -> Container:
+    """Open a file of one kind; ``how`` tells how to make one, for messages. Its ``content`` may have been read already;
+    that of a pipe or of standard input (``-``) is read into memory."""
     source = Path(path)
+    if content is None and (is_standard(path) or (source.exists() and not source.is_file() and not source.is_dir())):
+        content = read_raw(path)
     try:
-        with source.open("rb") as stream:
+        with source.open("rb") if content is None else io.BytesIO(content) as stream:
             if stream.read(len(_MAGIC)) != _MAGIC:
                 raise InputError(f"{source}: not {_article(kind)}; {how}")
             length = int.from_bytes(stream.read(8), "little")
@@ -151,10 +171,27 @@ def read(path: str | Path, kind: str, version: int, how: str) -> Container:
             stream.seek(0, 2)
             if stream.tell() != start + described["size"]:
                 raise _damaged(source, f"{stream.tell():,} bytes where {start + described['size']:,} were written")
-            mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+            mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if content is None else content
     except OSError as error:
         raise InputError(f"cannot read {source}: {error.strerror or error}") from error
-    return Container(source, kind, described["meta"], Arrays(source, mapped, start, described["arrays"]))
+    return Container(source, kind, described["meta"], Arrays(source, mapped, start, described["arrays"]), check)
+
+
+def open_kept(path: Path, kind: str, version: int) -> dict[str, NDArray[Any]] | None:
+    """All arrays of a kept file, or nothing if it is missing, damaged, or of another kind or version.
+
+    Every byte is checked, unless it was checked before and nobody touched the file since.
+    """
+    try:
+        opened = read(path, kind, version, "make it again")
+        if remembered(path) == opened.check:
+            opened.arrays.trust()
+            return dict(opened.arrays)
+        arrays = dict(opened.arrays)
+    except (InputError, KeyError, OSError):
+        return None
+    remember(path, opened.check)
+    return arrays
 
 
 def _described(source: Path, header: bytes) -> dict[str, Any]:

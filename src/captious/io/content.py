@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import os
+import re
+import sys
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+
+import numpy as np
 
 from captious.errors import InputError, did_you_mean
+from captious.io.limits import CONTENT, DEPTH, LINE
+from captious.writing import is_standard
 
 _GZIP = b"\x1f\x8b"
+_BLOCK = 1 << 22
 _PICKLE = "a Python pickle, which is not read because it could run code; save the captions as JSON"
 _OTHER_KINDS = {
     b"PK\x03\x04": "a ZIP archive (or a spreadsheet); unpack it, or save the sheet as CSV",
@@ -26,34 +36,99 @@ _OTHER_KINDS = {
 }
 
 
-def read_bytes(path: Path) -> bytes:
-    """The content of a file, decompressed when it is gzip."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file{_near(path)}") from None
-    except IsADirectoryError:
-        raise InputError(f"{path} is a folder; give a file with captions") from None
-    except (OSError, ValueError) as problem:  # no permission, a name too long, a NUL in the name
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise InputError(f"{str(path)[:200]!r} cannot be read: {reason}") from None
-    if data.startswith(_GZIP):
-        try:
-            data = gzip.decompress(data)
-        except EOFError:
-            raise InputError(
-                f"{path}: the gzip file ends too early (truncated); copy or download it again"
-            ) from None
-        except (OSError, zlib.error) as problem:
-            raise InputError(
-                f"{path}: the gzip file is damaged ({problem}); copy or download it again"
-            ) from None
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The content of a file of text, decompressed when it is gzip; ``-`` is standard input."""
+    data = read_raw(path)
+    name = shown_name(path)
     for magic, what in _OTHER_KINDS.items():
         if data.startswith(magic):
-            raise InputError(f"{path} is {what}")
+            raise InputError(f"{name} is {what}")
     if not data.strip():
-        raise InputError(f"{path} is empty")
+        raise InputError(f"{name} is empty")
     return data
+
+
+def read_raw(path: str | os.PathLike[str]) -> bytes:
+    """The content of any file, decompressed when it is gzip, and within the limits; ``-`` is standard input."""
+    source, name = Path(path), shown_name(path)
+    try:
+        if is_standard(path):
+            return _limited(_standard_input(), name)
+        with source.open("rb") as stream:
+            return _limited(stream, name)
+    except FileNotFoundError:
+        raise InputError(f"{name}: there is no such file{_near(source)}") from None
+    except IsADirectoryError:
+        raise InputError(f"{name} is a folder; give a file with captions") from None
+    except (OSError, ValueError) as problem:  # no permission, a name too long, a NUL in the name
+        if isinstance(problem, InputError):
+            raise
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise InputError(f"{str(path)[:200]!r} cannot be read: {reason}") from None
+
+
+def shown_name(path: str | os.PathLike[str]) -> str:
+    """What messages call a file."""
+    return "standard input" if is_standard(path) else os.fspath(path)
+
+
+_standard_taken = False
+
+
+def _standard_input() -> BinaryIO:
+    global _standard_taken
+    if _standard_taken:
+        raise InputError("standard input ('-') can be read only once; give the other input as a file")
+    _standard_taken = True
+    return sys.stdin.buffer
+
+
+def _limited(stream: BinaryIO, name: str) -> bytes:
+    """The bytes of a stream, a block at a time, so that a file that unpacks to ten thousand times its size is stopped early."""
+    limit = CONTENT.value()
+    start = stream.read(2)
+    whole = _Rejoined(start, stream)
+    if start != _GZIP:
+        if stream.seekable() and not is_standard(name):
+            if stream.seek(0, os.SEEK_END) > limit:
+                raise CONTENT.exceeded(name)
+            stream.seek(0)
+            return stream.read()
+        return _collected(whole, limit, name)
+    try:
+        with gzip.GzipFile(fileobj=whole) as unpacked:  # type: ignore[arg-type,unused-ignore]
+            return _collected(unpacked, limit, name)
+    except EOFError:
+        raise InputError(f"{name}: the gzip file ends too early (truncated); copy or download it again") from None
+    except (gzip.BadGzipFile, zlib.error) as problem:
+        raise InputError(f"{name}: the gzip file is damaged ({problem}); copy or download it again") from None
+
+
+def _collected(stream: Any, limit: int, name: str) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while block := stream.read(_BLOCK):
+        parts.append(block)
+        size += len(block)
+        if size > limit:
+            raise CONTENT.exceeded(name)
+    return b"".join(parts)
+
+
+class _Rejoined(io.RawIOBase):
+    """A stream whose first bytes have been read already; pipes cannot go back."""
+
+    def __init__(self, start: bytes, rest: BinaryIO) -> None:
+        self._start, self._rest = start, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if self._start:
+            taken, self._start = self._start, b""
+            return taken + self._rest.read(max(size - len(taken), 0) if size >= 0 else -1)
+        return self._rest.read(size)
 
 
 def decode(data: bytes, name: str) -> str:
@@ -72,14 +147,92 @@ def decode(data: bytes, name: str) -> str:
     return text
 
 
-def read_json(path: str | Path, what: str) -> Any:
+def check_lines(lines: Iterable[str], name: str) -> None:
+    """Refuse lines (or captions) beyond the limit, and say which."""
+    limit = LINE.value()
+    for number, line in enumerate(lines, 1):
+        if len(line) > limit:
+            raise LINE.exceeded(f"{name}, line {number:,}")
+
+
+def read_json(path: str | os.PathLike[str], what: str) -> Any:
     """The JSON value in a file (also gzip); ``what`` says what was expected, for messages."""
-    source = Path(path)
-    text = decode(read_bytes(source), str(source))
+    name = shown_name(path)
+    text = decode(read_bytes(path), name)
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{source} is not JSON ({error}); {what}") from None
+        return loads(text, name)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{name} is not JSON ({error}); {what}") from None
+
+
+def loads(text: str, name: str, shallow: bool = False) -> Any:
+    """A JSON value, refused when it is nested too deeply, when an object has a key twice with different values, or when a
+    number has thousands of digits. What is no JSON raises ``json.JSONDecodeError`` as usual. ``shallow`` says that the depth
+    was looked at already."""
+    if not shallow:
+        check_depth(text, name)
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError:
+        raise
+    except _RepeatedKeyError as found:
+        raise InputError(
+            f"{name}: {_cut(found.key)} occurs twice in one object, with different values ({_cut(found.first)} and "
+            f"{_cut(found.second)}); give each key once, with a list where there are several values"
+        ) from None
+    except RecursionError:  # brackets inside texts can hide the depth from the check above
+        raise DEPTH.exceeded(name) from None
+    except ValueError as problem:  # a number of thousands of digits
+        raise InputError(f"{name}: JSON that cannot be read: {str(problem).split(';')[0]}") from None
+
+
+class _RepeatedKeyError(Exception):
+    def __init__(self, key: object, first: object, second: object) -> None:
+        super().__init__(key)
+        self.key, self.first, self.second = key, first, second
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """JSON lets a key occur twice and Python keeps the last one: look, so that no caption goes missing."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        seen: dict[str, Any] = {}
+        for key, item in pairs:
+            if key in seen and seen[key] != item:
+                raise _RepeatedKeyError(key, seen[key], item)
+            seen[key] = item
+    return made
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+_NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
+_TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+
+
+def check_depth(text: str, name: str) -> None:
+    """Refuse JSON that is nested too deeply, before anything is built from it."""
+    limit = DEPTH.value()
+    if len(text) <= limit:
+        return
+    data = text.encode("utf-8", "surrogatepass")
+    # Brackets within texts count here too, so only what seems too deep is looked at closely.
+    if _depth(data) > limit and _depth(_TEXTS.sub(b"", data)) > limit:
+        raise DEPTH.exceeded(name)
+
+
+def _depth(data: bytes) -> int:
+    brackets = np.frombuffer(data.translate(None, _NO_BRACKETS), np.uint8)
+    if not len(brackets):
+        return 0
+    return int(np.where((brackets == ord("[")) | (brackets == ord("{")), 1, -1).cumsum(dtype=np.int64).max())
+
+
+def _cut(value: object) -> str:
+    try:
+        shown = repr(value)
+    except RecursionError:
+        return "…"
+    return shown if len(shown) <= 60 else f"{shown[:60]}…"
 
 
 def _near(path: Path) -> str:

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from captious.errors import InputError, some
-from captious.io.captions import CAPTION_KEYS, ID_KEYS, Records, Role, kind, show
+from captious.io.captions import ID_KEYS, Records, Role, kind, show
+from captious.io.columns import caption_names, given, id_names, no_caption, no_id
+from captious.io.content import check_depth, loads
 
 
 def parse(text: str, name: str, role: Role) -> Records:
@@ -15,14 +17,12 @@ def parse(text: str, name: str, role: Role) -> Records:
     first_line, _, rest = text.lstrip().partition("\n")
     if rest and not rest.isspace() and first_line[0] == "{":
         try:
-            json.loads(first_line)
-        except (ValueError, RecursionError):
+            loads(first_line, name)
+        except json.JSONDecodeError:
             pass  # an object over several lines (or a mistake, which the whole will show with its line)
         else:
             return _lines(text, name, role)
     value = _loads(text, name)
-    if _is_id_dict(value):
-        value = _without_repeated_keys(text, value, name)
     return from_value(value, name, role)
 
 
@@ -31,6 +31,8 @@ def from_value(value: object, name: str, role: Role) -> Records:
     if isinstance(value, Mapping):
         if not value:
             raise InputError(f"{name}: there is no caption in it (an empty object)")
+        if _is_karpathy(value):
+            return _karpathy(value, name, role)
         if _is_id_dict(value):
             keys = list(value)
             return Records(keys, list(value.values()), lambda row: f"entry {show(keys[row])}", "dict")
@@ -81,20 +83,18 @@ def from_rows(
 
 def pick_id(row: Mapping[Any, object], name: str, place: str) -> str:
     """The key of the image id: the first known one whose value can be an id."""
-    present = [key for key in ID_KEYS if key in row]
+    present = [key for key in id_names() if key in row]
     for key in present:
         if not isinstance(row[key], Mapping | list | bytes):  # `image` may be the picture itself
             return key
     if present:
         return present[0]
-    raise InputError(
-        f"{name}, {place}: there is no image id ('image_id', 'image' or 'id'); found: {some(map(show, row)) or 'nothing'}"
-    )
+    raise no_id(name, f", {place}", list(row))
 
 
 def pick_caption(row: Mapping[Any, object], name: str, place: str, role: Role) -> str:
     """The key of the caption(s) for this role."""
-    for key in CAPTION_KEYS[role]:
+    for key in caption_names(role):
         if key in row:
             return key
     if "references" in row:
@@ -102,10 +102,7 @@ def pick_caption(row: Mapping[Any, object], name: str, place: str, role: Role) -
             f"{name} has 'references' and no 'caption': it holds references, but predictions were expected; "
             "give the references first, then the predictions"
         )
-    known = " or ".join(f"'{key}'" for key in ("caption", "captions", "references"))
-    raise InputError(
-        f"{name}, {place}: there is no caption ({known}); found: {some(map(show, row)) or 'nothing'}"
-    )
+    raise no_caption(name, f", {place}", list(row))
 
 
 def _is_id_dict(value: object) -> bool:
@@ -116,8 +113,34 @@ def _is_id_dict(value: object) -> bool:
         "images" in value or "info" in value or _rows_of(value)
     ):
         return False
-    has_id = any(key in value for key in ID_KEYS)
-    return not (has_id and any(key in value for key in ("caption", "captions", "references")))
+    has_id = any(key in value for key in (*ID_KEYS, *given().ids))
+    return not (has_id and any(key in value for key in ("caption", "captions", "references", *given().captions)))
+
+
+def _is_karpathy(value: Mapping[Any, Any]) -> bool:
+    """A file of Karpathy's splits (dataset_coco.json, dataset_flickr30k.json, …)."""
+    images = value.get("images")
+    return isinstance(images, list) and bool(images) and isinstance(images[0], Mapping) and "sentences" in images[0]
+
+
+def _karpathy(value: Mapping[Any, Any], name: str, role: Role) -> Records:
+    """Images with their sentences; an image is known by its number in COCO, else by the name of its file."""
+    if role == "predictions":
+        raise InputError(
+            f"{name} is one of Karpathy's files, which hold references, but predictions were expected; "
+            "give the references first, then the predictions"
+        )
+    ids: list[object] = []
+    captions: list[object] = []
+    for number, image in enumerate(value["images"], 1):
+        try:
+            ids.append(image["cocoid"] if "cocoid" in image else image["filename"])
+            captions.append([sentence["raw"] for sentence in image["sentences"]])
+        except (KeyError, TypeError) as error:
+            raise InputError(
+                f"{name}, image {number}: expected 'filename' (or 'cocoid') and 'sentences' with 'raw' text; {error!r}"
+            ) from None
+    return Records(ids, captions, lambda row: f"image {row + 1}", "karpathy")
 
 
 def _rows_of(value: Mapping[Any, Any]) -> bool:
@@ -145,7 +168,7 @@ def _coco_annotations(value: Mapping[Any, Any], name: str, role: Role) -> Record
 
 def _loads(text: str, name: str, first_line: int = 1) -> Any:
     try:
-        return json.loads(text)
+        return loads(text, name if first_line == 1 else f"{name}, line {first_line}")
     except json.JSONDecodeError as problem:
         line = problem.lineno + first_line - 1
         hint = ""
@@ -156,48 +179,20 @@ def _loads(text: str, name: str, first_line: int = 1) -> Any:
         raise InputError(
             f"{name}: invalid JSON at line {line}, column {problem.colno}: {problem.msg}{hint}"
         ) from None
-    except (
-        ValueError,
-        RecursionError,
-    ) as problem:  # a number of thousands of digits; brackets a thousand deep
-        reason = "nested too deeply" if isinstance(problem, RecursionError) else str(problem).split(";")[0]
-        raise InputError(
-            f"{name}: JSON that cannot be read at or after line {first_line}: {reason}"
-        ) from None
 
 
 def _lines(text: str, name: str, role: Role) -> Records:
     # Only \n ends a line: str.splitlines would also cut at U+2028 and its kin, which are legal inside JSON strings.
+    check_depth(text, name)
     lines = text.split("\n")
     rows: list[Any] = []
     numbers: list[int] = []
     for number, line in enumerate(lines, 1):
         try:
-            rows.append(json.loads(line))
-        except (ValueError, RecursionError):
+            rows.append(loads(line, f"{name}, line {number}", shallow=True))
+        except json.JSONDecodeError:
             if not line or line.isspace():
                 continue
             _loads(line, name, number)  # fails again, and says where
         numbers.append(number)
     return from_rows(rows, name, role, "jsonl", numbers)
-
-
-def _without_repeated_keys(text: str, value: Mapping[Any, Any], name: str) -> Mapping[Any, Any]:
-    """JSON lets a key occur twice and Python keeps the last one: look again, so that no caption goes missing."""
-
-    def no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
-            seen: dict[str, Any] = {}
-            for key, item in pairs:
-                if key in seen and seen[key] != item:
-                    raise InputError(
-                        f"{name}: the id {show(key)} occurs twice, with different captions "
-                        f"({show(seen[key])} and {show(item)}); give each image one entry, with a list of captions"
-                    )
-                seen[key] = item
-        return made
-
-    again = json.loads(text, object_pairs_hook=no_repeats)
-    assert isinstance(again, dict)
-    return again

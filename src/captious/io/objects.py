@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from captious.errors import InputError
-from captious.io.content import decode, read_bytes
+from captious.io.content import decode, loads, read_bytes, shown_name
 
 _SHAPES = (
     "COCO instances (with 'annotations' and 'categories'), lines or a list of {\"image_id\": …, \"objects\": […]}, "
@@ -17,11 +17,11 @@ _SHAPES = (
 
 def read_objects(path: str | Path) -> dict[str, set[str]]:
     """Image id → names of objects, from a file (also gzip)."""
-    where = str(path)
-    text = decode(read_bytes(Path(path)), where)
+    where = shown_name(path)
+    text = decode(read_bytes(path), where)
     try:
-        value = json.loads(text)
-    except ValueError:
+        value = loads(text, where)
+    except json.JSONDecodeError:
         value = _lines(text, where)
     return _from(value, where)
 
@@ -31,8 +31,8 @@ def _lines(text: str, where: str) -> list[Any]:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
-                rows.append(json.loads(line))
-            except ValueError as error:
+                rows.append(loads(line, f"{where}, line {number}"))
+            except json.JSONDecodeError as error:
                 raise InputError(f"{where}, line {number}: not JSON ({error}); objects per image are {_SHAPES}") from None
     return rows
 

@@ -50,14 +50,19 @@ def save(path: str | Path, captions: Captions, name: str) -> None:
     container.write(path, KIND, VERSION, meta, arrays)
 
 
+def is_prepared_content(content: bytes) -> bool:
+    """Whether content begins as that of prepared references does."""
+    return container.begins(content)
+
+
 def is_prepared(path: str | Path) -> bool:
     """Whether a file may be one of prepared references."""
     return container.is_container(path)
 
 
-def open_captions(path: str | Path) -> tuple[Captions, str]:
-    """The captions, mapped from the file, and the name of what they were made from."""
-    opened = container.read(path, KIND, VERSION, _HOW)
+def open_captions(path: str | Path, content: bytes | None = None) -> tuple[Captions, str]:
+    """The captions, mapped from the file (or in content that was read already), and the name of what they were made from."""
+    opened = container.read(path, KIND, VERSION, _HOW, content)
     meta, arrays = opened.meta, opened.arrays
     memos: dict[str, dict[ProductKey, Arrays]] = {"encoding": {}, "captions": {}}
     for row in meta["products"]:

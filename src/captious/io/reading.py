@@ -3,48 +3,78 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from captious.collector import collector_paused
-from captious.errors import InputError
+from captious.corpus import Captions
+from captious.errors import InputError, some
 from captious.io import json_formats, tables
-from captious.io.captions import CaptionFile, Records, Role, gather, kind
-from captious.io.content import decode, read_bytes
-from captious.io.prepared import Grouped, is_prepared, open_captions
+from captious.io.captions import BY_PLACE, CaptionFile, Records, Role, gather, kind, show
+from captious.io.columns import columns
+from captious.io.content import decode, read_bytes, shown_name
+from captious.io.prepared import Grouped, is_prepared, is_prepared_content, open_captions
+from captious.writing import is_standard
 
 
-def read(source: object, role: Role, several: bool | None = None) -> CaptionFile:
+def read(
+    source: object,
+    role: Role,
+    several: bool | None = None,
+    *,
+    caption_column: str | Sequence[str] | None = None,
+    id_column: str | Sequence[str] | None = None,
+) -> CaptionFile:
     """Read captions from a path or a Python object.
 
     Parameters
     ----------
     source
-        A path (`str` or `Path`) to COCO annotations, COCO results, a JSON object ``{id: caption(s)}``, JSON lines, CSV,
-        TSV or Parquet, each also as gzip; or a dict, a list of rows or a data frame of the same shapes.
+        A path (`str` or `Path`; ``-`` is standard input) to COCO annotations, COCO results, Karpathy's splits, a JSON
+        object ``{id: caption(s)}``, JSON lines, CSV, TSV, Flickr's lists or Parquet, each also as gzip; or a dict, a list of
+        rows, a data frame (pandas, Polars, Arrow) or a Hugging Face data set of the same shapes; or a list of captions (or
+        of lists of captions), whose images are known by their place.
     role
         ``"references"`` or ``"predictions"``: which captions to take when a row has both, and what to refuse.
     several
         Whether several rows of one image are several captions (`True`) or a mistake (`False`). By default decided by
         whether most images have several rows. Only predictions are checked: references may always have several.
+    caption_column, id_column
+        Which column (or key of a row) holds the captions and the ids, where they have names that are not known; of several
+        names the first one present is taken.
     """
     if role not in ("references", "predictions"):
         raise InputError(f"the role of a caption file is 'references' or 'predictions', not {role!r}")
-    with collector_paused():
+    with collector_paused(), columns(caption_column, id_column):
         if isinstance(source, str | os.PathLike):
             path = Path(source)
-            return gather(_from_file(path, role), str(path), role, several, path)
+            records = _from_file(path, role)
+            return gather(records, shown_name(path), role, several, None if is_standard(path) else path)
         records, name = _from_object(source, role)
         return gather(records, name, role, several)
 
 
+def read_content(data: bytes, path: Path, role: Role, several: bool | None = None) -> CaptionFile:
+    """Captions in content that was read already from a path."""
+    with collector_paused():
+        records = _from_content(data, shown_name(path), role)
+        return gather(records, shown_name(path), role, several, None if is_standard(path) else path)
+
+
 def _from_file(path: Path, role: Role) -> Records:
     if is_prepared(path):
-        captions, _ = open_captions(path)
-        groups: list[object] = list(Grouped(captions.texts, captions.image_offsets))
-        return Records(list(captions.ids), groups, lambda i: f"image {i + 1}", "prepared references")
-    data = read_bytes(path)
-    name = str(path)
+        return _prepared(*open_captions(path))
+    return _from_content(read_bytes(path), shown_name(path), role)
+
+
+def _prepared(captions: Captions, _: str) -> Records:
+    groups: list[object] = list(Grouped(captions.texts, captions.image_offsets))
+    return Records(list(captions.ids), groups, lambda i: f"image {i + 1}", "prepared references")
+
+
+def _from_content(data: bytes, name: str, role: Role) -> Records:
+    if is_prepared_content(data):
+        return _prepared(*open_captions(name, data))
     if data.startswith(b"PAR1"):
         return tables.from_parquet(data, name, role)
     text = decode(data, name)
@@ -54,12 +84,20 @@ def _from_file(path: Path, role: Role) -> Records:
 
 
 def _from_object(source: object, role: Role) -> tuple[Records, str]:
+    if hasattr(source, "column_names") and isinstance(source, dict):  # a Hugging Face DatasetDict
+        raise InputError(
+            f"this data set has the parts {some(map(show, source))}; give one of them, such as dataset[{next(iter(source), '')!r}]"
+        )
     if isinstance(source, Mapping):
         return json_formats.from_value(source, "<dict>", role), "<dict>"
     if tables.is_frame(source):
         return tables.from_frame(source, "<data frame>", role), "<data frame>"
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
-        return json_formats.from_rows(list(source), "<rows>", role, "rows"), "<rows>"
+        rows = list(source)
+        if rows and all(isinstance(row, str | list | tuple) for row in rows):
+            numbers = list(range(len(rows)))
+            return Records(numbers, rows, lambda row: f"item {row}", BY_PLACE), "<list>"
+        return json_formats.from_rows(rows, "<rows>", role, "rows"), "<rows>"
     raise InputError(
         f"captions come from a path, a dict {{id: caption(s)}}, rows or a data frame, but this is {kind(source)}"
     )

@@ -5,34 +5,49 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from captious.errors import InputError, MissingExtraError, some
-from captious.io.captions import CAPTION_KEYS, ID_KEYS, Records, Role, show
+from captious.io.captions import CaptionWarning, Records, Role, show
+from captious.io.columns import caption_names, id_names, no_caption, no_id
+from captious.io.content import loads
 
-_DELIMITERS = {"\t": "tsv", ",": "csv", ";": "csv"}
+_DELIMITERS = {"\t": "tsv", ",": "csv", ";": "csv", "|": "bars"}
 
 
 def parse_delimited(text: str, name: str, role: Role) -> Records:
-    """CSV or TSV, told apart by the header."""
+    """CSV, TSV or text with bars, told apart by the header; or Flickr's lists, which have none."""
     header_line = text.lstrip("\r\n").partition("\n")[0]
+    if _TOKEN.match(header_line):
+        return _flickr(text, name)
     delimiter = max(_DELIMITERS, key=header_line.count)
     if delimiter not in header_line:
         raise InputError(
             f"{name}: not a format captious knows; it begins with {show(header_line.strip())}, which is neither JSON "
             "nor a table's header with columns such as image_id and caption (see docs/formats.md)"
         )
-    if delimiter == "\t":
+    header = [column.strip() for column in next(csv.reader([header_line], delimiter=delimiter), [])]
+    id_column, caption_column = pick_columns([column.lower() for column in header], header, name, role)
+    last = caption_column == len(header) - 1 and id_column < caption_column
+    if delimiter == "|":
+        rows, lines = _plain_rows(text, delimiter, len(header))
+    else:
         try:
             rows, lines = _rows(text, name, delimiter, csv.QUOTE_MINIMAL)
-        except InputError:  # a TSV that was written without quoting: there, quotes are letters like others
-            rows, lines = _rows(text, name, delimiter, csv.QUOTE_NONE)
-    else:
-        rows, lines = _rows(text, name, delimiter, csv.QUOTE_MINIMAL)
-    header = [column.strip() for column in rows[0]]
-    id_column, caption_column = pick_columns([column.lower() for column in header], header, name, role)
+        except InputError as error:
+            if delimiter == "\t":  # a TSV that was written without quoting: there, quotes are letters like others
+                rows, lines = _rows(text, name, delimiter, csv.QUOTE_NONE)
+            elif last and "unexpected end of data" not in str(error) and _looks_unquoted(text, delimiter, len(header)):
+                rows, lines = _unquoted_rows(text, delimiter, len(header), name)
+            else:
+                raise
+        else:
+            if delimiter == "," and last and any(len(row) > len(header) for row in rows):
+                rows, lines = _unquoted_rows(text, delimiter, len(header), name)
     ids: list[str] = []
     captions: list[object] = []
     for number, row in enumerate(rows[1:], 1):
@@ -44,32 +59,106 @@ def parse_delimited(text: str, name: str, role: Role) -> Records:
             )
         ids.append(row[id_column])
         captions.append(row[caption_column])
-    if header[caption_column].lower() != "caption":
+    if header[caption_column].lower() in ("captions", "references"):
         captions = [_cell(str(cell), name, lines[number]) for number, cell in enumerate(captions, 1)]
     return Records(ids, captions, lambda row: f"line {lines[row + 1]}", _DELIMITERS[delimiter], text_ids=True)
 
 
-def pick_columns(columns: Sequence[str], shown: Sequence[str], name: str, role: Role) -> tuple[int, int]:
-    """Positions of the id and caption columns among names in lower case."""
-    found = f"the columns are {some(map(show, shown), 12)}"
-    id_column = next((columns.index(key) for key in ID_KEYS if key in columns), None)
-    caption_column = next((columns.index(key) for key in CAPTION_KEYS[role] if key in columns), None)
-    if id_column is None:
-        raise InputError(
-            f"{name}: there is no column with the image id ('image_id', 'image' or 'id'); {found}"
+#: A line of Flickr's lists: the image's file, the number of the caption, a tab, the caption.
+_TOKEN = re.compile(r"([^\t#]+)#\d+[a-z]*\t")
+
+
+def _flickr(text: str, name: str) -> Records:
+    """Flickr8k.token.txt, results_20130124.token and their kin."""
+    ids: list[str] = []
+    captions: list[object] = []
+    lines: list[int] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        line = line.rstrip("\r")
+        if not line.strip():
+            continue
+        found = _TOKEN.match(line)
+        if found is None:
+            raise InputError(f"{name}, line {number}: expected 'image#number', a tab and a caption, found {show(line)}")
+        ids.append(found[1])
+        captions.append(line[found.end() :])
+        lines.append(number)
+    return Records(ids, captions, lambda row: f"line {lines[row]}", "token", text_ids=True)
+
+
+#: A row of the table of Flickr30k that circulates lacks the bar between the number and the caption.
+_NO_BAR = re.compile(r"\s*(\d+)\s+(\D.*)")
+
+
+def _plain_rows(text: str, delimiter: str, width: int) -> tuple[list[list[str]], list[int]]:
+    """Rows of a table that knows no quotes; what follows the last separator is the caption."""
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            row = [cell.strip() for cell in line.rstrip("\r").split(delimiter, width - 1)]
+            if len(row) == width - 1 and (found := _NO_BAR.fullmatch(row[-1])):
+                row[-1:] = [found[1], found[2]]
+            rows.append(row)
+            lines.append(number)
+    return rows, lines
+
+
+def _looks_unquoted(text: str, delimiter: str, width: int) -> bool:
+    """Whether every line has enough separators: then it is a table whose captions were never quoted, not a broken one."""
+    return all(line.count(delimiter) >= width - 1 for line in text.split("\n") if line.strip())
+
+
+def _unquoted_rows(text: str, delimiter: str, width: int, name: str) -> tuple[list[list[str]], list[int]]:
+    """Rows of a table whose captions, in the last column, hold the separator without being quoted (captions.txt)."""
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    odd: list[int] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        row = line.rstrip("\r").split(delimiter, width - 1)
+        cell = row[-1]
+        if len(cell) >= 2 and cell[0] == cell[-1] == '"' and cell[1:-1].count('"') == 2 * cell[1:-1].count('""'):
+            row[-1] = cell[1:-1].replace('""', '"')
+        elif delimiter in cell:
+            odd.append(number)
+        rows.append(row)
+        lines.append(number)
+    if odd:
+        warnings.warn(
+            CaptionWarning(
+                f"{name}: {len(odd):,} captions hold '{delimiter}' without being quoted (line {some(odd, 3)}); "
+                "everything to the end of the line was taken as the caption"
+            ),
+            stacklevel=2,
         )
+    return rows, lines
+
+
+def pick_columns(
+    columns: Sequence[str], shown: Sequence[str], name: str, role: Role, usable: Callable[[str], bool] = lambda _: True
+) -> tuple[int, int]:
+    """Positions of the id and caption columns among names in lower case; ``usable`` tells columns that hold text or numbers."""
+
+    def first(names: Sequence[str]) -> int | None:
+        return next((columns.index(key.lower()) for key in names if key.lower() in columns and usable(key.lower())), None)
+
+    id_column, caption_column = first(id_names()), first(caption_names(role))
+    if id_column is None:
+        raise no_id(name, "", shown)
     if caption_column is None:
         if "references" in columns:
             raise InputError(
                 f"{name} has a column 'references' and no 'caption': it holds references, but predictions were "
                 "expected; give the references first, then the predictions"
             )
-        raise InputError(
-            f"{name}: there is no column with captions ('caption', 'captions' or 'references'); {found}"
-        )
+        raise no_caption(name, "", shown)
     for picked in (id_column, caption_column):
         if columns.count(columns[picked]) > 1:
-            raise InputError(f"{name}: the column {show(shown[picked])} occurs twice; {found}")
+            raise InputError(
+                f"{name}: the column {show(shown[picked])} occurs twice; the columns are {some(map(show, shown), 12)}"
+            )
     return id_column, caption_column
 
 
@@ -94,17 +183,28 @@ def from_parquet(data: bytes, name: str, role: Role) -> Records:
 
 
 def is_frame(source: object) -> bool:
-    """A data frame of pandas or Polars, or an Arrow table; recognised without importing any of them."""
-    return hasattr(source, "columns") and hasattr(source, "shape") and hasattr(source, "__getitem__")
+    """A data frame of pandas or Polars, an Arrow table, a Hugging Face data set; recognised without importing any of them."""
+    named = hasattr(source, "columns") or hasattr(source, "column_names")
+    return named and hasattr(source, "shape") and hasattr(source, "__getitem__")
 
 
 def from_frame(frame: Any, name: str, role: Role) -> Records:
     """A data frame; in pandas the index may hold the ids."""
-    if hasattr(frame, "reset_index") and getattr(frame.index, "name", None) in ID_KEYS:
+    if hasattr(frame, "collect") and not hasattr(frame, "iloc") and type(frame).__name__ == "LazyFrame":
+        frame = frame.collect()
+    if hasattr(frame, "reset_index") and getattr(frame.index, "name", None) in id_names():
         frame = frame.reset_index()
-    names = list(getattr(frame, "column_names", frame.columns))
-    columns = [str(column) for column in names]
-    id_column, caption_column = pick_columns([column.lower() for column in columns], columns, name, role)
+    names = list(getattr(frame, "column_names", None) or frame.columns)
+    shown = [str(column) for column in names]
+    lowered = [column.lower() for column in shown]
+    features = getattr(frame, "features", None)
+
+    def usable(column: str) -> bool:
+        # A column of a Hugging Face data set may hold the pictures themselves, which nobody should decode for an id.
+        kind = features.get(names[lowered.index(column)]) if isinstance(features, dict) else None
+        return type(kind).__name__ not in ("Image", "Audio", "Video")
+
+    id_column, caption_column = pick_columns(lowered, shown, name, role, usable)
     ids, captions = (_column(frame, names[place]) for place in (id_column, caption_column))
     return Records(ids, captions, lambda row: f"row {row + 1}", "data frame")
 
@@ -142,8 +242,8 @@ def _cell(cell: str, name: str, line: int) -> object:
     if not cell.startswith("["):
         return cell
     try:
-        found = json.loads(cell)
-    except (ValueError, RecursionError):
+        found = loads(cell, f"{name}, line {line}")
+    except json.JSONDecodeError:
         raise InputError(
             f"{name}, line {line}: a list of captions in a table must be JSON, such as "
             f'["a dog", "a brown dog"]; found {show(cell)}'

@@ -21,6 +21,9 @@ EXACT, STEM, SYNONYM, PARAPHRASE = range(4)
 #: Paths kept at each position.
 BEAM = 40
 
+#: Pairs of captions with more words times words than this are matched by looking words up, not by comparing all of them.
+LONG = 100_000
+
 #: More matches than this between two captions mean that both have thousands of words, most of them the same.
 MAX_MATCHES = 20_000_000
 
@@ -94,13 +97,103 @@ def add(found: NDArray[np.int32], n: int, start2: int, length2: int, start1: int
 
 
 @kernel
+def sort_by(values: NDArray[np.int32], order: NDArray[np.int32], spare: NDArray[np.int32]) -> None:
+    """Put 0, 1, 2, … into ``order`` by their values, equal ones ascending (a merge sort, which Numba compiles quickly)."""
+    n = len(values)
+    for i in range(n):
+        order[i] = i
+    step = 1
+    while step < n:
+        for low in range(0, n, 2 * step):
+            middle, high = min(low + step, n), min(low + 2 * step, n)
+            i, j = low, middle
+            for k in range(low, high):
+                if i < middle and (j >= high or values[order[i]] <= values[order[j]]):
+                    spare[k] = order[i]
+                    i += 1
+                else:
+                    spare[k] = order[j]
+                    j += 1
+        for k in range(n):
+            order[k] = spare[k]
+        step *= 2
+
+
+@kernel
+def first_of(values: NDArray[np.int32], order: NDArray[np.int32], value: int) -> int:
+    """Where in the order the places with a value begin."""
+    low, high = 0, len(order)
+    while low < high:
+        middle = (low + high) // 2
+        if values[order[middle]] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def look_up(lines: Lines, words: Words, line1: int, line2: int, module: int, found: NDArray[np.int32], n: int) -> int:
+    """The matches of one module between two long lines, in the order in which comparing all words would find them."""
+    a, a_end = lines.offsets[line1], lines.offsets[line1 + 1]
+    b, b_end = lines.offsets[line2], lines.offsets[line2 + 1]
+    values = lines.keys[a:a_end] if module == EXACT else lines.stems[a:a_end] if module == STEM else lines.tokens[a:a_end]
+    order, spare = np.empty(a_end - a, np.int32), np.empty(a_end - a, np.int32)
+    sort_by(values, order, spare)
+    hits = np.empty(a_end - a, np.bool_)
+    hits[:] = False
+    for j in range(b, b_end):
+        if n > MAX_MATCHES:
+            return n
+        if module != SYNONYM:
+            wanted = lines.keys[j] if module == EXACT else lines.stems[j]
+            place = first_of(values, order, wanted)
+            while place < len(order) and values[order[place]] == wanted:
+                i = order[place]
+                if module == EXACT or lines.keys[a + i] != lines.keys[j]:
+                    n = add(found, n, j - b, 1, i, 1, module)
+                place += 1
+            continue
+        low, high, several = a_end - a, 0, 0
+        for s in range(words.synonym_offsets[lines.tokens[j]], words.synonym_offsets[lines.tokens[j] + 1]):
+            wanted = words.synonyms[s]
+            place = first_of(values, order, wanted)
+            while place < len(order) and values[order[place]] == wanted:
+                i = order[place]
+                if lines.keys[a + i] != lines.keys[j]:
+                    spare[several] = i
+                    several += 1
+                place += 1
+        # Synonyms come one after the other; places must ascend over all of them.
+        if several > 64:
+            for k in range(several):
+                hits[spare[k]] = True
+                low, high = min(low, spare[k]), max(high, spare[k])
+            for i in range(low, high + 1):
+                if hits[i]:
+                    n = add(found, n, j - b, 1, i, 1, module)
+                    hits[i] = False
+            continue
+        for k in range(1, several):
+            value, at = spare[k], k
+            while at > 0 and spare[at - 1] > value:
+                spare[at] = spare[at - 1]
+                at -= 1
+            spare[at] = value
+        for k in range(several):
+            n = add(found, n, j - b, 1, spare[k], 1, module)
+    return n
+
+
+@kernel
 def collect(
     lines: Lines, words: Words, phrases: Phrases, line1: int, line2: int, mark: NDArray[np.int32], serial: int,
-    found: NDArray[np.int32],
+    chain: NDArray[np.int32], found: NDArray[np.int32],
 ) -> int:  # fmt: skip
     """All matches between two lines, module by module; how many there are (more than ``found`` has room for: come again).
 
-    ``mark`` has two rows with one cell for each phrase, which receive ``serial`` for the phrases of either line.
+    ``mark`` has four rows with one cell for each phrase: the first two receive ``serial`` for the phrases of either line,
+    the others the first place there; ``chain`` leads from each place to the next one of the same phrase.
     """
     a, a_end = lines.offsets[line1], lines.offsets[line1 + 1]
     b, b_end = lines.offsets[line2], lines.offsets[line2 + 1]
@@ -113,6 +206,9 @@ def collect(
     for module in range(PARAPHRASE):
         if identical and module > EXACT:
             return n
+        if (a_end - a) * (b_end - b) > LONG:
+            n = look_up(lines, words, line1, line2, module, found, n)
+            continue
         for j in range(b, b_end):
             key, stem, signature = lines.keys[j], lines.stems[j], lines.signatures[j]
             low, high = words.synonym_offsets[lines.tokens[j]], words.synonym_offsets[lines.tokens[j] + 1]
@@ -132,14 +228,18 @@ def collect(
 
     width = lines.spans.shape[1]
     for side in range(2):
-        for t in range(a if side == 0 else b, a_end if side == 0 else b_end):
+        first = a if side == 0 else b
+        # From the end, so that each phrase leads to its places in ascending order.
+        for t in range((a_end if side == 0 else b_end) - 1, first - 1, -1):
             for k in range(width):
-                if lines.spans[t, k] >= 0:
-                    mark[side, lines.spans[t, k]] = serial
+                phrase = lines.spans[t, k]
+                if phrase >= 0:
+                    chain[side, t - first, k] = mark[2 + side, phrase] if mark[side, phrase] == serial else -1
+                    mark[side, phrase] = serial
+                    mark[2 + side, phrase] = t - first
     # Paraphrases of line 2's phrases in line 1, then the other way round; a pair listed both ways is matched twice.
     for side in range(2):
         here, here_end = (b, b_end) if side == 0 else (a, a_end)
-        there, there_end = (a, a_end) if side == 0 else (b, b_end)
         for t in range(here, here_end):
             for k in range(width):
                 phrase = lines.spans[t, k]
@@ -150,11 +250,12 @@ def collect(
                     if mark[side, target] != serial:
                         continue
                     length = phrases.lengths[target]
-                    for u in range(there, there_end):
-                        if lines.spans[u, length - 1] == target:
-                            j, length2 = (t - here, k + 1) if side == 0 else (u - there, length)
-                            i, length1 = (u - there, length) if side == 0 else (t - here, k + 1)
-                            n = add(found, n, j, length2, i, length1, PARAPHRASE)
+                    u = mark[2 + side, target]
+                    while u >= 0:
+                        j, length2 = (t - here, k + 1) if side == 0 else (u, length)
+                        i, length1 = (u, length) if side == 0 else (t - here, k + 1)
+                        n = add(found, n, j, length2, i, length1, PARAPHRASE)
+                        u = chain[side, u, length - 1]
     return n
 
 
@@ -218,7 +319,7 @@ def offer(beam: Ints, size: int, rank: int, distance: int, parent: int, match: i
 @kernel
 def search(
     found: NDArray[np.int32], bounds: Ints, order: Ints, fixed: Ints, length1: int, length2: int,
-    beam: Ints, state: Ints, used: NDArray[np.bool_], history: NDArray[np.int32], chosen: Ints,
+    beam: Ints, state: Ints, used: NDArray[np.bool_], children: Ints, history: NDArray[np.int32], chosen: Ints,
 ) -> None:  # fmt: skip
     """Beam search over line 2 from left to right; ``chosen[j]`` becomes the match that starts at j, or negative.
 
@@ -227,15 +328,16 @@ def search(
     paraphrase matches weigh nothing.
 
     Columns of ``beam``: rank, distance, parent, match (-1: the position is skipped; -2: it lies inside an earlier match);
-    of ``state``: rank, distance, next free position of line 2, end of the open chunk in line 1 (-1: none). ``used`` marks
-    words of line 1. Both have two generations of paths, which take turns. ``history`` keeps parent and match.
+    of ``state``: rank, distance, next free position of line 2, end of the open chunk in line 1 (-1: none), and the row of
+    ``used`` that marks the path's words of line 1. ``state`` has two generations of paths, which take turns; a row of
+    ``used`` goes from a path to its only child, and is copied where there are several. ``history`` keeps parent and match.
     """
     word = 1 << 32  # rank = chunks - word * words matched: one comparison for both
-    for c in range(3):
+    for c in range(5):
         state[0, 0, c] = 0
     state[0, 0, 3] = -1
     for i in range(length1):
-        used[0, 0, i] = False
+        used[0, i] = False
     paths = 1
     for j in range(length2):
         old, new = j % 2, 1 - j % 2
@@ -253,7 +355,8 @@ def search(
                     m = order[place]
                     start, stop = found[m, 2], found[m, 2] + found[m, 3]
                     i = start
-                    while i < stop and not used[old, p, i]:
+                    marked = used[state[old, p, 4]]
+                    while i < stop and not marked[i]:
                         i += 1
                     if i < stop:
                         continue
@@ -272,6 +375,23 @@ def search(
                     if end != -1:
                         rank += 1
                 size = offer(beam, size, rank, charged, p, m)
+        for row in range(2 * BEAM):
+            children[row] = 0
+        for q in range(size):
+            children[state[old, beam[q, 2], 4]] += 1
+        free = 0
+        for q in range(size):
+            row = state[old, beam[q, 2], 4]
+            if children[row] == 1:
+                state[new, q, 4] = row
+                continue
+            children[row] -= 1
+            while children[free] != 0:
+                free += 1
+            children[free] = 1
+            state[new, q, 4] = free
+            for i in range(length1):
+                used[free, i] = used[row, i]
         for q in range(size):
             p, m = beam[q, 2], beam[q, 3]
             history[j, q, 0] = p
@@ -280,13 +400,11 @@ def search(
             state[new, q, 1] = beam[q, 1]
             state[new, q, 2] = state[old, p, 2]
             state[new, q, 3] = state[old, p, 3]
-            for i in range(length1):
-                used[new, q, i] = used[old, p, i]
             if m >= 0:
                 state[new, q, 2] = j + found[m, 1]
                 state[new, q, 3] = found[m, 2] + found[m, 3]
                 for i in range(found[m, 2], found[m, 2] + found[m, 3]):
-                    used[new, q, i] = True
+                    used[state[new, q, 4], i] = True
             elif m == -1:
                 state[new, q, 2] = j + 1
                 state[new, q, 3] = -1
@@ -364,24 +482,26 @@ def align(
     bounds = np.zeros(longest + 1, np.int64)
     fixed = np.zeros(longest, np.int64)
     chosen = np.zeros(longest, np.int64)
-    mark = np.zeros((2, len(phrases.lengths)), np.int32)
+    mark = np.zeros((4, len(phrases.lengths)), np.int32)
+    chain = np.zeros((2, longest, lines.spans.shape[1]), np.int32)
     beam = np.zeros((BEAM, 4), np.int64)
-    state = np.zeros((2, BEAM, 4), np.int64)
-    used = np.zeros((2, BEAM, longest), np.bool_)
+    state = np.zeros((2, BEAM, 5), np.int64)
+    used = np.zeros((2 * BEAM, longest), np.bool_)
+    children = np.zeros(2 * BEAM, np.int64)
     history = np.zeros((longest, BEAM, 2), np.int32)
     cover = np.zeros((2, longest), np.int64)
     for pair in range(len(first)):
         line1, line2 = first[pair], second[pair]
         length1 = lines.offsets[line1 + 1] - lines.offsets[line1]
         length2 = lines.offsets[line2 + 1] - lines.offsets[line2]
-        n = collect(lines, words, phrases, line1, line2, mark, pair + 1, found)
+        n = collect(lines, words, phrases, line1, line2, mark, pair + 1, chain, found)
         if n > MAX_MATCHES:
             return pair
         if n > len(found):
             found = np.empty((n + n // 2, 5), np.int32)
             order = np.empty(n + n // 2, np.int64)
-            n = collect(lines, words, phrases, line1, line2, mark, pair + 1, found)
+            n = collect(lines, words, phrases, line1, line2, mark, pair + 1, chain, found)
         group(found, n, length1, length2, cover, bounds, order, fixed)
-        search(found, bounds, order, fixed, length1, length2, beam, state, used, history, chosen)
+        search(found, bounds, order, fixed, length1, length2, beam, state, used, children, history, chosen)
         count(lines, words, line1, line2, found, chosen, statistics[pair])
     return -1

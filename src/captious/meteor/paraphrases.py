@@ -6,35 +6,33 @@ found by narrowing a range of rows word by word. The paraphrases of a phrase are
 because that order decides ties in the alignment.
 
 The index is made once for each table and kept in the cache directory. Its name holds the table's checksum, the file
-holds its own: a damaged, foreign or outdated file is never used but made again.
+holds those of all its parts: a damaged, foreign or outdated file is never used but made again.
 """
 
 from __future__ import annotations
 
 import gzip
-import json
-import mmap
 import os
 import struct
 import zlib
 from array import array
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.cache import atomic_write, cache_directory, lock
+from captious.cache import cache_directory, derived
 from captious.errors import InputError
+from captious.io import container
 from captious.progress import track
 
 #: Raised whenever the layout of the file changes.
-VERSION = 1
+VERSION = 2
 
-_MAGIC = b"captious paraphrases\n"
-_ALIGNMENT = 64
+KIND = "METEOR's paraphrases"
 _BLOCK = 1 << 22
 _CHUNK = 100_000
 
@@ -83,29 +81,23 @@ def checksum_of(table: Path) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=4)
-def _open(table: Path, folder: Path) -> Paraphrases:
+def _open(table: Path, _folder: Path | None) -> Paraphrases:
     checksum, length = checksum_of(table)
-    path = folder / f"meteor-paraphrases-v{VERSION}-{checksum:08x}-{length}.index"
-    index = _load(path)
-    if index is not None:
-        return index
-    try:
-        with lock(path.with_suffix(".lock")):
-            # Another process may have made it while this one waited.
-            index = _load(path)
-            if index is None:
-                arrays = _build(table, length)
-                with atomic_write(path) as temporary:
-                    _save(temporary, arrays)
-                index = _load(path)
-    except OSError as error:
-        raise InputError(
-            f"cannot write METEOR's paraphrase index to {path}: {error.strerror or error}; "
-            "set CAPTIOUS_CACHE to a directory with 100 MB of space"
-        ) from error
-    if index is None:
-        raise InputError(f"METEOR's paraphrase index {path} is damaged just after being written; check the disk")
-    return index
+    built = cache(lambda: _build(table, length)._asdict())
+    return derived(
+        f"meteor-paraphrases-v{VERSION}-{checksum:08x}-{length}.index",
+        "METEOR's paraphrase index (100 MB)",
+        _load,
+        lambda path: container.write(path, KIND, VERSION, {}, built()),
+    )
+
+
+def _load(path: Path) -> Paraphrases | None:
+    """Map the file, or nothing if it is not there or not sound. Reading it all for its checksums takes about 0.1 s."""
+    arrays = container.open_kept(path, KIND, VERSION)
+    if arrays is None or set(arrays) != set(Paraphrases._fields):
+        return None
+    return Paraphrases(**{name: arrays[name] for name in Paraphrases._fields})
 
 
 def _build(table: Path, length: int) -> Paraphrases:
@@ -169,48 +161,3 @@ def _encode(phrases: list[bytes]) -> tuple[bytes, NDArray[np.uint16]]:
     if len(numbers) > 1 << 16:
         raise InputError(f"the paraphrase table has {len(numbers) - 1:,} distinct words; captious can index 65,535")
     return b"".join(word + b"\n" for word in list(numbers)[1:]), encoded.astype(np.uint16)
-
-
-def _save(path: Path, index: Paraphrases) -> None:
-    described: list[tuple[str, str, tuple[int, ...], int]] = []
-    blocks: list[bytes] = []
-    position = checksum = 0
-    for name, values in index._asdict().items():
-        data = np.ascontiguousarray(values, values.dtype.newbyteorder("<"))
-        described.append((name, data.dtype.str, data.shape, position))
-        raw = data.tobytes()
-        raw += bytes(-len(raw) % _ALIGNMENT)
-        checksum = zlib.crc32(raw, checksum)
-        position += len(raw)
-        blocks.append(raw)
-    header = json.dumps({"arrays": described, "size": position, "crc32": checksum}).encode() + b"\n"
-    header = _MAGIC + header.rjust(-(-(len(header) + len(_MAGIC)) // _ALIGNMENT) * _ALIGNMENT - len(_MAGIC))
-    with path.open("wb") as stream:
-        stream.write(header)
-        stream.writelines(blocks)
-        stream.flush()
-        os.fsync(stream.fileno())
-
-
-def _load(path: Path) -> Paraphrases | None:
-    """Map the file, or nothing if it is not there or not sound. Reading it all for its checksum takes about 0.1 s."""
-    try:
-        with path.open("rb") as stream:
-            if stream.read(len(_MAGIC)) != _MAGIC:
-                return None
-            header: dict[str, Any] = json.loads(stream.readline(1 << 16))
-            start = stream.tell()
-            checksum = size = 0
-            while block := stream.read(1 << 20):
-                checksum = zlib.crc32(block, checksum)
-                size += len(block)
-            if (size, checksum) != (header["size"], header["crc32"]):
-                return None
-            mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        arrays = {
-            name: np.frombuffer(mapped, dtype, int(np.prod(shape)), start + offset).reshape(shape)
-            for name, dtype, shape, offset in header["arrays"]
-        }
-        return Paraphrases(**arrays)
-    except (OSError, ValueError, KeyError, TypeError):
-        return None

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from captious.errors import InputError, did_you_mean, some
+from captious.io.align import plain_id
 from captious.metrics.chair_table import ObjectTable
 
 
@@ -26,6 +27,11 @@ class ImageObjects:
     def classes(self, ids: Iterable[str], table: ObjectTable) -> list[frozenset[str]]:
         """The classes in each image."""
         wanted = list(ids)
+        if not all(image in self._objects for image in wanted):
+            # The objects may go by the number of the image where the captions name its file, or the other way round.
+            plain = {plain_id(image): image for image in self._objects}
+            if len(plain) == len(self._objects):
+                wanted = [image if image in self._objects else plain.get(plain_id(image), image) for image in wanted]
         missing = [image for image in wanted if image not in self._objects]
         if missing:
             raise InputError(

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
-from captious.cache import atomic_write
 from captious.errors import InputError
-from captious.io.content import decode, read_bytes
+from captious.io.content import check_lines, decode, loads, read_bytes, shown_name
 from captious.scene.rules import Tuple
+from captious.writing import atomic_write
 
 _FORMAT = "captious-concepts"
 _VERSION = 1
@@ -66,9 +66,11 @@ class ConceptTable:
     @classmethod
     def load(cls, path: str | Path) -> ConceptTable:
         """Read a table, and check it."""
-        lines = decode(read_bytes(Path(path)), str(path)).split("\n")
+        name = shown_name(path)
+        lines = decode(read_bytes(path), name).split("\n")
+        check_lines(lines, name)
         try:
-            header = json.loads(lines[0])
+            header = loads(lines[0], name)
             images, number = int(header["images"]), int(header["concepts"])
             known = header["format"] == _FORMAT
         except (ValueError, KeyError, TypeError):
@@ -82,8 +84,10 @@ class ConceptTable:
             if not text:
                 continue
             count, *item = text.split("\t")
-            if not count.isdecimal() or not 1 <= len(item) <= 3:
+            if not count.isdecimal() or len(count) > 15 or not 1 <= len(item) <= 3:
                 raise InputError(f"{path}, line {line}: expected a count and one to three words, found {text[:80]!r}")
+            if tuple(item) in counts:
+                raise InputError(f"{path}, line {line}: {', '.join(item)!r} is listed twice; {_HOW}")
             counts[tuple(item)] = int(count)
         if len(counts) != number:
             raise InputError(f"{path}: {number} concepts were announced and {len(counts)} found: the file is damaged; {_HOW}")

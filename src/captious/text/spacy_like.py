@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 
 #: Suffixes are looked for in the last characters only, so that a hostile chunk costs linear time.
 _WINDOW = 12
+#: Longer than any web address that browsers take. Each mark that is peeled off asks anew whether the rest is an address, so
+#: without this a hostile chunk would cost quadratic time.
+_LONGEST_ADDRESS = 2_000
 
 _PUNCTUATION = "…,:;!?¿؟¡()\\[\\]{}<>_#*&。？！，、；：～·।،۔؛٪"
 _QUOTES = "'\"”“`‘´’‚„»«「」『』（）〔〕【】《》〈〉⟦⟧"
@@ -117,7 +120,7 @@ def _kept(chunk: str, start: int, end: int) -> list[str] | None:
     special = _special(chunk, start, end)
     if special:
         return special
-    if _URL.fullmatch(chunk, start, end):
+    if end - start <= _LONGEST_ADDRESS and _URL.fullmatch(chunk, start, end):
         return [chunk[start:end]]
     return None
 

@@ -39,9 +39,9 @@ def get(source: Source | None = None) -> WordVectors:
             f"no word vectors called '{name}'{did_you_mean(name, NAMES)}: give 'default', 'glove-6b-50d' or the path "
             "of a GloVe, word2vec or fastText file"
         )
-    from captious.vectors.store import fingerprint
+    from captious.cache import content_digest
 
-    return _file(path.resolve(), fingerprint(path))
+    return _file(path.resolve(), content_digest(path)[:8])
 
 
 @lru_cache(maxsize=1)
@@ -59,11 +59,11 @@ def _glove() -> WordVectors:
 
 
 @lru_cache(maxsize=4)
-def _file(path: Path, _key: str) -> WordVectors:
+def _file(path: Path, digest: str) -> WordVectors:
     from captious.vectors import fasttext, files, store
 
     try:
-        name, digest = path.name, store.content_key(path)[:8]
+        name = path.name
         if fasttext.is_fasttext(path):
             return fasttext.read(path, name, digest)
         convert: Any = files.convert_word2vec_binary if files.looks_binary(path) else files.convert_text

@@ -7,7 +7,6 @@ captions of equal length together.
 
 from __future__ import annotations
 
-import json
 import math
 from functools import cache
 from typing import Any
@@ -16,9 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.errors import InputError
+from captious.io.content import loads
 
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
+
+#: As the library safetensors has it.
+_LARGEST_HEADER = 100_000_000
 
 
 def read_safetensors(data: NDArray[np.uint8], source: str) -> dict[str, Floats]:
@@ -29,18 +32,20 @@ def read_safetensors(data: NDArray[np.uint8], source: str) -> dict[str, Floats]:
     raw = memoryview(data)  # type: ignore[arg-type,unused-ignore]
     try:
         size = int.from_bytes(raw[:8], "little")
-        if not 2 <= size <= len(raw) - 8:
+        if not 2 <= size <= min(len(raw) - 8, _LARGEST_HEADER):
             raise ValueError(f"a header of {size:,} bytes in a file of {len(raw):,}")
-        header = json.loads(bytes(raw[8 : 8 + size]))
+        header = loads(bytes(raw[8 : 8 + size]).decode(), source)
         arrays: dict[str, Floats] = {}
         for name, entry in header.items():
             if name == "__metadata__" or entry["dtype"] != "F32":
                 continue
             start, stop = (8 + size + offset for offset in entry["data_offsets"])
-            if not 0 <= start <= stop <= len(raw):
+            if not 8 + size <= start <= stop <= len(raw) or any(side < 0 for side in entry["shape"]):
                 raise ValueError(f"'{name}' ends at byte {stop:,} of {len(raw):,}")
             arrays[name] = np.frombuffer(raw[start:stop], dtype="<f4").reshape(entry["shape"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"{source} is not a whole safetensors file ({error}); get a fresh copy of the model") from error
     return arrays
 
@@ -48,13 +53,11 @@ def read_safetensors(data: NDArray[np.uint8], source: str) -> dict[str, Floats]:
 @cache
 def _kernels() -> Any:
     """The compiled inner loops. Reassociation is allowed: it is what lets the compiler use vector registers."""
-    import numba
-
+    from captious.compiling import compiled
     from captious.vectors import bert_kernels as plain
 
-    compile_ = numba.njit(
-        cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp", "nnan"}
-    )
+    def compile_(function: Any) -> Any:
+        return compiled(function, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp", "nnan"})
 
     class Compiled:
         softmax = staticmethod(compile_(plain.softmax))

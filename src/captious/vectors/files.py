@@ -10,6 +10,7 @@ from typing import BinaryIO
 import numpy as np
 
 from captious.errors import InputError
+from captious.io import limits
 from captious.progress import track
 
 _HEADER = re.compile(rb"(\d+)[ \t]+(\d+)\s*")
@@ -35,7 +36,9 @@ def convert_text(path: Path, out: BinaryIO) -> tuple[list[bytes], int]:
     """GloVe (no header) and word2vec or fastText text (header): one word and its numbers per line."""
     words: list[bytes] = []
     with path.open("rb") as handle:
-        first = handle.readline()
+        longest = limits.LINE.value()
+        first = handle.readline(longest + 1)
+        limits.LINE.check(len(first), f"{path}, line 1")
         header = header_of(first)
         if header is None:
             dimension, stated = len(first.split()) - 1, None
@@ -48,7 +51,9 @@ def convert_text(path: Path, out: BinaryIO) -> tuple[list[bytes], int]:
                 f"{path}, line 1: a word and its vector were expected, found '{_shown(first)}'; "
                 "give a GloVe, word2vec or fastText file"
             )
-        for number, line in enumerate(track(handle, f"reading {path.name}"), start=skipped + 1):
+        lines = iter(lambda: handle.readline(longest + 1), b"")
+        for number, line in enumerate(track(lines, f"reading {path.name}"), start=skipped + 1):
+            limits.LINE.check(len(line), f"{path}, line {number:,}")
             if not line.strip():
                 continue
             # From the right: a few words of the large GloVe tables contain spaces.

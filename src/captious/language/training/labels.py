@@ -22,13 +22,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from captious.cache import atomic_write
 from captious.errors import InputError, one_message
 from captious.io import read
 from captious.language.parse_types import Sentence
 from captious.language.sentences import split
 from captious.language.training.treebank import part_of, read_parses
 from captious.text.ptb import tokenize
+from captious.writing import atomic_write
 
 LONGEST = 32  # words; the reference parser takes cubic time
 LONGEST_PHRASE = 8

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.cache import atomic_write
 from captious.errors import InputError, one_message
 from captious.language.classes import WordClasses, spelling
+from captious.writing import atomic_write
 
 
 def invented() -> list[str]:

@@ -13,6 +13,7 @@ import numpy as np
 from captious import digest
 from captious.corpus import Captions, Corpus
 from captious.errors import InputError, MissingInputError
+from captious.io.content import check_lines, decode, read_bytes, shown_name
 from captious.measures.options import NORMS, Option
 from captious.measures.resources import Resource
 from captious.statistics import FloatArray
@@ -47,16 +48,9 @@ class Negations(CorpusMeasure):
 def read_norms(path: str | Path) -> dict[str, float]:
     """Concreteness norms: a table (comma, semicolon or tab) with the word in the first column and the rating in a
     column called Conc.M or concreteness, else in the second."""
-    source = Path(path)
-    try:
-        text = source.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{source}: cannot be read ({error.strerror or error})") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{source}: byte {error.start} is not UTF-8; save the norms as UTF-8") from error
-    lines = text.splitlines()
-    if not lines:
-        raise InputError(f"{source}: the file is empty; norms have a word and its rating in each line")
+    source = shown_name(path)
+    lines = decode(read_bytes(path), source).splitlines()
+    check_lines(lines, source)
     delimiter = max("\t;,", key=lines[0].count)
     rows = list(csv.reader(lines, delimiter=delimiter))
     header = [cell.strip().casefold() for cell in rows[0]]

@@ -22,12 +22,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.cache import atomic_write
 from captious.errors import InputError, one_message
 from captious.text import tokenizers
 from captious.text.stopwords import ENGLISH
 from captious.vectors.default import PATH
 from captious.vectors.sentences import SentenceEncoder
+from captious.writing import atomic_write
 
 Floats = NDArray[np.float64]
 

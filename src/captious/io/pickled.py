@@ -1,0 +1,304 @@
+"""Tables of n-grams from pickles, without running what a pickle could run.
+
+A pickle is a program for a small stack machine. First the program is looked through, with kinds in place of values: it
+may make texts, numbers, flat tuples of them, and dictionaries whose keys are such tuples, and the few objects that NumPy's
+numbers and ``collections`` need. Then Python's own unpickler runs it, with harmless stand-ins for those objects. What is
+refused in the first step cannot hang in the second: tuples within tuples within tuples take for ever to hash.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import re
+from typing import Any
+
+import numpy as np
+
+from captious.errors import InputError
+from captious.kernels import kernel
+
+
+class _Plain(dict[Any, Any]):
+    """Stands in for collections.defaultdict: a dictionary whatever its default factory was."""
+
+    __slots__ = ()
+
+    def __init__(self, *given: object) -> None:
+        super().__init__(given[0] if given and isinstance(given[0], dict) else ())
+
+    def __setstate__(self, state: object) -> None:
+        """Attributes play no part."""
+
+
+class _Kind:
+    """Stands in for numpy.dtype: remembers the code, nothing else."""
+
+    __slots__ = ("code",)
+
+    def __init__(self, code: str, *_: object) -> None:
+        self.code = str(code)
+
+    def __setstate__(self, state: object) -> None:
+        """Byte order and the like; little-endian numbers are what these files hold."""
+
+
+_CODE = re.compile(r"[<|=]?([fiu][1248])")
+
+
+def _scalar(kind: _Kind, data: bytes | str = b"") -> float | int:
+    """A NumPy scalar, from its bytes, without NumPy's own unpickling."""
+    raw = data.encode("latin-1") if isinstance(data, str) else data
+    code = _CODE.fullmatch(kind.code)
+    if code is None or len(raw) != int(code[1][1:]):
+        raise pickle.UnpicklingError(f"a number of kind {kind.code[:20]!r}")
+    return np.frombuffer(raw, dtype=np.dtype("<" + code[1]), count=1)[0].item()  # type: ignore[no-any-return]
+
+
+def _as_bytes(text: str, encoding: str = "latin1") -> bytes:
+    """How older pickles write bytes: as text in Latin-1."""
+    return text.encode("latin-1")
+
+
+def _number(_: object = 0) -> int:
+    """Stands in for float and int, which are only ever named as what a dictionary makes by default."""
+    return 0
+
+
+def _harmless() -> dict[tuple[str, str], Any]:
+    found: dict[tuple[str, str], Any] = {
+        ("collections", "defaultdict"): _Plain,
+        ("collections", "OrderedDict"): _Plain,
+        ("collections", "Counter"): _Plain,
+        ("_codecs", "encode"): _as_bytes,
+        ("numpy", "dtype"): _Kind,
+        ("numpy.core.multiarray", "scalar"): _scalar,
+        ("numpy._core.multiarray", "scalar"): _scalar,
+    }
+    for module in ("builtins", "__builtin__"):
+        found |= {(module, "float"): _number, (module, "int"): _number, (module, "dict"): _Plain}
+    return found
+
+
+_HARMLESS = _harmless()
+
+
+class _RestrictedUnpickler(pickle.Unpickler):
+    """Builds dictionaries, tuples, strings and numbers; refuses whatever could run code."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        try:
+            return _HARMLESS[module, name]
+        except KeyError:
+            raise pickle.UnpicklingError(f"it asks for {module}.{name}") from None
+
+
+def load(content: bytes, name: str, how: str) -> Any:
+    """The value of a pickle that is a table, or part of one; ``how`` tells how to make a table otherwise."""
+    try:
+        trouble = looked_through(content)
+        if trouble:
+            raise pickle.UnpicklingError(trouble)
+        # Python 2 wrote most of the tables that circulate: their words are bytes, and so are their NumPy numbers,
+        # which need not be UTF-8.
+        try:
+            return _RestrictedUnpickler(io.BytesIO(content), encoding="utf-8").load()
+        except UnicodeDecodeError:
+            return _RestrictedUnpickler(io.BytesIO(content), encoding="latin-1").load()
+    except Exception as error:
+        raise InputError(
+            f"{name}: a pickle that was not loaded: {str(error)[:200]}. Only tables of n-grams and numbers are read, because "
+            f"a pickle can run any code; {how}"
+        ) from None
+
+
+# The look before -----------------------------------------------------------------------------------------------------
+
+#: Kinds on the stack. A tuple of simple things can be a key; a deeper one is an argument of NumPy's and nothing else.
+_SIMPLE, _TUPLE, _DEEP, _NAMED, _MADE, _MARK = 0, 1, 2, 3, 4, 5
+
+#: How an operation is laid out: bytes that follow it, or a kind of length.
+_LINE, _TWO_LINES, _SIZE1, _SIZE4, _SIZE8 = 100, 101, 102, 103, 104
+#: What it does.
+(
+    _PUSH, _DROP, _MARKS, _DROP_MARK, _TUPLE_MARK, _TUPLES, _EMPTY_TUPLE, _DICT, _DICT_MARK, _SET_ITEM, _SET_ITEMS, _NAME,
+    _NAME_STACK, _REDUCE, _BUILD, _PUT_BYTE, _PUT_LONG, _PUT_LINE, _MEMOIZE, _GET_BYTE, _GET_LONG, _GET_LINE, _SKIP, _STOP,
+) = range(1, 25)  # fmt: skip
+
+
+def _operations() -> tuple[Any, Any]:
+    layout, action = np.zeros(256, np.int64), np.zeros(256, np.int64)
+    for letters, arguments, does in (
+        ("N\x88\x89)", 0, _PUSH), ("K", 1, _PUSH), ("M", 2, _PUSH), ("J", 4, _PUSH), ("G", 8, _PUSH),
+        ("IFLSV", _LINE, _PUSH), ("U\x8cC\x8a", _SIZE1, _PUSH), ("XTB\x8b", _SIZE4, _PUSH), ("\x8d\x8e", _SIZE8, _PUSH),
+        ("0", 0, _DROP), ("(", 0, _MARKS), ("1", 0, _DROP_MARK), ("t", 0, _TUPLE_MARK), ("\x85\x86\x87", 0, _TUPLES),
+        (")", 0, _EMPTY_TUPLE), ("}", 0, _DICT), ("d", 0, _DICT_MARK), ("s", 0, _SET_ITEM), ("u", 0, _SET_ITEMS),
+        ("c", _TWO_LINES, _NAME), ("\x93", 0, _NAME_STACK), ("R", 0, _REDUCE), ("b", 0, _BUILD), ("q", 1, _PUT_BYTE),
+        ("r", 4, _PUT_LONG), ("p", _LINE, _PUT_LINE), ("\x94", 0, _MEMOIZE), ("h", 1, _GET_BYTE), ("j", 4, _GET_LONG),
+        ("g", _LINE, _GET_LINE), ("\x80", 1, _SKIP), ("\x95", 8, _SKIP), (".", 0, _STOP),
+    ):  # fmt: skip
+        for letter in letters:
+            layout[ord(letter)], action[ord(letter)] = arguments, does
+    return layout, action
+
+
+_LAYOUT, _ACTION = _operations()
+
+
+@kernel
+def _little(data, low, high):  # type: ignore[no-untyped-def]
+    value = 0
+    for i in range(high - 1, low - 1, -1):
+        value = value * 256 + int(data[i])
+    return value
+
+
+@kernel
+def _decimal(data, low, high):  # type: ignore[no-untyped-def]
+    value = 0
+    for i in range(low, min(high, low + 12)):
+        if 48 <= data[i] <= 57:
+            value = value * 10 + int(data[i]) - 48
+    return value
+
+
+@kernel
+def _look(data, layout, action, stack, memo):  # type: ignore[no-untyped-def]
+    """Run the program on kinds. 0 if it only does what tables need, else 1 + the place of what it should not do.
+
+    The stack and the memo have room for what a program of this length can fill honestly.
+    """
+    at, top, size, kept = 0, 0, len(data), 0
+    while at < size:
+        operation = int(data[at])
+        place = at
+        does, argument = action[operation], layout[operation]
+        at += 1
+        low = at
+        if argument < _LINE:
+            at += argument
+        elif argument in (_LINE, _TWO_LINES):
+            for _ in range(1 + argument - _LINE):
+                while at < size and data[at] != 10:
+                    at += 1
+                at += 1
+        else:
+            width = 1 if argument == _SIZE1 else 4 if argument == _SIZE4 else 8
+            if low + width > size:
+                return place + 1
+            length = _little(data, low, low + width)
+            if length < 0 or length > size:
+                return place + 1
+            at += width + length
+        if at > size or does == 0 or top + 1 >= len(stack):
+            return place + 1
+        if does == _PUSH:
+            stack[top] = _SIMPLE
+            top += 1
+        elif does in (_DROP, _DROP_MARK):
+            if top < 1:
+                return place + 1
+            top -= 1
+            while does == _DROP_MARK and top > 0 and stack[top] != _MARK:
+                top -= 1
+        elif does == _MARKS:
+            stack[top] = _MARK
+            top += 1
+        elif does in (_TUPLE_MARK, _TUPLES):
+            start = top
+            if does == _TUPLES:
+                start = top - (operation - 0x84)
+            else:
+                while start > 0 and stack[start - 1] != _MARK:
+                    start -= 1
+                if start < 1:
+                    return place + 1
+            if start < 0:
+                return place + 1
+            made = _TUPLE
+            for k in range(start, top):
+                if stack[k] == _MARK:
+                    return place + 1
+                if stack[k] != _SIMPLE:
+                    # Arguments of NumPy's makers hold kinds and empty tuples; they are never keys.
+                    made = _DEEP
+                if stack[k] == _DEEP:
+                    return place + 1
+            top = start if does == _TUPLES else start - 1
+            stack[top] = made
+            top += 1
+        elif does == _EMPTY_TUPLE:
+            stack[top] = _TUPLE
+            top += 1
+        elif does == _DICT:
+            stack[top] = _MADE
+            top += 1
+        elif does in (_DICT_MARK, _SET_ITEMS):
+            start = top
+            while start > 0 and stack[start - 1] != _MARK:
+                start -= 1
+            if start < 1 or (top - start) % 2:
+                return place + 1
+            for k in range(start, top, 2):
+                if stack[k] > _TUPLE:
+                    return place + 1
+            top = start - 1
+            if does == _DICT_MARK:
+                stack[top] = _MADE
+                top += 1
+            elif top < 1 or stack[top - 1] != _MADE:
+                return place + 1
+        elif does == _SET_ITEM:
+            if top < 3 or stack[top - 2] > _TUPLE or stack[top - 1] == _MARK or stack[top - 3] != _MADE:
+                return place + 1
+            top -= 2
+        elif does == _NAME:
+            stack[top] = _NAMED
+            top += 1
+        elif does == _NAME_STACK:
+            if top < 2 or stack[top - 1] != _SIMPLE or stack[top - 2] != _SIMPLE:
+                return place + 1
+            top -= 1
+            stack[top - 1] = _NAMED
+        elif does == _REDUCE:
+            if top < 2 or stack[top - 2] != _NAMED or (stack[top - 1] != _TUPLE and stack[top - 1] != _DEEP):
+                return place + 1
+            top -= 1
+            stack[top - 1] = _MADE
+        elif does == _BUILD:
+            if top < 2 or stack[top - 2] != _MADE or stack[top - 1] == _MARK:
+                return place + 1
+            top -= 1
+        elif does <= _MEMOIZE:
+            number = kept
+            if does in (_PUT_BYTE, _PUT_LONG):
+                number = _little(data, low, at)
+            elif does == _PUT_LINE:
+                number = _decimal(data, low, at)
+            if top < 1 or stack[top - 1] == _MARK or number >= len(memo):
+                return place + 1
+            memo[number] = 1 + stack[top - 1]
+            kept += 1
+        elif does <= _GET_LINE:
+            number = _decimal(data, low, at) if does == _GET_LINE else _little(data, low, at)
+            if number >= len(memo) or memo[number] == 0:
+                return place + 1
+            stack[top] = memo[number] - 1
+            top += 1
+        elif does == _STOP:
+            return 0
+    return size + 1
+
+
+def looked_through(content: bytes) -> str:
+    """What a pickle does that a table of n-grams need not do, in words; nothing if there is no such thing."""
+    data = np.frombuffer(content, np.uint8)
+    # Each item on the stack or in the memo takes at least a byte of the program.
+    room = len(data) + 16
+    found = _look.pick(len(data) * 8)(data, _LAYOUT, _ACTION, np.zeros(room, np.int8), np.zeros(room, np.int8))
+    if not found:
+        return ""
+    place = int(found) - 1
+    if place >= len(data):
+        return "it ends too early"
+    return f"at byte {place:,} it does something that no table of n-grams needs (operation {bytes(data[place : place + 1])!r})"

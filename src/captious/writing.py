@@ -1,0 +1,202 @@
+"""How every file is written: whole or not at all, through links, and into pipes and devices as they are."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import shutil
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from captious.errors import WriteError, printable
+
+#: What stands for standard input or output wherever a file is named.
+STANDARD = "-"
+
+_STDOUT = {STANDARD, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+#: What a full disk, a quota or a limit on file sizes is called.
+_NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+#: Where files cannot be locked, a temporary file of this age (in seconds) has been given up.
+_OLD = 86_400.0
+
+
+def is_standard(path: str | os.PathLike[str] | None) -> bool:
+    """Whether a path stands for standard output (or input)."""
+    return path is not None and os.fspath(path) == STANDARD
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A path to write to, whose content goes to ``path`` when the block succeeds, and vanishes when it fails.
+
+    A regular file is replaced in one step and keeps its permissions; a link stays, and what it points to is replaced. What
+    is no regular file (a pipe, a device, ``-`` for standard output) gets the content when all of it is there. A folder is
+    refused; a full disk is one clear message.
+    """
+    name = os.fspath(path)
+    try:
+        writer = _through(name) if _is_stream(name) else _replacing(Path(os.path.realpath(name)), name)
+        with writer as temporary:
+            yield temporary
+    except OSError as error:
+        # Anything else that happens inside the block may have to do with other files.
+        if error.errno not in _NO_ROOM:
+            raise
+        raise WriteError(f"cannot write {printable(name)}: {error.strerror}; nothing was written") from error
+
+
+def _is_stream(name: str) -> bool:
+    """Whether a path leads to something that must not be replaced: a pipe, a device, standard output, a socket."""
+    if name in _STDOUT or _DESCRIPTOR.fullmatch(name):
+        return True
+    try:
+        kind = Path(name).stat().st_mode
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError) as error:
+        raise _refused(name, error) from error
+    if stat.S_ISDIR(kind):
+        raise WriteError(f"cannot write {printable(name)}: it is a folder; give the name of a file")
+    return not stat.S_ISREG(kind)
+
+
+def _refused(name: str, error: OSError | ValueError) -> WriteError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return WriteError(f"cannot write {printable(name)[:200]}: {reason}")
+
+
+# Pipes and devices ---------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _through(name: str) -> Iterator[Path]:
+    handle, spool = tempfile.mkstemp(prefix="captious-", suffix=".tmp")
+    os.close(handle)
+    try:
+        yield Path(spool)
+        with open(spool, "rb") as source, _stream(name) as target:  # noqa: PTH123
+            shutil.copyfileobj(source, target, 1 << 20)
+            target.flush()
+    finally:
+        Path(spool).unlink(missing_ok=True)
+
+
+@contextmanager
+def _stream(name: str) -> Iterator[BinaryIO]:
+    if name in _STDOUT:
+        sys.stdout.flush()
+        buffer = getattr(sys.stdout, "buffer", None)
+        if buffer is not None:
+            yield buffer
+            return
+        with tempfile.TemporaryFile() as held:  # a stand-in without bytes below it, as notebooks have
+            yield held
+            held.seek(0)
+            sys.stdout.write(held.read().decode("utf-8", "replace"))
+        return
+    descriptor = _DESCRIPTOR.fullmatch(name)
+    try:
+        # What is open already is written to where it stands, not opened (and cut) again.
+        opened = os.dup(int(descriptor[1])) if descriptor else os.open(name, os.O_WRONLY)
+    except OSError as error:
+        raise _refused(name, error) from error
+    with os.fdopen(opened, "wb") as target:
+        yield target
+
+
+# Regular files -------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _replacing(target: Path, name: str) -> Iterator[Path]:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        existing = target.stat().st_mode if target.exists() else None
+        if existing is not None and not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, "it is write-protected")
+        _clean(target)
+        handle, temporary = _temporary(target)
+    except (OSError, ValueError) as error:
+        raise _refused(name, error) from error
+    try:
+        yield temporary
+        # The block may have written by another handle; a disk that is full only now says so here.
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        if existing is not None:
+            temporary.chmod(stat.S_IMODE(existing))
+        if os.name != "posix":  # pragma: no cover - Windows renames no open file
+            os.close(handle)
+            handle = -1
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+        if handle >= 0:
+            os.close(handle)
+
+
+def _stem(target: Path) -> str:
+    return f".{target.name.encode('utf-8', 'surrogateescape')[:100].decode('utf-8', 'ignore')}."
+
+
+def _temporary(target: Path) -> tuple[int, Path]:
+    """A new file beside the target, locked for as long as its handle is open; its permissions are those of any new file."""
+    while True:
+        path = target.with_name(f"{_stem(target)}{secrets.token_hex(6)}.tmp")
+        try:
+            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o666)
+        except FileExistsError:  # pragma: no cover - one chance in 2**48
+            continue
+        try:
+            if os.name != "posix" or (_locked(handle) and os.fstat(handle).st_nlink):
+                return handle, path
+        except OSError:
+            path.unlink(missing_ok=True)
+            os.close(handle)
+            raise
+        os.close(handle)  # another process took it for a stale one between the two steps
+
+
+def _locked(handle: int) -> bool:
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
+
+
+def _clean(target: Path) -> None:
+    """Remove temporary files of this target that nobody holds any more: those of processes that were killed."""
+    stem = _stem(target)
+    with suppress(OSError):
+        for entry in list(os.scandir(target.parent)):
+            if entry.name.startswith(stem) and entry.name.endswith(".tmp"):
+                with suppress(OSError):
+                    _remove_stale(entry.path)
+
+
+def _remove_stale(path: str) -> None:
+    if os.name == "posix":
+        import fcntl
+
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            Path(path).unlink()
+        finally:
+            os.close(handle)
+    elif time.time() - Path(path).stat().st_mtime > _OLD:  # pragma: no cover - Windows
+        Path(path).unlink()

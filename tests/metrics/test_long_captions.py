@@ -1,0 +1,113 @@
+"""Captions of any length: the same results as for short ones, in time that does not grow with the square."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import captious
+from captious.corpus import Corpus
+from captious.meteor import alignment
+from captious.metrics import rouge
+from captious.text.spacy_like import split_chunk
+
+sequences = st.lists(st.integers(0, 5), max_size=200) | st.lists(st.integers(0, 60), max_size=200)
+
+
+def longest_common_subsequence(a: list[int], b: list[int]) -> int:
+    row = [0] * (len(b) + 1)
+    for x in a:
+        diagonal = 0
+        for j, y in enumerate(b):
+            above = row[j + 1]
+            row[j + 1] = diagonal + 1 if x == y else max(above, row[j])
+            diagonal = above
+    return row[-1]
+
+
+@settings(deadline=None, max_examples=60)
+@given(sequences, sequences)
+def test_rows_of_bits_give_the_longest_common_subsequence(a: list[int], b: list[int]) -> None:
+    assert rouge.long_common_subsequence(np.array(a, np.int32), np.array(b, np.int32)) == longest_common_subsequence(a, b)
+
+
+def test_rouge_l_of_long_captions_is_that_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    texts = [" ".join(f"w{n}" for n in rng.integers(0, 40, size)) for size in (300, 280, 5, 0)]
+    corpus = Corpus.build(["1", "2"], [[texts[0]], [texts[2]]], [[texts[1], texts[3]], [texts[0], texts[1]]], tokenizer="none")
+    found = captious.score(corpus, "ROUGE-L")["ROUGE-L"].per_image
+    monkeypatch.setattr(rouge, "LONG", 10**9)
+    corpus = Corpus.build(["1", "2"], [[texts[0]], [texts[2]]], [[texts[1], texts[3]], [texts[0], texts[1]]], tokenizer="none")
+    assert captious.score(corpus, "ROUGE-L")["ROUGE-L"].per_image == found
+
+
+def test_rouge_l_of_a_hundred_thousand_words() -> None:
+    words = [f"w{n}" for n in np.random.default_rng(1).integers(0, 30_000, 100_000)]
+    text = " ".join(words)
+    corpus = Corpus.build(["1"], [[text]], [[text, " ".join(words[::-1])]], tokenizer="none")
+    assert captious.score(corpus, "ROUGE-L")["ROUGE-L"].value == pytest.approx(1.0)
+
+
+def lines_of(rng: np.random.Generator, count: int, vocabulary: int) -> tuple[alignment.Lines, alignment.Words, alignment.Phrases]:
+    """Random lines over words of which some share stems and synonyms, and some begin phrases with paraphrases."""
+    tokens = rng.integers(0, vocabulary, 2 * count).astype(np.int32)
+    offsets = np.array([0, count, 2 * count], np.int64)
+    synonyms = [np.unique(rng.integers(0, vocabulary, 4)) for _ in range(vocabulary)]
+    bounds = np.concatenate([[0], np.cumsum([len(part) for part in synonyms])]).astype(np.int64)
+    words = alignment.Words(
+        key=np.arange(vocabulary, dtype=np.int32) // 2, stem=np.arange(vocabulary, dtype=np.int32) // 4,
+        function=np.zeros(vocabulary, np.bool_), synonym_offsets=bounds, synonyms=np.concatenate(synonyms).astype(np.int32),
+    )  # fmt: skip
+    spans = np.where(rng.random((2 * count, 2)) < 0.2, rng.integers(0, 6, (2 * count, 2)), -1).astype(np.int32)
+    # Phrases 0–2 have one word, 3–5 two.
+    spans[:, 0] = np.where(spans[:, 0] > 2, -1, spans[:, 0])
+    spans[:, 1] = np.where((spans[:, 1] < 3) & (spans[:, 1] >= 0), -1, spans[:, 1])
+    spans[[count - 1, 2 * count - 1], 1] = -1
+    targets = [np.unique(rng.integers(0, 6, 3)) for _ in range(6)]
+    phrases = alignment.Phrases(
+        np.array([1, 1, 1, 2, 2, 2], np.int32), np.concatenate([[0], np.cumsum([len(t) for t in targets])]).astype(np.int64),
+        np.concatenate(targets).astype(np.int32),
+    )  # fmt: skip
+    return alignment.gathered_lines(tokens, offsets, words, spans), words, phrases
+
+
+def collected(lines: alignment.Lines, words: alignment.Words, phrases: alignment.Phrases) -> list[list[int]]:
+    found = np.zeros((100_000, 5), np.int32)
+    longest = int(np.diff(lines.offsets).max())
+    mark, chain = np.zeros((4, len(phrases.lengths)), np.int32), np.zeros((2, longest, 2), np.int32)
+    n = alignment.collect.plain(lines, words, phrases, 0, 1, mark, 1, chain, found)
+    rows: list[list[int]] = found[:n].tolist()
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_meteor_finds_the_same_matches_by_looking_up_as_by_comparing_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(seed)
+    parts = lines_of(rng, 40, 12 if seed % 2 else 60)
+    compared = collected(*parts)
+    monkeypatch.setattr(alignment, "LONG", 0)
+    assert collected(*parts) == compared
+    lines, _, phrases = parts
+    # Paraphrases by comparing every place with every other.
+    expected = []
+    for side in range(2):
+        for t in range(40):
+            for k in range(2):
+                phrase = lines.spans[t + (40 if side == 0 else 0), k]
+                for target in phrases.targets[phrases.offsets[phrase] : phrases.offsets[phrase + 1]] if phrase >= 0 else ():
+                    length = phrases.lengths[target]
+                    for u in range(40):
+                        if lines.spans[u + (0 if side == 0 else 40), length - 1] == target:
+                            expected.append([t, k + 1, u, length] if side == 0 else [u, length, t, k + 1])
+    assert [row[:4] for row in compared if row[4] == alignment.PARAPHRASE] == expected
+
+
+def test_hostile_chunks_are_split_in_linear_time() -> None:
+    """With quadratic time this test would never end."""
+    many = 200_000
+    assert split_chunk("a.a." * many)[-1] == "."
+    assert split_chunk("a.a." * many + ")" * many)[-many:] == [")"] * many
+    assert split_chunk("(" * many + "www." + "a." * many)[:many] == ["("] * many
+    assert split_chunk("(www.example.com/a.b)") == ["(", "www.example.com/a.b", ")"]
