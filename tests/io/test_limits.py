@@ -13,9 +13,9 @@ import pytest
 
 from captious.cli.diversity import read_human_scores
 from captious.errors import InputError
-from captious.human import load_flickr8k
 from captious.io import read
 from captious.io.frequencies import read_frequencies
+from captious.io.judgements import load_judgements
 from captious.io.objects import read_objects
 from captious.metrics.chair_table import read_table
 from captious.scene import ConceptTable
@@ -106,7 +106,7 @@ def test_human_judgements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     (tmp_path / "flickr8k").mkdir()
     (tmp_path / "flickr8k" / "captions.jsonl.gz").write_bytes(gzip.compress(b" " * 1_000_000))
     with pytest.raises(InputError, match="CAPTIOUS_MAX_BYTES"):
-        load_flickr8k(tmp_path, "expert")
+        load_judgements("flickr8k-expert", tmp_path)
 
 
 @pytest.mark.parametrize("header", [b"[" * 5_000, b'{"a": ' * 5_000, b'{"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}}'])

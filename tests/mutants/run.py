@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.mutants import MAKERS, PACKAGE, ROOT, Mutant, Stale
+from tests.mutants import MAKERS, PACKAGE, ROOT, Mutant, StaleError
 from tests.mutants.defects import MUTANTS
 
 #: What the suite needs of the repository.
@@ -114,7 +114,7 @@ class Copy:
         try:
             original = path.read_text(encoding="utf-8")
             changed = mutant.applied(original)
-        except (OSError, Stale) as error:
+        except (OSError, StaleError) as error:
             return result(STALE, str(error))
         if mutant.file.startswith(MAKERS):
             shutil.rmtree(self.cache, ignore_errors=True)
