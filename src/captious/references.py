@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -115,6 +115,36 @@ def load(
     return load_systems(
         references, [predictions], tokenizer=tokenizer, subset=subset, part=part, several=several, names=[name]
     )[0]
+
+
+def parallel(
+    predictions: Sequence[str | Sequence[str]],
+    references: Sequence[str | Sequence[str]],
+    tokenizer: str | None = None,
+    name: str = "predictions",
+) -> Corpus:
+    """A corpus of two lists that go together: element i of both is of image i; a caption alone, or several."""
+    for called, given in (("predictions", predictions), ("references", references)):
+        if isinstance(given, str) or not isinstance(given, Sequence):
+            raise InputError(f"{called} are a list with one element per image, not {type(given).__name__}")
+    if len(predictions) != len(references):
+        raise InputError(f"{len(predictions):,} predictions and {len(references):,} references were given; there must be as many")
+    ids = [str(i) for i in range(len(predictions))]
+    corpus = Corpus.build(
+        ids, _lists(predictions, "predictions"), _lists(references, "references"), tokenizer=tokenizer or DEFAULT_TOKENIZER, name=name
+    )
+    _warn_of_empty(corpus)
+    return corpus
+
+
+def _lists(given: Sequence[str | Sequence[str]], called: str) -> list[list[str]]:
+    """A list of captions per image."""
+    found = [[one] if isinstance(one, str) else list(one) if isinstance(one, Sequence) else [one] for one in given]
+    for place, group in enumerate(found):
+        for text in group:
+            if not isinstance(text, str):
+                raise InputError(f"{called}[{place}] has {type(text).__name__} where a caption (text) is expected")
+    return found
 
 
 def load_systems(
