@@ -17,6 +17,7 @@ from captious.errors import InputError
 from captious.io import CaptionFile, CaptionWarning, align, read
 from captious.io.prepared import caption_file, is_prepared, open_captions, save
 from captious.measures.base import Measure
+from captious.names import tell_apart
 
 #: As the COCO tools.
 DEFAULT_TOKENIZER = "ptb"
@@ -159,21 +160,31 @@ def load_systems(
 ) -> list[Corpus]:
     """Several systems on the same references, which are read and encoded once."""
     sources = list(predictions)
-    called = list(names) if names is not None else [None] * len(sources)
-    files = (s if isinstance(s, CaptionFile) else read(s, "predictions", several=several) for s in sources)
+    given = list(names) if names is not None else [None] * len(sources)
+    if len(given) != len(sources):
+        raise InputError(f"{len(sources)} systems were given and {len(given)} names; there must be as many (--name, names=…)")
+    files = [s if isinstance(s, CaptionFile) else read(s, "predictions", several=several) for s in sources]
+    called = system_names(files, given, "captions" if references is None else None)
     if references is None:
-        corpora = [_without_references(file, tokenizer, name) for file, name in zip(files, called)]
+        corpora = [
+            Corpus.build(file.ids, file.captions, tokenizer=tokenizer or DEFAULT_TOKENIZER, name=name)
+            for file, name in zip(files, called)
+        ]
     else:
         known = References.read(references, tokenizer)
-        corpora = [known.corpus(file, name or file.system_name, subset=subset, part=part) for file, name in zip(files, called)]
+        corpora = [known.corpus(file, name, subset=subset, part=part) for file, name in zip(files, called)]
     for corpus in corpora:
         _warn_of_empty(corpus)
     return corpora
 
 
-def _without_references(file: CaptionFile, tokenizer: str | None, name: str | None) -> Corpus:
-    called = name or (file.system_name if file.path is not None else "captions")
-    return Corpus.build(file.ids, file.captions, tokenizer=tokenizer or DEFAULT_TOKENIZER, name=called)
+def system_names(files: Sequence[CaptionFile], given: Sequence[str | None], unnamed: str | None = None) -> list[str]:
+    """What tables call systems: the names given, or those of the files, with as much of their folders as tells them apart."""
+    found = [
+        name or (unnamed if unnamed is not None and file.path is None else file.system_name) for file, name in zip(files, given)
+    ]
+    paths = [file.path if name is None else None for file, name in zip(files, given)]
+    return tell_apart(found, paths)
 
 
 def _warn_of_empty(corpus: Corpus) -> None:

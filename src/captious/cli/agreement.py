@@ -8,11 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from captious.cli import options
+from captious.cli.look import takes_look
 from captious.cli.output import print_table, write_json
 
 
 def register(app: typer.Typer) -> None:
-    app.command("agreement")(options.takes_measure_options(agreement))
+    app.command("agreement")(options.takes_measure_options(takes_look(agreement)))
 
 
 def agreement(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from importlib import import_module
+from typing import Any
 
 import typer
 
@@ -21,7 +22,7 @@ app = typer.Typer(
     name="captious",
     help="The caption critic: how good, how diverse, how unique and how human-like are image captions?",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -47,7 +48,7 @@ def main() -> None:
     warnings.showwarning = _show_warning
     try:
         with one_message():
-            app()
+            tidy(typer.main.get_command(app))()
     except BrokenPipeError:
         # The reader of our output (head, less) has seen enough.
         sys.stderr.close()
@@ -55,6 +56,17 @@ def main() -> None:
     except KeyboardInterrupt:
         print("captious: interrupted", file=sys.stderr)
         sys.exit(130)
+
+
+def tidy(command: Any) -> Any:
+    """Help pages that say nothing of the type of a switch: it has no value to give."""
+    switches = [*command.params, command.get_help_option(command.context_class(command, help_option_names=["-h", "--help"]))]
+    for parameter in switches:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    for part in getattr(command, "commands", {}).values():
+        tidy(part)
+    return command
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
