@@ -37,6 +37,8 @@ def tell_apart(names: Sequence[str], paths: Sequence[Path | None]) -> list[str]:
 
 
 def _by_folder(name: str, paths: list[Path]) -> list[str]:
+    if len(set(paths)) == 1:
+        return [name for _ in paths]
     folders = [path.parent.parts for path in paths]
     if len(set(folders)) < len(set(paths)):
         # Some are in one folder: their endings differ.
