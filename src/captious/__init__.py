@@ -1,8 +1,8 @@
 """captious, the caption critic: how good, how diverse, how unique and how human-like are image captions?
 
 >>> import captious
->>> corpus = captious.load("references.json", "predictions.json")
->>> captious.score(corpus, metrics="coco")["CIDEr-D"].value
+>>> scores = captious.score("references.json", "predictions.json", metrics="coco")
+>>> scores["CIDEr-D"].value
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from captious._version import __version__
 
 if TYPE_CHECKING:
-    from captious.api import load_scores, prepare, score
+    from captious.api import compute, load_scores, prepare, score
     from captious.comparison import Comparison, Comparisons, compare
     from captious.corpus import Captions, Corpus
     from captious.errors import CaptiousError, InputError, MissingExtraError
@@ -42,6 +42,7 @@ _WHERE = {
     "Score": "captious.scores",
     "Scores": "captious.scores",
     "compare": "captious.comparison",
+    "compute": "captious.api",
     "corpus_diversity": "captious.variety.corpus",
     "diversity": "captious.variety.sets",
     "load": "captious.references",
@@ -68,6 +69,7 @@ __all__ = [
     "Scores",
     "__version__",
     "compare",
+    "compute",
     "corpus_diversity",
     "diversity",
     "load",
@@ -79,7 +81,13 @@ __all__ = [
 ]
 
 
+#: Modules that can be reached without importing them by name.
+_MODULES = ("compat", "torchmetrics")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"captious.{name}")
     if name not in _WHERE:
         raise AttributeError(f"module 'captious' has no attribute {name!r}")
     return getattr(import_module(_WHERE[name]), name)

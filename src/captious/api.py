@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, overload
 
 from captious.comparison import Comparison, Comparisons, compare, compare_scores
 from captious.corpus import Corpus
+from captious.errors import InputError
 from captious.measures.making import make_measures
 from captious.measures.registry import Wanted
-from captious.references import References, Source, load, load_systems
+from captious.references import References, Source, load, load_systems, parallel
 from captious.scores import Scores
 
 __all__ = [
-    "Comparison", "Comparisons", "compare", "compare_scores", "load", "load_scores", "load_systems", "prepare", "score",
+    "Comparison", "Comparisons", "compare", "compare_scores", "compute", "load", "load_scores", "load_systems", "prepare", "score",
 ]  # fmt: skip
 
 load_scores = Scores.load
@@ -25,10 +27,55 @@ def prepare(references: Source, metrics: Wanted = "coco", *, tokenizer: str | No
     return References.read(references, tokenizer).prepare(make_measures(metrics, options))
 
 
-def score(corpus: Corpus, metrics: Wanted = "coco", **options: Any) -> Scores:
-    """Score the candidates of a corpus.
+@overload
+def score(corpus: Corpus, metrics: Wanted = "coco", /, **options: Any) -> Scores: ...
 
-    ``metrics`` are names ("CIDEr-D"), groups ("coco", "all") or measures themselves. Options go to the measures that take
-    them: ``df`` (document frequencies for CIDEr, a path or a table), and those listed by ``captious metrics``.
+
+@overload
+def score(corpus: Corpus, *, metrics: Wanted = "coco", **options: Any) -> Scores: ...
+
+
+@overload
+def score(references: Source, predictions: Source, metrics: Wanted = "coco", **options: Any) -> Scores: ...
+
+
+def score(*given: Any, **options: Any) -> Scores:
+    """Score captions: ``score(references, predictions, metrics)``, or ``score(corpus, metrics)``.
+
+    References and predictions are what :func:`captious.load` takes: paths, mappings from image id to captions, rows, data
+    frames; prepared references. Its options are understood, too (``tokenizer``, ``subset``, ``part``, ``several``, ``name``).
+
+    ``metrics`` are names ("CIDEr-D"), groups ("coco", "all") or measures themselves. Further options go to the measures that
+    take them: ``df`` (document frequencies for CIDEr, a path or a table), and those listed by ``captious metrics``.
     """
+    parts = list(given)
+    parts += [options.pop(name) for name in ("corpus", "references", "predictions") if name in options]
+    if not parts:
+        raise InputError("there is nothing to score: give references and predictions, or a corpus")
+    if isinstance(parts[0], Corpus):
+        corpus, rest = parts[0], parts[1:]
+    else:
+        if len(parts) < 2:
+            raise InputError("predictions are missing: score(references, predictions), or score(corpus)")
+        loading = {name: options.pop(name) for name in ("tokenizer", "subset", "part", "several", "name") if name in options}
+        corpus, rest = load(parts[0], parts[1], **loading), parts[2:]
+    if len(rest) > 1:
+        raise InputError(f"score takes {len(parts) - len(rest) + 1} arguments without a name, and {len(parts)} were given")
+    metrics = options.pop("metrics", rest[0] if rest else "coco")
     return Scores.of(corpus, make_measures(metrics, options))
+
+
+def compute(
+    *,
+    predictions: Sequence[str | Sequence[str]],
+    references: Sequence[str | Sequence[str]],
+    metrics: Wanted = "coco",
+    tokenizer: str | None = None,
+    **options: Any,
+) -> dict[str, float]:
+    """Values by metric, from two lists that go together: ``references[i]`` (a caption, or several) are those of
+    ``predictions[i]``. As the metrics of the package ``evaluate`` are called; :func:`score` says more.
+    """
+    made = make_measures(metrics, options)
+    corpus = parallel(predictions, references, tokenizer)
+    return {name: found.value for name, found in Scores.of(corpus, made).items()}

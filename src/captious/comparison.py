@@ -19,6 +19,7 @@ from captious.measures import registry
 from captious.measures.base import Measure
 from captious.measures.making import make_measures
 from captious.measures.registry import Wanted
+from captious.names import distinct, tell_apart
 from captious.paired import PairedTests
 from captious.progress import track
 from captious.records import SUFFIX, ScoredCaptions
@@ -52,6 +53,8 @@ class Comparison:
     #: How many comparisons those were.
     family: int = 1
     alpha: float = ALPHA
+    #: How values are written in tables.
+    format: str = ".4f"
 
     @property
     def better(self) -> str:
@@ -200,7 +203,13 @@ def _sorted_out(systems: Sequence[Any], metrics: Wanted | None) -> tuple[list[Co
     wrong = next((one for one in given if not _is_system(one)), None)
     if wrong is not None:
         raise InputError(f"systems are corpora, scores, or paths of saved scores (NAME{SUFFIX}), not {wrong!r}")
-    return [Scores.load(one) if isinstance(one, str | Path) else one for one in given], metrics
+    paths = [Path(one) if isinstance(one, str | Path) else None for one in given]
+    loaded = [Scores.load(one) if isinstance(one, str | Path) else one for one in given]
+    names = tell_apart([one.name if isinstance(one, Corpus) else one.system for one in loaded], paths)
+    for one, name, path in zip(loaded, names, paths):
+        if path is not None and isinstance(one, Scores):
+            one.system = name
+    return loaded, metrics
 
 
 def _is_system(one: Any) -> bool:
@@ -245,16 +254,6 @@ def only(scores: Scores, names: Sequence[str]) -> Scores:
     if missing:
         raise InputError(f"{scores.system} has no {some(missing)}; it has {some(scores, 40)}")
     return Scores(scores.system, [scores[name] for name in names], scores.captions)
-
-
-def distinct(names: Sequence[str]) -> list[str]:
-    """Names that tell systems apart: the second ``pred`` becomes ``pred (2)``."""
-    seen: dict[str, int] = {}
-    found: list[str] = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return found
 
 
 def _in_common(scores: Sequence[Scores], names: Sequence[str]) -> list[str]:
@@ -336,6 +335,7 @@ def _compared(
                 p_corrected=p,
                 family=family,
                 alpha=alpha,
+                format=first.measure.format,
             )
         )
     return rows

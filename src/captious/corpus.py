@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from captious import digest
+from captious import digest, html
 from captious.encoding import Encoding
 from captious.errors import InputError
 from captious.memo import Arrays, Memo, Product
@@ -260,6 +260,9 @@ class Corpus:
 
     def __len__(self) -> int:
         return self.candidates.n_images
+
+    def _repr_html_(self) -> str:
+        return html.corpus(self)
 
     @property
     def ids(self) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sized
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 from captious.errors import printable
@@ -15,9 +17,22 @@ T = TypeVar("T")
 PATIENCE_SECONDS = 2.0
 
 
+_silent: ContextVar[bool] = ContextVar("silent", default=False)
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """No bars, whatever takes long."""
+    token = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(token)
+
+
 def track(iterable: Iterable[T], description: str, total: int | None = None) -> Iterator[T]:
     """Iterate, showing a bar on standard error once the work has taken two seconds."""
-    if not sys.stderr.isatty():
+    if _silent.get() or not sys.stderr.isatty():
         yield from iterable
         return
     if total is None and isinstance(iterable, Sized):

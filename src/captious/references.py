@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -17,6 +17,7 @@ from captious.errors import InputError
 from captious.io import CaptionFile, CaptionWarning, align, read
 from captious.io.prepared import caption_file, is_prepared, open_captions, save
 from captious.measures.base import Measure
+from captious.names import tell_apart
 
 #: As the COCO tools.
 DEFAULT_TOKENIZER = "ptb"
@@ -117,6 +118,36 @@ def load(
     )[0]
 
 
+def parallel(
+    predictions: Sequence[str | Sequence[str]],
+    references: Sequence[str | Sequence[str]],
+    tokenizer: str | None = None,
+    name: str = "predictions",
+) -> Corpus:
+    """A corpus of two lists that go together: element i of both is of image i; a caption alone, or several."""
+    for called, given in (("predictions", predictions), ("references", references)):
+        if isinstance(given, str) or not isinstance(given, Sequence):
+            raise InputError(f"{called} are a list with one element per image, not {type(given).__name__}")
+    if len(predictions) != len(references):
+        raise InputError(f"{len(predictions):,} predictions and {len(references):,} references were given; there must be as many")
+    ids = [str(i) for i in range(len(predictions))]
+    corpus = Corpus.build(
+        ids, _lists(predictions, "predictions"), _lists(references, "references"), tokenizer=tokenizer or DEFAULT_TOKENIZER, name=name
+    )
+    _warn_of_empty(corpus)
+    return corpus
+
+
+def _lists(given: Sequence[str | Sequence[str]], called: str) -> list[list[str]]:
+    """A list of captions per image."""
+    found = [[one] if isinstance(one, str) else list(one) if isinstance(one, Sequence) else [one] for one in given]
+    for place, group in enumerate(found):
+        for text in group:
+            if not isinstance(text, str):
+                raise InputError(f"{called}[{place}] has {type(text).__name__} where a caption (text) is expected")
+    return found
+
+
 def load_systems(
     references: Source | None,
     predictions: Iterable[Source],
@@ -129,21 +160,31 @@ def load_systems(
 ) -> list[Corpus]:
     """Several systems on the same references, which are read and encoded once."""
     sources = list(predictions)
-    called = list(names) if names is not None else [None] * len(sources)
-    files = (s if isinstance(s, CaptionFile) else read(s, "predictions", several=several) for s in sources)
+    given = list(names) if names is not None else [None] * len(sources)
+    if len(given) != len(sources):
+        raise InputError(f"{len(sources)} systems were given and {len(given)} names; there must be as many (--name, names=…)")
+    files = [s if isinstance(s, CaptionFile) else read(s, "predictions", several=several) for s in sources]
+    called = system_names(files, given, "captions" if references is None else None)
     if references is None:
-        corpora = [_without_references(file, tokenizer, name) for file, name in zip(files, called)]
+        corpora = [
+            Corpus.build(file.ids, file.captions, tokenizer=tokenizer or DEFAULT_TOKENIZER, name=name)
+            for file, name in zip(files, called)
+        ]
     else:
         known = References.read(references, tokenizer)
-        corpora = [known.corpus(file, name or file.system_name, subset=subset, part=part) for file, name in zip(files, called)]
+        corpora = [known.corpus(file, name, subset=subset, part=part) for file, name in zip(files, called)]
     for corpus in corpora:
         _warn_of_empty(corpus)
     return corpora
 
 
-def _without_references(file: CaptionFile, tokenizer: str | None, name: str | None) -> Corpus:
-    called = name or (file.system_name if file.path is not None else "captions")
-    return Corpus.build(file.ids, file.captions, tokenizer=tokenizer or DEFAULT_TOKENIZER, name=called)
+def system_names(files: Sequence[CaptionFile], given: Sequence[str | None], unnamed: str | None = None) -> list[str]:
+    """What tables call systems: the names given, or those of the files, with as much of their folders as tells them apart."""
+    found = [
+        name or (unnamed if unnamed is not None and file.path is None else file.system_name) for file, name in zip(files, given)
+    ]
+    paths = [file.path if name is None else None for file, name in zip(files, given)]
+    return tell_apart(found, paths)
 
 
 def _warn_of_empty(corpus: Corpus) -> None:

@@ -11,14 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from captious import records, significance
+from captious import frames, html, records, significance
 from captious.corpus import Corpus
 from captious.errors import InputError
+from captious.measures import registry
 from captious.measures.base import FloatArray, Measure
 from captious.merging import merged
+from captious.names import tell_apart
 from captious.ragged import offsets_of
 from captious.records import ScoredCaptions
 from captious.signature import Signature, sign
+from captious.significance import Bootstrap
 from captious.statistics import Rows, arranged
 
 
@@ -134,18 +137,30 @@ class Score:
         """The signature of a number with error bars."""
         return f"{self.signature}|ci:{100 * level:g}%|bootstrap:{resamples}|seed:{seed}"
 
-    def to_json(self, *, per_image: bool = False, ci: bool = False) -> dict[str, Any]:
-        """A JSON-ready description; not-a-number becomes null."""
+    def __float__(self) -> float:
+        """The score of the whole corpus."""
+        return self.value
+
+    def to_frame(self) -> Any:
+        """A data frame with a row per image (needs pandas)."""
+        return frames.of_images("", [self])
+
+    def _repr_html_(self) -> str:
+        return html.score(self)
+
+    def to_json(self, *, per_image: bool = False, ci: bool | Bootstrap = False) -> dict[str, Any]:
+        """A JSON-ready description; not-a-number becomes null. ``ci`` adds confidence intervals."""
+        bootstrap = ci if isinstance(ci, Bootstrap) else Bootstrap()
         out: dict[str, Any] = {
             "metric": self.name,
             "value": json_number(self.value),
             "higher_is_better": self.measure.higher_is_better,
             "images": len(self.ids),
             "captions": len(self.statistics),
-            "signature": self.interval_signature() if ci else self.signature,
+            "signature": self.interval_signature(*bootstrap) if ci else self.signature,
         }
         if ci:
-            out["interval"] = [json_number(bound) for bound in self.interval()]
+            out["interval"] = [json_number(bound) for bound in self.interval(*bootstrap)]
         if self.several:
             out["oracle"] = json_number(self.oracle)
         if per_image:
@@ -169,10 +184,15 @@ class Scores(Mapping[str, Score]):
         return Scores(corpus.name, [Score.of(measure, corpus) for measure in measures], ScoredCaptions.of(corpus))
 
     def __getitem__(self, name: str) -> Score:
-        return self._scores[self._fold.get(name.casefold(), name)]
+        return self._scores[self._known(name) or name]
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name.casefold() in self._fold
+        return isinstance(name, str) and self._known(name) is not None
+
+    def _known(self, name: str) -> str | None:
+        """The metric of that name in any case, or as other tools write it ("Bleu_4")."""
+        found = self._fold.get(name.casefold())
+        return found if found is not None else self._fold.get((registry.canonical(name) or "").casefold())
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._scores)
@@ -226,8 +246,24 @@ class Scores(Mapping[str, Score]):
         scores = [Score(r.measure, r.statistics, r.ids, r.image_offsets, r.signature) for r in saved.records]
         return Scores(saved.system, scores, saved.captions)
 
-    def to_json(self, *, per_image: bool = False, ci: bool = False) -> dict[str, Any]:
-        """A JSON-ready description of all scores."""
+    @staticmethod
+    def load_all(paths: Iterable[str | Path]) -> list[Scores]:
+        """Several systems; those of one name are told apart by their files."""
+        files = [Path(path) for path in paths]
+        found = [Scores.load(path) for path in files]
+        for scores, name in zip(found, tell_apart([scores.system for scores in found], files)):
+            scores.system = name
+        return found
+
+    def to_frame(self, *, per_image: bool = False) -> Any:
+        """A data frame (needs pandas): a row per metric, or with ``per_image`` a row per image."""
+        return frames.of_images(self.system, list(self.values())) if per_image else frames.of_metrics(self)
+
+    def _repr_html_(self) -> str:
+        return html.scores(self)
+
+    def to_json(self, *, per_image: bool = False, ci: bool | Bootstrap = False) -> dict[str, Any]:
+        """A JSON-ready description of all scores. ``ci`` adds confidence intervals."""
         return {
             "system": self.system,
             "scores": {name: score.to_json(per_image=per_image, ci=ci) for name, score in self.items()},

@@ -10,7 +10,7 @@ their resampled values are shifted, so that their median is the value itself, be
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,16 @@ Value = Callable[[Any], FloatArray]
 RESAMPLES = 1000
 TRIALS = 10_000
 SEED = 12345
+
+
+
+class Bootstrap(NamedTuple):
+    """How confidence intervals are made."""
+
+    level: float = 0.95
+    resamples: int = RESAMPLES
+    seed: int = SEED
+
 
 #: Resamples handled at once: keeps the matrix of counts small for large corpora.
 _CELLS = 20_000_000

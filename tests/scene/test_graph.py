@@ -8,8 +8,8 @@ from captious.scene import Concept, SceneGraph, counts, match, precision_recall_
 from captious.text.synonyms import Synonyms
 
 SYNSETS = {
-    "sofa": "1", "couch": "1 2", "settee": "1 3 4", "bed": "2 9 10",
-    "big": "20", "large": "20 21", "huge": "21", "sit_on": "30", "rest_on": "30", "dog": "40",
+    "sofa": [1], "couch": [1, 2], "settee": [1, 3, 4], "bed": [2, 9, 10],
+    "big": [20], "large": [20, 21], "huge": [21], "sit_on": [30], "rest_on": [30], "dog": [40],
 }  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def test_empty_graphs(synonyms: Synonyms) -> None:
 
 
 def test_of_two_objects_equally_near_the_later_one_takes_the_word() -> None:
-    synonyms = Synonyms({"sofa": "1 5", "stool": "2 6", "seat": "1 2"}, {})
+    synonyms = Synonyms({"sofa": [1, 5], "stool": [2, 6], "seat": [1, 2]}, {})
     merged = SceneGraph([("sofa",), ("stool",), ("seat",)], synonyms)
     assert [set(name.split("/")) for name in merged.objects] == [{"sofa"}, {"stool", "seat"}]
 

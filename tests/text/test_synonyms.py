@@ -7,7 +7,7 @@ import pytest
 
 from captious.errors import InputError, MissingExtraError
 from captious.text import meteor_data
-from captious.text.synonyms import Synonyms
+from captious.text.synonyms import Synonyms, shipped, write
 
 
 @pytest.fixture
@@ -53,7 +53,34 @@ def test_a_listed_word_with_regular_ending(small: Path) -> None:
     assert synonyms.listed("foxes") == frozenset()
 
 
-def test_installed_data() -> None:
+def test_the_shipped_table_is_that_of_meteor() -> None:
+    """The same words, synsets and base forms: the digest, computed anew, of ours and of the jar's lists."""
+    pytest.importorskip("pycocoevalcap")
+    ours, theirs = Synonyms.load(), Synonyms.load(meteor_data.find().jar.parent)
+    assert ours is not theirs
+    assert ours.digest == ours.computed_digest() == theirs.digest == theirs.computed_digest()
+    assert len(ours) == len(theirs) == 147_306
+    for word in ["dog", "sofa", "teeth", "running", "fire_engines", "bicycles", "geese", "zzz"]:
+        assert ours.synsets(word) == theirs.synsets(word)
+
+
+def test_the_shipped_table_needs_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CAPTIOUS_METEOR_DATA", raising=False)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    shipped.cache_clear()
+    assert Synonyms.load().digest == "6ee7b8c1"
+
+
+def test_writing_keeps_the_content(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = Synonyms.load(small)
+    write(before, tmp_path / "table.npz")
+    monkeypatch.setattr("captious.text.synonyms.SHIPPED", tmp_path / "table.npz")
+    after = shipped.__wrapped__()
+    assert after.digest == after.computed_digest() == before.computed_digest()
+    assert after.synsets("geese") == {21, 22}
+
+
+def test_shipped_data() -> None:
     synonyms = Synonyms.load()
     assert synonyms.synsets("couch") & synonyms.synsets("sofa")
     assert synonyms.synsets("bicycles") & synonyms.synsets("bike")

@@ -7,6 +7,7 @@ import sys
 import warnings
 from contextlib import suppress
 from importlib import import_module
+from typing import Any
 
 import typer
 
@@ -23,7 +24,7 @@ app = typer.Typer(
     name="captious",
     help="The caption critic: how good, how diverse, how unique and how human-like are image captions?",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -50,7 +51,7 @@ def main() -> None:
     try:
         with one_message():
             try:
-                app()
+                tidy(typer.main.get_command(app))()
             finally:
                 sys.stdout.flush()
     except BrokenPipeError:
@@ -72,6 +73,17 @@ def _give_up(message: str) -> None:
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(2)
+
+
+def tidy(command: Any) -> Any:
+    """Help pages that say nothing of the type of a switch: it has no value to give."""
+    switches = [*command.params, command.get_help_option(command.context_class(command, help_option_names=["-h", "--help"]))]
+    for parameter in switches:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    for part in getattr(command, "commands", {}).values():
+        tidy(part)
+    return command
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:

@@ -9,11 +9,13 @@ from typing import Annotated
 import typer
 
 from captious.cli import options
+from captious.cli.look import score as shown
+from captious.cli.look import takes_look
 from captious.cli.output import print_table, write_json
 
 
 def register(app: typer.Typer) -> None:
-    app.command("chair")(options.takes_columns(chair))
+    app.command("chair")(options.takes_columns(takes_look(chair)))
 
 
 def chair(
@@ -50,6 +52,6 @@ def chair(
             return
     named = Counter(m.object for row in rows for m in row.mentioned)
     wrong = Counter(m.object for row in rows for m in row.hallucinated)
-    title = f"{corpus.name}: " + ", ".join(f"{score.name} {score.value:.4f}" for score in scores)
+    title = f"{corpus.name}: " + ", ".join(f"{score.name} {shown(score.value)}" for score in scores)
     table = [[kind, f"{count:,}", f"{named[kind]:,}", f"{count / named[kind]:.1%}"] for kind, count in wrong.most_common(number)]
     print_table(title, ["object", "hallucinated", "named", "share"], table)

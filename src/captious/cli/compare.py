@@ -8,12 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from captious.cli import options
-from captious.cli.output import SUFFIX, is_taken, number, print_table, write_json
+from captious.cli.look import interval, number, takes_look
+from captious.cli.look import score as shown
+from captious.cli.output import SUFFIX, is_taken, note, print_table, write_json
+from captious.cli.score import print_origin, print_signatures
 from captious.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
-    app.command("compare")(options.takes_columns(options.takes_measure_options(compare)))
+    app.command("compare")(options.takes_columns(options.takes_measure_options(takes_look(compare))))
 
 
 def compare(
@@ -37,6 +40,8 @@ def compare(
     resamples: Annotated[int, typer.Option(min=10, help="Bootstrap resamples.")] = 1000,
     trials: Annotated[int, typer.Option(min=10, help="Trials of the randomisation test.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of both tests.")] = 12345,
+    name: options.Names = None,
+    signature: options.WithSignatures = False,
     json: options.JsonOut = None,
     *,
     given: dict[str, Any],
@@ -50,14 +55,21 @@ def compare(
     from captious.scores import Scores
 
     references, systems = split(inputs)
+    if name and len(name) != len(systems):
+        raise InputError(f"{len(systems)} systems were given and {len(name)} names; there must be as many (--name)")
     if references is None:
         if tokenizer is not None or subset or allow_several:
             raise InputError("saved scores have their tokenizer and their images; --tokenizer, --subset and --allow-several are for captions")
-        given_systems: list[Any] = list(systems)
+        given_systems: list[Any] = list(systems) if not name else [Scores.load(path) for path in systems]
     else:
         fresh = [path for path in systems if not is_scores(path)]
         loaded = iter(load_systems(references, fresh, tokenizer=tokenizer, subset=subset, several=allow_several or None))
-        given_systems = [Scores.load(path) if is_scores(path) else next(loaded) for path in systems]
+        given_systems = [path if is_scores(path) and not name else Scores.load(path) if is_scores(path) else next(loaded) for path in systems]
+    for system, called in zip(given_systems, name or ()):
+        if isinstance(system, Scores):
+            system.system = called
+        else:
+            system.name = called
     found = compare_all(
         *given_systems, metrics=metrics, baseline=_name(baseline, systems), alpha=alpha, resamples=resamples, trials=trials,
         seed=seed, **given,
@@ -66,6 +78,8 @@ def compare(
         write_json({**({"references": str(references)} if references is not None else {}), **found.to_json()}, json)
     if not is_taken(json):
         show(found)
+        if signature:
+            print_signatures(found.scores)
 
 
 def is_scores(path: Path) -> bool:
@@ -101,11 +115,10 @@ def show(found: Any) -> None:
         print_standings(found)
     rows = []
     for row in found:
-        low, high = row.interval
         rows.append(
             [
                 row.metric, *([row.system_a, row.system_b] if several else []),
-                number(row.a), number(row.b), number(row.difference, "+.4f"), f"[{number(low, '+.4f')}, {number(high, '+.4f')}]",
+                shown(row.a, row.format), shown(row.b, row.format), shown(row.difference, "+" + row.format), interval(row.interval, "+" + row.format),
                 number(row.p_bootstrap), number(row.p_randomisation), number(row.p_corrected), row.ahead or "–",
             ]
         )  # fmt: skip
@@ -114,9 +127,11 @@ def show(found: Any) -> None:
         "metric", *values, "difference", f"{100 * (1 - found.alpha):g} % interval", "p (bootstrap)", "p (randomis.)",
         "p (Holm)", "ahead",
     ]  # fmt: skip
-    print_table(f"{images:,} images, paired tests", header, rows, text=(0, 1, 2) if several else (0,))
+    last = len(header) - 1
+    print_table(f"{images:,} images, paired tests", header, rows, text=(0, 1, 2, last) if several else (0, last), keys=3 if several else 1)
+    print_origin(found.scores)
     pairs = len(found) // len(found.metrics)
-    print(
+    note(
         f"p (Holm): randomisation, corrected for {found.family:,} comparisons ({_many(pairs, 'pair')} × "
         f"{_many(len(found.metrics), 'metric')}); ahead: at most {found.alpha:g}"
     )
@@ -129,7 +144,7 @@ def print_standings(found: Any) -> None:
         cells = []
         for metric in found.metrics:
             met = sum(row.metric == metric and name in (row.system_a, row.system_b) for row in found)
-            cells.append(f"{number(scores[metric].value)} ({len(found.beaten(metric, name))}/{met})")
+            cells.append(f"{shown(scores[metric].value, scores[metric].measure.format)} ({len(found.beaten(metric, name))}/{met})")
         rows.append([name, *cells])
     print_table("in brackets: ahead of how many of those compared with", ["system", *found.metrics], rows, turn=True)
 

@@ -8,12 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from captious.cli import options
-from captious.cli.output import print_table, write_json
+from captious.cli.look import look, takes_look
+from captious.cli.look import score as shown
+from captious.cli.output import check_target, note, print_table, save_scores, write_json
 from captious.errors import printable
 
 
 def register(app: typer.Typer) -> None:
-    app.command("corpus")(options.takes_columns(corpus))
+    app.command("corpus")(options.takes_columns(takes_look(corpus)))
 
 
 def corpus(
@@ -35,7 +37,10 @@ def corpus(
     norms: Annotated[
         Path | None, typer.Option("--norms", metavar="TABLE", help="Concreteness ratings by word (CSV or TSV).")
     ] = None,
-    ci: Annotated[bool, typer.Option("--ci", help="Show 95 % bootstrap confidence intervals over images.")] = False,
+    ci: options.Confidence = False,
+    name: options.Names = None,
+    output: options.SaveTo = None,
+    no_texts: options.NoTexts = False,
     words: Annotated[int, typer.Option("--words", min=0, max=50, help="Words to list in each ranking.")] = 10,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Threads for parsing.")] = 1,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the random orders of the type-token curve.")] = 1,
@@ -46,34 +51,36 @@ def corpus(
     """
     from captious.variety.corpus import corpus_diversity
 
+    check_target(output, len(predictions))
     result = corpus_diversity(
         references, predictions, train=train, tokenizer=tokenizer, subset=subset, several=allow_several or None,
-        parse=trees, norms=norms, seed=seed, jobs=jobs,
+        parse=trees, norms=norms, seed=seed, jobs=jobs, names=name or None,
     )  # fmt: skip
     written: list[Path] = []
     if plots is not None:
         from captious.report import corpus_plots
 
         written = corpus_plots.write(result, plots)
+    if output is not None:
+        save_scores(list(result.scores.values()), output, texts=not no_texts)
     if json is not None:
-        write_json({"references": str(references), **result.to_json(ci=ci)}, json)
+        write_json({"references": str(references), **result.to_json(ci=ci and look().bootstrap)}, json)
     if json != "-":
         show(result, words, ci=ci)
         if written:
-            print(f"{len({path.stem for path in written})} figures ({len(written)} files) in {plots}")
+            note(f"{len({path.stem for path in written})} figures ({len(written)} files) in {plots}")
 
 
 def show(result: Any, words: int, *, ci: bool = False) -> None:
     """The table (in pieces where the terminal is narrow), and the words that matter most."""
-    header, rows = result.table(ci=ci)
-    for piece in _pieces(header, rows):
-        print_table("", [header[j] for j in piece], [[row[j] for j in piece] for row in rows])
-    for measure in result.columns():
-        print(f"{measure.title(result.n):9s} {measure.summary}")
+    header, rows = result.table(ci=ci and look().bootstrap, show=shown)
+    print_table("", header, rows)
+    lines = [f"{measure.title(result.n):9s} {measure.summary}" for measure in result.columns()]
     if not result.trained:
-        print("No training captions (--train): novelty is unknown, and all words of the references count as learnable.")
-    print(f"humans: each measure of {result.n} parallel descriptions per image, averaged.  {result.signature}")
-    if words:
+        lines.append("No training captions (--train): novelty is unknown, and all words of the references count as learnable.")
+    lines.append(f"humans: each measure of {result.n} parallel descriptions per image, averaged.  {result.signature}")
+    note("\n".join(lines))
+    if words and look().format == "rich" and not look().quiet:
         for report in result.systems:
             _words(report, words)
 
@@ -90,22 +97,3 @@ def _words(report: Any, limit: int) -> None:
     for name, found in lists:
         print(f"  {name + ':':26s} {printable(', '.join(found[:limit])) or '–'}")
 
-
-def _pieces(header: list[str], rows: list[list[str]]) -> list[list[int]]:
-    """Columns in groups that fit the terminal; each group repeats the first column. A pipe takes them all at once."""
-    from rich.console import Console
-
-    console = Console()
-    if not console.is_terminal:
-        return [list(range(len(header)))]
-    widths = [max(len(row[j]) for row in [header, *rows]) + 3 for j in range(len(header))]
-    room = max(console.width - widths[0] - 2, max(widths[1:], default=0))
-    pieces: list[list[int]] = []
-    left = 0
-    for j in range(1, len(header)):
-        if not pieces or left < widths[j]:
-            pieces.append([0])
-            left = room
-        pieces[-1].append(j)
-        left -= widths[j]
-    return pieces

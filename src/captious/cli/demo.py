@@ -7,12 +7,15 @@ from typing import Annotated
 import typer
 
 from captious.cli import options
+from captious.cli.look import score as shown
+from captious.cli.look import takes_look
+from captious.cli.tables import note
 
 DIVERSITY = ["Self-CIDEr", "LSA", "1-mBLEU-4", "Div-1", "Div-2"]
 
 
 def register(app: typer.Typer) -> None:
-    app.command("demo")(demo)
+    app.command("demo")(takes_look(demo))
 
 
 def demo(
@@ -35,8 +38,9 @@ def demo(
     show(results, ci=ci, title=f"{len(corpora[0])} images × 5 references, written for this project")
     sampled = load(demo_path("references"), demo_path("sampling"), name="sampling")
     sets = {"sampling": diversity(sampled, accuracy=()), "human": human(sampled, accuracy=())}
-    rows = [[name, *(f"{found[measure].value:.4f}" for measure in DIVERSITY)] for name, found in sets.items()]
+    rows = [[name, *(shown(found[measure].value) for measure in DIVERSITY)] for name, found in sets.items()]
     print_table("diversity of ten samples per image, and of people", ["", *DIVERSITY], rows)
-    print("\nThe same with your own files:")
-    print(f"  captious score {demo_path('references')} {demo_path('good')} --ci")
-    print(f"  captious diversity {demo_path('references')} {demo_path('sampling')}")
+    note(
+        f"\nThe same with your own files:\n  captious score {demo_path('references')} {demo_path('good')} --ci\n"
+        f"  captious diversity {demo_path('references')} {demo_path('sampling')}"
+    )

@@ -8,7 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from captious.cli import options
-from captious.cli.output import check_target, is_taken, print_table, save_scores, write_csv, write_json
+from captious.cli.look import interval, look, takes_look
+from captious.cli.look import score as shown
+from captious.cli.output import check_target, is_taken, note, print_table, save_scores, write_csv, write_json
+from captious.cli.score import print_origin, print_signatures
 from captious.errors import InputError
 
 #: Rows of the table, before accuracy; the JSON has every measure.
@@ -19,7 +22,7 @@ MEASURES = (
 
 
 def register(app: typer.Typer) -> None:
-    app.command("diversity")(options.takes_columns(diversity))
+    app.command("diversity")(options.takes_columns(takes_look(diversity)))
 
 
 def diversity(
@@ -46,7 +49,9 @@ def diversity(
         Path | None,
         typer.Option("--human-scores", metavar="F", help="Human diversity scores (JSON: system → image → score)."),
     ] = None,
-    ci: Annotated[bool, typer.Option("--ci", help="Show 95 % bootstrap confidence intervals over images.")] = False,
+    ci: options.Confidence = False,
+    signature: options.WithSignatures = False,
+    name: options.Names = None,
     plots: Annotated[Path | None, typer.Option("--plots", metavar="DIR", help="Draw figures into a folder.")] = None,
     image: Annotated[
         list[str] | None, typer.Option("--image", help="Image for the latent space and the map; repeatable.")
@@ -80,7 +85,7 @@ def diversity(
     table = read_df(df)
     metrics = make_measures(accuracy, {} if table is None else {"df": table}) if accuracy.strip() else []
     chosen = make_kernel(kernel, table)
-    corpora = load_systems(references, samples, tokenizer=tokenizer, subset=subset, several=True)
+    corpora = load_systems(references, samples, tokenizer=tokenizer, subset=subset, several=True, names=name or None)
     training = TrainingCaptions.read(train) if train is not None else None
     shared: dict[str, Any] = {
         "df": table, "kernel": chosen, "accuracy": metrics, "beta_squared": beta2, "train": training,
@@ -106,8 +111,8 @@ def diversity(
         write_json(
             {
                 "references": str(references),
-                "systems": [found.to_json(per_image=True, ci=ci) for found in systems],
-                "human": people.to_json(per_image=True, ci=ci),
+                "systems": [found.to_json(per_image=True, ci=ci and look().bootstrap) for found in systems],
+                "human": people.to_json(per_image=True, ci=ci and look().bootstrap),
                 **({"best": {name: [_best_json(row) for row in rows] for name, rows in cut.items()}} if cut else {}),
                 **({"agreement": [row.to_json() for row in agreed]} if agreed else {}),
                 **({"figures": [str(path) for path in drawn]} if drawn else {}),
@@ -116,12 +121,15 @@ def diversity(
         )
     if not quiet:
         show([*systems, people], [metric.name for metric in metrics], ci=ci)
+        print_origin(systems, ci=ci)
+        if signature:
+            print_signatures([*systems, people], ci=ci)
         if cut:
             show_best(cut, first)
         if agreed:
             show_agreement(agreed)
         if drawn:
-            print(f"{len(drawn)} figures in {plots}: {', '.join(sorted({path.stem for path in drawn}))}")
+            note(f"{len(drawn)} figures in {plots}: {', '.join(sorted({path.stem for path in drawn}))}")
 
 
 def show(systems: list[Any], accuracies: list[str], *, ci: bool) -> None:
@@ -135,7 +143,8 @@ def show(systems: list[Any], accuracies: list[str], *, ci: bool) -> None:
         better = next(iter(known.values())).measure.higher_is_better
         # People are the yardstick, not a competitor.
         values = [score.value for i, score in known.items() if i < len(systems) - 1]
-        top = (max if better else min)(values) if len(systems) > 2 and values else None
+        fair = len({(score.signature, score.ids) for i, score in known.items() if i < len(systems) - 1}) == 1
+        top = (max if better else min)(values) if len(systems) > 2 and values and fair else None
         rows.append([name if better else f"{name} ↓", *(_cell(system, name, ci) for system in systems)])
         best.append([False, *(i in known and i < len(systems) - 1 and known[i].value == top for i in range(len(systems)))])
     header = [f"{len(systems[0].corpus):,} images", *(f"{system.system} ({system.corpus.candidates.sizes})" for system in systems)]
@@ -146,11 +155,9 @@ def _cell(row: Any, name: str, ci: bool) -> str:
     if name not in row:
         return "–"
     score = row[name]
-    text = f"{score.value:.1f}" if name == "Vocabulary" else f"{score.value:.4f}"
-    if not ci:
-        return text
-    low, high = score.interval()
-    return f"{text} [{low:.3f}, {high:.3f}]"
+    form = ".1f" if name == "Vocabulary" else ".4f"
+    text = shown(score.value, form)
+    return text if not ci else f"{text} {interval(score.interval(*look().bootstrap), form)}"
 
 
 def show_best(cut: dict[str, Any], metric: str) -> None:
@@ -160,7 +167,7 @@ def show_best(cut: dict[str, Any], metric: str) -> None:
         for row in listed:
             scores = row.scores
             values = [scores[k].value for k in ("Self-CIDEr", "LSA", "1-mBLEU-mix", f"mean {metric}")]
-            rows.append([name, str(row.m), f"{row.images:,}", *(f"{value:.4f}" for value in values)])
+            rows.append([name, str(row.m), f"{row.images:,}", *(shown(value) for value in values)])
     print_table(
         f"the m best captions of each image by {metric}",
         ["system", "m", "images", "Self-CIDEr", "LSA", "1-mBLEU-mix", f"mean {metric}"], rows,

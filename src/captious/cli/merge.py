@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
+from captious.cli.look import takes_look
 from captious.cli.output import is_taken
 from captious.cli.score import show as show_table
 from captious.cli.show import SavedScores
 
 
 def register(app: typer.Typer) -> None:
-    app.command("merge")(merge)
+    app.command("merge")(takes_look(merge))
 
 
 def merge(

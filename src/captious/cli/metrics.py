@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import typer
 
+from captious.cli.look import takes_look
 from captious.cli.options import JsonOut
-from captious.cli.output import print_table, write_json
+from captious.cli.output import note, print_table, write_json
 
 
 def register(app: typer.Typer) -> None:
-    app.command("metrics")(metrics)
+    app.command("metrics")(takes_look(metrics))
 
 
 def metrics(json: JsonOut = None) -> None:
@@ -37,7 +38,7 @@ def metrics(json: JsonOut = None) -> None:
     ]
     print_table("", ["metric", "of a", "better", "range", "options", "what it measures"], table, text=(0, 1, 2, 4, 5))
     groups = "; ".join(f"{group} = {', '.join(members)}" for group, members in registry.GROUPS.items())
-    print(f"groups: {groups}; all, sets, corpus = every measure of a caption, of the captions of an image, of a corpus")
+    note(f"groups: {groups}; all, sets, corpus = every measure of a caption, of the captions of an image, of a corpus")
 
 
 def _bounds(bounds: tuple[float | None, float | None]) -> str:

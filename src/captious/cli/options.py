@@ -44,7 +44,12 @@ NoTexts = Annotated[bool, typer.Option("--no-texts", help="Save the scores witho
 Part = Annotated[
     bool, typer.Option("--part", help="The predictions are of a part of the images: score them against all references.")
 ]
-Confidence = Annotated[bool, typer.Option("--ci", help="Show 95 % bootstrap confidence intervals over images.")]
+Confidence = Annotated[
+    bool, typer.Option("--ci", help="Show bootstrap confidence intervals over images (95 %, or as --level says).")
+]
+Names = Annotated[
+    list[str] | None, typer.Option("--name", metavar="NAME", help="Name of a system, in the order of the files; repeatable.")
+]
 WithSignatures = Annotated[bool, typer.Option("--signature", help="Also print how each number was made.")]
 MeteorData = Annotated[str | None, typer.Option("--meteor-data", metavar=METEOR_DATA.metavar, help=METEOR_DATA.help)]
 Objects = Annotated[str | None, typer.Option("--objects", metavar=OBJECTS.metavar, help=OBJECTS.help)]

@@ -8,20 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from captious.cli import options
-from captious.cli.output import (
-    check_target,
-    is_taken,
-    number,
-    print_table,
-    save_scores,
-    write_csv,
-    write_json,
-)
-from captious.errors import InputError, printable
+from captious.cli.look import interval, look, takes_look
+from captious.cli.look import score as shown
+from captious.cli.output import check_target, is_taken, note, print_table, save_scores, write_csv, write_json
+from captious.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
-    app.command("score")(options.takes_columns(options.takes_measure_options(score)))
+    app.command("score")(options.takes_columns(options.takes_measure_options(takes_look(score))))
 
 
 def score(
@@ -34,6 +28,7 @@ def score(
     subset: options.Subset = False,
     part: options.Part = False,
     allow_several: options.AllowSeveral = False,
+    name: options.Names = None,
     json: options.JsonOut = None,
     per_image: Annotated[
         Path | None, typer.Option("--per-image", metavar="OUT.csv", help="Write the score of every image.")
@@ -57,7 +52,7 @@ def score(
     # Made first: a typing mistake or a missing package is reported before files are read.
     made = make_measures(metrics, given)
     corpora = load_systems(
-        references, predictions, tokenizer=tokenizer, subset=subset, part=part, several=allow_several or None
+        references, predictions, tokenizer=tokenizer, subset=subset, part=part, several=allow_several or None, names=name or None
     )
     work = [(corpus, metric) for corpus in corpora for metric in made]
     found: dict[int, list[Score]] = {}
@@ -69,15 +64,13 @@ def score(
     if per_image is not None:
         write_per_image(results, per_image)
     if json is not None:
-        write_json({"references": str(references), "systems": [r.to_json(per_image=True, ci=ci) for r in results]}, json)
+        write_json({"references": str(references), "systems": [r.to_json(per_image=True, ci=ci and look().bootstrap) for r in results]}, json)
     if not quiet:
-        show(results, ci=ci)
-        if signature:
-            print_signatures(results, ci=ci)
+        show(results, ci=ci, signature=signature)
 
 
-def show(results: list[Any], *, ci: bool = False, title: str = "") -> None:
-    """Print the table of scores; several captions per image add a row with the best caption of each image.
+def show(results: list[Any], *, ci: bool = False, signature: bool = False, title: str = "") -> None:
+    """Print the table of scores, and what it is of; several captions per image add a row with the best caption of each image.
 
     A value is marked as the best only among values that can be compared.
     """
@@ -89,7 +82,7 @@ def show(results: list[Any], *, ci: bool = False, title: str = "") -> None:
         rows.append([scores.system, *(_cell(scores[name], ci) if name in scores else "–" for name in names)])
         if any(score.several for score in scores.values()):
             numbers.append([None] * len(names))
-            best_ones = (number(scores[name].oracle) if name in scores else "–" for name in names)
+            best_ones = (shown(scores[name].oracle, scores[name].measure.format) if name in scores else "–" for name in names)
             rows.append([f"{scores.system} (best of each image)", *best_ones])
     best = [[False] * (len(names) + 1) for _ in rows]
     header = []
@@ -104,6 +97,34 @@ def show(results: list[Any], *, ci: bool = False, title: str = "") -> None:
             for i, value in enumerate(column):
                 best[i][j + 1] = value == top
     print_table(title, ["system", *header], rows, best=best, turn=True)
+    print_origin(results, ci=ci)
+    if signature:
+        print_signatures(results, ci=ci)
+
+
+def print_origin(results: list[Any], *, ci: bool = False) -> None:
+    """Below a table: images, references per image, images that were left out; once where all systems agree."""
+    said: dict[str, list[str]] = {}
+    for scores in results:
+        found = list(scores.values())
+        if not found:
+            continue
+        images = max(len(score.ids) for score in found)
+        fields = [score.signature.fields for score in found]
+        known = next((f["refs"].partition("@")[0].partition("x")[2] for f in fields if "refs" in f), None)
+        cut = next((f["subset"].split("of") for f in fields if "subset" in f), None)
+        text = f"{images:,} image{'s' if images != 1 else ''}"
+        if known is not None:
+            text += f", {known} reference{'s' if known != '1' else ''} per image"
+        if cut is not None:
+            text += f"; {int(cut[1]) - int(cut[0]):,} of {int(cut[1]):,} images left out (--subset)"
+        said.setdefault(text, []).append(scores.system)
+    lines = [text if len(said) == 1 else f"{', '.join(systems)}: {text}" for text, systems in said.items()]
+    if ci:
+        how = look().bootstrap
+        lines.append(f"in brackets: {100 * how.level:g} % intervals, {how.resamples:,} bootstrap resamples of the images, seed {how.seed}")
+    if lines:
+        note("\n".join(lines))
 
 
 def print_signatures(results: list[Any], *, ci: bool = False) -> None:
@@ -113,17 +134,16 @@ def print_signatures(results: list[Any], *, ci: bool = False) -> None:
         for scores in results:
             if name in scores:
                 score = scores[name]
-                made.setdefault(score.interval_signature() if ci else str(score.signature), []).append(scores.system)
+                made.setdefault(score.interval_signature(*look().bootstrap) if ci else str(score.signature), []).append(scores.system)
         for signature, systems in made.items():
-            print(printable(signature if len(made) == 1 else f"{', '.join(systems)}: {signature}"))
+            note(signature if len(made) == 1 else f"{', '.join(systems)}: {signature}")
 
 
 def _cell(score: Any, ci: bool) -> str:
     form = score.measure.format
     if not ci or score.value != score.value:
-        return number(score.value, form)
-    low, high = score.interval()
-    return f"{number(score.value, form)} [{number(low, form)},{number(high, form)}]"  # no space inside, so that a narrow table breaks before it
+        return shown(score.value, form)
+    return f"{shown(score.value, form)} {interval(score.interval(*look().bootstrap), form)}"
 
 
 def write_per_image(results: list[Any], target: Path) -> None:

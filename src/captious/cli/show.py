@@ -8,15 +8,16 @@ from typing import Annotated
 import typer
 
 from captious.cli import options
+from captious.cli.look import look, takes_look
 from captious.cli.output import is_taken, write_json
-from captious.cli.score import print_signatures, write_per_image
 from captious.cli.score import show as show_table
+from captious.cli.score import write_per_image
 
 SavedScores = Annotated[list[Path], typer.Argument(metavar="FILE.scores…", help="Saved scores, one file per system.")]
 
 
 def register(app: typer.Typer) -> None:
-    app.command("show")(show)
+    app.command("show")(takes_look(show))
 
 
 def show(
@@ -34,14 +35,12 @@ def show(
     from captious.scores import Scores
 
     quiet = is_taken(json, per_image)
-    results = [Scores.load(path) for path in files]
+    results = Scores.load_all(files)
     if metrics is not None:
         results = [only(found, saved_names(metrics, found)) for found in results]
     if per_image is not None:
         write_per_image(results, per_image)
     if json is not None:
-        write_json({"systems": [found.to_json(per_image=True, ci=ci) for found in results]}, json)
+        write_json({"systems": [found.to_json(per_image=True, ci=ci and look().bootstrap) for found in results]}, json)
     if not quiet:
-        show_table(results, ci=ci)
-        if signature:
-            print_signatures(results, ci=ci)
+        show_table(results, ci=ci, signature=signature)

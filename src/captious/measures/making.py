@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,17 @@ def make_measures(metrics: Wanted, options: Mapping[str, Any]) -> list[Measure]:
             left_out.setdefault(str(error), []).append(str(wanted))
             continue
         made.append(measure)
+    if "CIDEr" in named and not any(measure.name == "CIDEr-D" for measure in made):
+        _hint_at_cider_d()
     for reason, names in left_out.items():
         warnings.warn(CaptionWarning(f"left out {', '.join(names)}: {reason}"), stacklevel=3)
     return made
+
+
+@lru_cache(maxsize=1)
+def _hint_at_cider_d() -> None:
+    """Once in a process: the names differ from paper to tool."""
+    warnings.warn(
+        CaptionWarning("CIDEr is the form without clipping; what the COCO tools and most papers call CIDEr is CIDEr-D here (-m CIDEr-D)"),
+        stacklevel=4,
+    )

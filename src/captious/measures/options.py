@@ -31,7 +31,7 @@ class Option:
 
 
 DF = Option("df", "Document frequencies for CIDEr and Self-CIDEr (default: the references of the run).", metavar="FILE")
-METEOR_DATA = Option("meteor_data", "Folder with METEOR's data (default: the installed pycocoevalcap).", metavar="DIR")
+METEOR_DATA = Option("meteor_data", "Folder with METEOR's data (default: the installed pycocoevalcap); SPICE then takes its synonyms from there.", metavar="DIR")
 VECTORS = Option("vectors", "Word vectors: a file, glove-6b-50d, or default.", metavar="VECTORS")
 COMBINE = Option(
     "combine", "WEmbSim over references: mean, max or min.", choices=("mean", "max", "min"), setting=True

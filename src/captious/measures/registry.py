@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
@@ -152,10 +153,41 @@ def _folded() -> dict[str, str]:
     return {name.casefold(): name for name in entries()}
 
 
+#: Names that other tools and papers have for our measures, as :func:`_plain` writes them.
+_ALSO = {"rouge": "ROUGE-L", "cocoCIDEr".casefold(): "CIDEr-D", "wordmoversdistance": "WMD", "selfcider": "Self-CIDEr"}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_.-]", "", name.casefold())
+
+
+@lru_cache(maxsize=1)
+def _by_plain() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in entries():
+        found.setdefault(_plain(name), name)
+    return {**_ALSO, **found}
+
+
+def canonical(name: str) -> str | None:
+    """Our name of a measure, however it is written: ``Bleu_4``, ``BLEU4``, ``rouge_l``; nothing for a measure not known."""
+    return _folded().get(name.casefold()) or _by_plain().get(_plain(name))
+
+
 def named(wanted: Wanted) -> list[str | Measure]:
     """Those measures that are asked for by their own name (or as objects), not as members of a group."""
-    by_fold = _folded()
-    return [p if isinstance(p, Measure) else by_fold[p.casefold()] for p in parts(wanted) if isinstance(p, Measure) or p.casefold() in by_fold]
+    found: list[str | Measure] = []
+    for part in parts(wanted):
+        if isinstance(part, Measure):
+            found.append(part)
+        elif not _is_group(part) and (name := canonical(part)) is not None:
+            found.append(name)
+    return found
+
+
+def _is_group(part: str) -> bool:
+    fold = part.casefold()
+    return fold not in _folded() and (fold in GROUPS or fold in FAMILIES)
 
 
 def parts(wanted: Wanted) -> list[str | Measure]:
@@ -176,12 +208,10 @@ def resolve(wanted: Wanted) -> list[str | Measure]:
     for part in parts(wanted):
         if isinstance(part, Measure):
             found.append(part)
-        elif part.casefold() in by_fold:
-            found.append(by_fold[part.casefold()])
-        elif part.casefold() in GROUPS:
-            found.extend(GROUPS[part.casefold()])
-        elif part.casefold() in FAMILIES:
-            found.extend(of_family(part.casefold()))
+        elif _is_group(part):
+            found.extend(GROUPS[part.casefold()] if part.casefold() in GROUPS else of_family(part.casefold()))
+        elif (name := canonical(part)) is not None:
+            found.append(name)
         elif part:
             hint = did_you_mean(part, [*by_fold.values(), *GROUPS, *FAMILIES])
             raise InputError(f"unknown metric '{part}'{hint} ('captious metrics' lists them all)")

@@ -19,7 +19,6 @@ from captious.scene.build import candidate_graphs, reference_graphs
 from captious.scene.categories import CATEGORIES
 from captious.scene.graph import SceneGraph
 from captious.scene.match import counts
-from captious.text.meteor_data import find
 from captious.text.synonyms import Synonyms
 
 #: What is counted: all tuples, and the kinds that are also reported apart.
@@ -62,10 +61,6 @@ class Spice(Measure):
             self.summary = f"SPICE over tuples of the kind {category.lower()} alone"
         self.meteor_data = meteor_data
         self.parser = get_parser(parser)
-
-    def check(self, corpus: Corpus | None = None) -> None:
-        find(self.meteor_data)
-        super().check(corpus)
 
     def resources(self) -> dict[str, Resource]:
         return {"parser": self.parser, "synonyms": Synonyms.load(self.meteor_data)}

@@ -28,7 +28,8 @@ def scene_graph(
 ) -> SceneGraph:
     """The scene graph of a caption, or of several captions of one image, which then build one graph.
 
-    The text is tokenised as for SPICE: lower case, no punctuation. Synonyms come from METEOR's data.
+    The text is tokenised as for SPICE: lower case, no punctuation. Synonyms are WordNet's, which ship with
+    captious, or those of a folder with METEOR's data.
     """
     captions = Captions.of([[text] if isinstance(text, str) else list(text)], tokenizer)
     known = synonyms if synonyms is not None else Synonyms.load(meteor_data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from captious import html
 from captious.scene.concepts import Concept
 from captious.scene.rules import Tuple
 from captious.text.synonyms import Synonyms
@@ -24,6 +25,9 @@ class SceneGraph:
         self._by_word: dict[str, int] = {}
         for item in tuples:
             self.add(item)
+
+    def _repr_html_(self) -> str:
+        return html.scene_graph(self)
 
     def add(self, item: Tuple) -> None:
         """Add an object (1 word), an attribute (2) or a relation (3)."""

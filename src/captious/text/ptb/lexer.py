@@ -11,7 +11,7 @@ from captious.text.ptb.grammar import PARTS, RULES, SPLIT_WORDS
 
 # What follows the caption. The reference reads a whole file, and a few rules look past the end of the line: after an
 # abbreviation or a single letter, a capital on the next line means that a sentence ends here. Captions are tokenised
-# on their own here, as if the next line began with the commonest beginning of a caption.
+# on their own here, as if the next line began with the commonest beginning of a caption (unless they are lines of a file).
 NEXT_LINE = "\nA\n"
 
 # From this many units on, scans are remembered so that hostile text takes linear time.
@@ -94,11 +94,11 @@ class Lexer:
         self.cut = [re.compile(rule.back) if isinstance(rule.back, str) else None for rule in RULES]
         self.twice = [rule.action == "abbreviation_end" for rule in RULES]  # the period is read again, alone
 
-    def tokens(self, text: str) -> list[str]:
-        """Tokens of one caption, in the case of the text."""
-        source = _as_units(text + NEXT_LINE)
+    def tokens(self, text: str, following: str = NEXT_LINE) -> list[str]:
+        """Tokens of one caption, in the case of the text. ``following`` is what a few rules see behind it."""
+        source = _as_units(text + following)
         kinds = self.scanner.classes(source)
-        end_of_caption = len(kinds) - len(NEXT_LINE)
+        end_of_caption = len(kinds) - len(_as_units(following))
         found: list[str] = []
         dead: set[int] | None = set() if len(kinds) > _LONG else None
         at = 0

@@ -11,6 +11,7 @@ from captious.io import CaptionFile, read
 from captious.language.parsers import Parser
 from captious.language.parsers import get as get_parser
 from captious.measures import registry
+from captious.names import tell_apart
 from captious.progress import track
 from captious.references import References
 from captious.variety.corpus.base import CorpusMeasure, TreeMeasure
@@ -82,13 +83,18 @@ def corpus_diversity(
     study.check(first, subset=subset)
     study.prepare()
     humans = study.humans()
-    reports = []
+    reports: list[Report] = []
+    paths: list[Path | None] = []
     work = list(zip(sources, called))
     # Parsing has a bar of its own, and two at once would fight for the line.
     for source, name in work if chosen is not None else track(work, "measuring systems"):
         file = _file(source, "predictions", several)
+        paths.append(file.path if name is None else None)
         reports.append(study.system(file, name or file.system_name, subset=subset))
-    _refuse_equal_names(reports)
+    for report, told in zip(reports, tell_apart([report.name for report in reports], paths)):
+        report.name = told
+        if report.scores is not None:
+            report.scores.system = told
     return study.result(humans, reports)
 
 
@@ -117,13 +123,3 @@ def _several_sources(predictions: Any) -> list[Any]:
 
 def _file(source: Any, role: Any, several: bool | None = None) -> CaptionFile:
     return source if isinstance(source, CaptionFile) else read(source, role, several=several)
-
-
-def _refuse_equal_names(reports: list[Report]) -> None:
-    seen: dict[str, int] = {}
-    for report in reports:
-        seen[report.name] = seen.get(report.name, 0) + 1
-        if seen[report.name] > 1:
-            report.name = f"{report.name} ({seen[report.name]})"
-            if report.scores is not None:
-                report.scores.system = report.name

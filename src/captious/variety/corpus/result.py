@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,12 +12,16 @@ import numpy as np
 
 from captious.scores import Scores
 from captious.signature import Signature
+from captious.significance import Bootstrap
 from captious.statistics import FloatArray
 from captious.variety.corpus.base import CorpusMeasure
 from captious.variety.corpus.composition import Composition
 from captious.variety.corpus.global_recall import GlobalRecall
 from captious.variety.corpus.local_recall import LocalRecall
 from captious.variety.corpus.vocabulary import Curve
+
+#: Writes a number in a format.
+Show = Callable[[float, str], str]
 
 #: Rank correlation over fewer systems says nothing.
 LEAST_SYSTEMS = 3
@@ -54,19 +58,20 @@ class Report:
         """Record measures."""
         self.values.update(values)
 
-    def interval(self, measure: CorpusMeasure) -> tuple[float, float] | None:
+    def interval(self, measure: CorpusMeasure, bootstrap: Bootstrap = Bootstrap()) -> tuple[float, float] | None:  # noqa: B008
         """The confidence interval of a measure, where there is a score of it."""
         found = self.scores is not None and measure.name in self.scores
-        return self.scores[measure.name].interval() if self.scores is not None and found else None
+        return self.scores[measure.name].interval(*bootstrap) if self.scores is not None and found else None
 
-    def to_json(self, *, ci: bool = False) -> dict[str, Any]:
+    def to_json(self, *, ci: bool | Bootstrap = False) -> dict[str, Any]:
         """A JSON-ready description."""
         out: dict[str, Any] = {"name": self.name, "images": self.images, "images_with_references": self.common_images}
         out["measures"] = self.values
         if self.scores is not None:
             out["signatures"] = {name: score.signature for name, score in self.scores.items()}
             if ci:
-                out["intervals"] = {name: list(score.interval()) for name, score in self.scores.items()}
+                bootstrap = ci if isinstance(ci, Bootstrap) else Bootstrap()
+                out["intervals"] = {name: list(score.interval(*bootstrap)) for name, score in self.scores.items()}
         if self.curve is not None:
             out["type_token_curve"] = asdict(self.curve)
         if self.global_recall is not None:
@@ -126,10 +131,10 @@ class CorpusDiversity:
         rows = [*self.systems, self.humans]
         return [m for m in self.measures if any(math.isfinite(row.values.get(m.key, math.nan)) for row in rows)]
 
-    def table(self, *, ci: bool = False) -> tuple[list[str], list[list[str]]]:
-        """Header and rows as text: the systems, then people."""
+    def table(self, *, ci: bool | Bootstrap = False, show: Show = format) -> tuple[list[str], list[list[str]]]:
+        """Header and rows as text: the systems, then people. ``show`` writes a number in the format of its measure."""
         columns = self.columns()
-        rows = [[report.name, *(_cell(report, m, ci) for m in columns)] for report in [*self.systems, self.humans]]
+        rows = [[report.name, *(_cell(report, m, ci, show) for m in columns)] for report in [*self.systems, self.humans]]
         return ["", *(m.title(self.n) for m in columns)], rows
 
     @cached_property
@@ -145,7 +150,7 @@ class CorpusDiversity:
         """How these numbers were made."""
         return Signature.of("corpus", self.fields)
 
-    def to_json(self, *, ci: bool = False) -> dict[str, Any]:
+    def to_json(self, *, ci: bool | Bootstrap = False) -> dict[str, Any]:
         """A JSON-ready description of everything; not-a-number and infinity become null."""
         out: dict[str, Any] = {
             "signature": self.signature,
@@ -164,13 +169,13 @@ class CorpusDiversity:
         return cleaned
 
 
-def _cell(report: Report, measure: CorpusMeasure, ci: bool) -> str:
+def _cell(report: Report, measure: CorpusMeasure, ci: bool | Bootstrap, show: Show) -> str:
     value = report.values.get(measure.key, math.nan)
     if not math.isfinite(value):
         return "–"
-    interval = report.interval(measure) if ci else None
-    text = format(value, measure.format)
-    return text if interval is None else f"{text} [{', '.join(format(bound, measure.format) for bound in interval)}]"
+    interval = report.interval(measure, ci if isinstance(ci, Bootstrap) else Bootstrap()) if ci else None
+    text = show(value, measure.format)
+    return text if interval is None else f"{text} [{', '.join(show(bound, measure.format) for bound in interval)}]"
 
 
 def rank_correlations(rows: Sequence[Mapping[str, float]]) -> tuple[list[str], FloatArray] | None:

@@ -19,6 +19,7 @@ from captious.metrics.bleu import MAX_N
 from captious.records import ScoredCaptions
 from captious.references import load
 from captious.scores import Score, Scores
+from captious.significance import Bootstrap
 from captious.variety.sets.accuracy import BETA_SQUARED, FMeasure, LeaveOneOut, SetAccuracy
 from captious.variety.sets.base import SetMeasure
 from captious.variety.sets.caption_kernels import Kernel
@@ -66,7 +67,7 @@ class SetDiversity(Scores):
         """Different words in all captions of the system."""
         return len(set(self.corpus.candidates.tokens.tolist()))
 
-    def to_json(self, *, per_image: bool = False, ci: bool = False) -> dict[str, Any]:
+    def to_json(self, *, per_image: bool = False, ci: bool | Bootstrap = False) -> dict[str, Any]:
         """A JSON-ready description of all measures."""
         out = super().to_json(per_image=per_image, ci=ci)
         for score in out["scores"].values():

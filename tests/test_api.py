@@ -1,0 +1,109 @@
+"""The ways in: files, dictionaries, parallel lists, batches of a training loop."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+import captious
+from captious.data import demo_path
+from captious.errors import InputError
+
+REFERENCES = {1: ["a dog runs", "the dog is running"], 2: ["a cat on a mat", "one cat"], 3: ["two men talk"]}
+SAID = {1: "a dog is running", 2: "a cat", 3: "two women talk"}
+
+
+def test_score_takes_files_mappings_and_corpora() -> None:
+    corpus = captious.load(demo_path("references"), demo_path("good"))
+    wanted = captious.score(corpus, "lexical")
+    for scores in (
+        captious.score(demo_path("references"), demo_path("good"), "lexical"),
+        captious.score(str(demo_path("references")), str(demo_path("good")), metrics="lexical"),
+        captious.score(references=demo_path("references"), predictions=demo_path("good"), metrics="lexical"),
+        captious.score(corpus, metrics="lexical"),
+        captious.score(captious.prepare(demo_path("references"), "lexical"), demo_path("good"), "lexical"),
+    ):
+        assert {name: score.value for name, score in scores.items()} == {name: score.value for name, score in wanted.items()}
+        assert scores["CIDEr-D"].signature == wanted["CIDEr-D"].signature
+    assert captious.score(REFERENCES, SAID, "BLEU-1", name="mine").system == "mine"
+    part = captious.score(REFERENCES, {1: "a dog"}, "BLEU-1", subset=True)["BLEU-1"]
+    assert part.ids == ("1",)
+
+
+def test_score_says_what_is_missing() -> None:
+    with pytest.raises(InputError, match="predictions are missing"):
+        captious.score(demo_path("references"))  # type: ignore[call-overload]
+    with pytest.raises(InputError, match="nothing to score"):
+        captious.score()  # type: ignore[call-overload]
+    with pytest.raises(InputError, match="without a name"):
+        captious.score(REFERENCES, SAID, "BLEU-1", "BLEU-2")  # type: ignore[call-overload]
+    with pytest.raises(InputError, match="unknown option"):
+        captious.score(REFERENCES, SAID, "BLEU-1", sigma=3)
+
+
+def test_compute_takes_parallel_lists() -> None:
+    found = captious.compute(predictions=list(SAID.values()), references=list(REFERENCES.values()), metrics="lexical")
+    wanted = captious.score(REFERENCES, SAID, "lexical")
+    assert found == {name: score.value for name, score in wanted.items()}
+    assert all(type(value) is float for value in found.values())
+    # One reference each may stand without a list.
+    alone = captious.compute(predictions=["a dog", "a cat"], references=["a dog", "two cats"], metrics="BLEU-1")
+    assert alone["BLEU-1"] == pytest.approx(0.5, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "message"),
+    [
+        (["a"], ["a", "b"], "as many"),
+        ("a dog", ["a"], "not str"),
+        ([1], ["a"], r"predictions\[0\]"),
+        (["a"], [["a", None]], r"references\[0\]"),
+        ([], [], "no images"),
+    ],
+)
+def test_compute_refuses(predictions: Any, references: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        captious.compute(predictions=predictions, references=references, metrics="BLEU-1")
+
+
+def test_a_metric_for_training_loops() -> None:
+    metric = captious.torchmetrics.CaptionScore("CIDEr-D")
+    for image in SAID:
+        metric.update([SAID[image]], [REFERENCES[image]])
+    value = captious.score(REFERENCES, SAID, "CIDEr-D")["CIDEr-D"].value
+    assert float(metric.compute()) == value
+    assert metric.higher_is_better is True
+    other = captious.torchmetrics.CaptionScore("CIDEr-D")
+    other.update([SAID[1]], [REFERENCES[1]])
+    rest = captious.torchmetrics.CaptionScore("CIDEr-D")
+    rest.update([SAID[2], SAID[3]], [REFERENCES[2], REFERENCES[3]])
+    other.merge_state([rest])
+    assert float(other.compute()) == value
+    metric.reset()
+    with pytest.raises(InputError, match="update first"):
+        metric.compute()
+    with pytest.raises(InputError, match="same length"):
+        metric.update(["a"], [])
+    several = captious.torchmetrics.CaptionScore("bleu")
+    batch = several(list(SAID.values()), list(REFERENCES.values()))
+    assert set(batch) == {"BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4"}
+    assert float(batch["BLEU-1"]) == captious.score(REFERENCES, SAID, "BLEU-1")["BLEU-1"].value
+
+
+def test_values_are_tensors_where_there_is_torch() -> None:
+    torch = pytest.importorskip("torch")
+    metric = captious.torchmetrics.CaptionScore("BLEU-1")
+    metric.update(["a dog"], [["a dog"]])
+    assert isinstance(metric.to("cpu").compute(), torch.Tensor)
+
+
+def test_import_stays_cheap() -> None:
+    program = (
+        "import json, sys, captious; names = [n for n in ('numba', 'torch', 'rich', 'numpy') if n in sys.modules]; print(json.dumps(names))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == []

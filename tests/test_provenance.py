@@ -1,0 +1,29 @@
+"""Every data file that ships is accounted for in docs/provenance.md."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatch
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "captious"
+
+
+def test_every_shipped_data_file_is_listed() -> None:
+    listed = re.findall(r"^\| `([^`]+)`", (ROOT / "docs" / "provenance.md").read_text(), re.MULTILINE)
+    code = {".py", ".pyc", ".nbi", ".nbc", ".typed"}
+    data = [path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix not in code]
+    assert len(data) > 8
+    # A licence goes with the data beside it.
+    data = [path for path in data if path.name != "LICENSE"]
+    unlisted = [path for path in data if not any(fnmatch(path.relative_to(ROOT).as_posix(), name) for name in listed)]
+    assert unlisted == []
+    for name in listed:
+        assert list(ROOT.glob(name)), f"{name} is listed and not there"
+
+
+def test_wordnet_comes_with_its_licence() -> None:
+    text = (PACKAGE / "data" / "wordnet" / "LICENSE").read_text()
+    assert "WordNet 3.0 Copyright 2006 by Princeton University" in text
+    assert "src/captious/data/wordnet/LICENSE" in (ROOT / "pyproject.toml").read_text()
