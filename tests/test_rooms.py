@@ -13,7 +13,7 @@ ROOT = Path(captious.__file__).parent
 
 #: From the ground up; the rooms of one line may use each other as long as no circle comes of it.
 ORDER = [
-    {"_version", "errors", "digest", "kernels", "progress", "collector", "threads", "ragged", "memo", "cache", "writing", "compiling", "data"},
+    {"_version", "errors", "digest", "kernels", "progress", "collector", "threads", "ragged", "memo", "cache", "writing", "compiling", "limits", "names", "html", "frames", "data"},
     {"text"},
     {"encoding"},
     {"corpus"},
@@ -32,7 +32,7 @@ ORDER = [
     {"generate", "rerank", "reward"},
     {"report"},
     {"scale"},
-    {"compat"},
+    {"compat", "torchmetrics"},
     {"api"},
     {"cli"},
 ]
@@ -44,9 +44,18 @@ def _room(path: Path) -> str:
 
 
 def _imports(path: Path) -> set[str]:
-    """The modules of this package that a file imports."""
+    """The modules of this package that a file imports (those that only name types for the checker do not count)."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    typed = {
+        node
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in ast.walk(block)
+    }
+    for node in ast.walk(tree):
+        if node in typed:
+            continue
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:

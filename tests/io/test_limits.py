@@ -104,7 +104,8 @@ def test_long_lines(reader: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_human_judgements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAPTIOUS_MAX_BYTES", "50k")
     (tmp_path / "flickr8k").mkdir()
-    (tmp_path / "flickr8k" / "captions.jsonl.gz").write_bytes(gzip.compress(b" " * 1_000_000))
+    for name in ("captions", "expert"):
+        (tmp_path / "flickr8k" / f"{name}.jsonl.gz").write_bytes(gzip.compress(b" " * 1_000_000))
     with pytest.raises(InputError, match="CAPTIOUS_MAX_BYTES"):
         load_judgements("flickr8k-expert", tmp_path)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from captious.errors import InputError, some
-from captious.io.limits import LINE
+from captious.limits import LINE
 
 Role = Literal["references", "predictions"]
 

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from captious.errors import InputError, did_you_mean
-from captious.io.limits import CONTENT, DEPTH, LINE
+from captious.limits import CONTENT, DEPTH, LINE
 from captious.writing import is_standard
 
 _GZIP = b"\x1f\x8b"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.errors import InputError
-from captious.io.limits import CONTENT
+from captious.limits import CONTENT
 
 _KINDS = "biuf"
 

@@ -14,8 +14,8 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from captious import limits
 from captious.errors import InputError, MissingExtraError
-from captious.io import limits
 
 #: Environment variable naming a directory with METEOR's data.
 VARIABLE = "CAPTIOUS_METEOR_DATA"

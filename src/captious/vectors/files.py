@@ -9,8 +9,8 @@ from typing import BinaryIO
 
 import numpy as np
 
+from captious import limits
 from captious.errors import InputError
-from captious.io import limits
 from captious.progress import track
 
 _HEADER = re.compile(rb"(\d+)[ \t]+(\d+)\s*")

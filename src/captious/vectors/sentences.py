@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from captious import digest
 from captious.cache import content_digest, derived
 from captious.errors import InputError, MissingExtraError
-from captious.io import container, limits
+from captious import limits
+from captious.io import container
 from captious.io.content import decode, loads
 from captious.progress import track
 from captious.threads import one_blas_thread
