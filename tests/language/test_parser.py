@@ -206,9 +206,10 @@ def test_the_model_is_small_and_loads_quickly() -> None:
 
 
 def _seconds(run: object) -> float:
-    started = time.perf_counter()
+    # Of the processor: what else runs on the machine does not count.
+    started = time.process_time()
     run()  # type: ignore[operator]
-    return time.perf_counter() - started
+    return time.process_time() - started
 
 
 def test_files_that_are_no_models_are_refused(tmp_path: Path) -> None:
