@@ -47,7 +47,7 @@ def bags_of(captions: Captions, vectors: WordVectors) -> Bags:
         offsets = np.searchsorted(owner, np.arange(len(captions) + 1))
         totals = np.bincount(owner, weights=counts, minlength=len(captions)).astype(np.int64)
         shares = counts / totals[owner]
-        centres: FloatArray = csr_matrix((shares, words, offsets), shape=(len(captions), size)) @ rows.astype(np.float64)
+        centres: FloatArray = csr_matrix((shares, words, offsets), shape=(len(captions), len(rows))) @ rows.astype(np.float64)
         return Bags(words, counts.astype(np.int64), offsets.astype(np.int64), totals, centres)
 
     return captions.cached(("bags of words", vectors), make)
