@@ -20,7 +20,7 @@ def test_a_file_appears_when_it_is_whole(tmp_path: Path) -> None:
         assert not path.exists()
         temporary.write_text("whole")
     assert path.read_text() == "whole"
-    assert os.listdir(path.parent) == ["file.txt"]
+    assert [found.name for found in path.parent.iterdir()] == ["file.txt"]
 
 
 def test_what_fails_leaves_everything_as_it_was(tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_what_fails_leaves_everything_as_it_was(tmp_path: Path) -> None:
         temporary.write_text("half")
         raise RuntimeError
     assert path.read_text() == "old"
-    assert os.listdir(tmp_path) == ["file.txt"]
+    assert [found.name for found in tmp_path.iterdir()] == ["file.txt"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")

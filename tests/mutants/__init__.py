@@ -46,9 +46,9 @@ class Mutant(NamedTuple):
         """The text of the file with the defect."""
         count = text.count(self.old)
         if count != 1:
-            raise Stale(f"{self.name}: the text to change stands {count} times in {self.file}, not once: {self.old!r}")
+            raise StaleError(f"{self.name}: the text to change stands {count} times in {self.file}, not once: {self.old!r}")
         return text.replace(self.old, self.new)
 
 
-class Stale(Exception):
+class StaleError(Exception):
     """The package has changed, and the mutant no longer fits it."""

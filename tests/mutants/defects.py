@@ -160,8 +160,8 @@ _mutant("unknown-images-are-scored", "io/align.py", "if not subset and (missing 
 _mutant("swapped-files-pass", "io/align.py", "if single and most and len(references) > 1:", "if False:", "io/test_io_align.py")
 _mutant("the-first-of-two-rows", "io/captions.py", "if captions[row] != first:", "if False:", "io/test_io_align.py")
 _mutant("repeated-rows-count-twice", "io/captions.py", "        del of_image[1:]", "        pass", "io/test_io_align.py")
-_mutant("the-id-of-the-caption", "io/captions.py", '("image_id", "image", "id")', '("id", "image_id", "image")', "io/test_reading.py")
-_mutant("no-gzip", "io/content.py", "if data.startswith(_GZIP):", "if False:", "io/test_reading.py")
+_mutant("the-id-of-the-caption", "io/captions.py", '("image_id", "image", "id")', '("id", "image_id", "image")', "io/test_reading.py::test_the_annotation_id_is_not_the_image_id")
+_mutant("no-gzip", "io/content.py", "if data.startswith(_GZIP):", "if False:", "io/test_bad_files.py::test_bad_files")
 _mutant("the-last-of-equal-keys", "io/json_formats.py", "if key in seen and seen[key] != item:", "if False:", "io/test_bad_files.py")
 _mutant(
     "pickles-run-code", "io/frequencies.py",
