@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,13 +17,22 @@ from captious.language.parsers import get
 from captious.references import References
 from captious.scores import Scores
 
+#: A dozen images of the demo.
+GIVEN = read(demo_path("references"), "references")
+IDS = GIVEN.ids[10:22]
+REFERENCES = {image: list(captions) for image, captions in zip(GIVEN.ids, GIVEN.captions) if image in IDS}
 METRICS = "BLEU-4,ROUGE-L,CIDEr-D,METEOR,SPICE,SPICE-Attribute,SPICE-Color,SPICE-U,HWCM-2,CHAIRi"
+
+
+def system(name: str) -> dict[str, list[str]]:
+    file = read(demo_path(name), "predictions")
+    return {image: list(captions) for image, captions in zip(file.ids, file.captions) if image in IDS}
 
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("prepared") / "references.prepared"
-    captious.prepare(demo_path("references"), METRICS).save(path)
+    captious.prepare(REFERENCES, METRICS).save(path)
     return path
 
 
@@ -37,13 +45,13 @@ def assert_equal(a: Scores, b: Scores) -> None:
 
 
 def test_scores_from_the_file_are_those_from_the_captions(prepared: Path) -> None:
-    raw = captious.score(captious.load(demo_path("references"), demo_path("good")), METRICS)
-    assert_equal(captious.score(captious.load(prepared, demo_path("good")), METRICS), raw)
+    raw = captious.score(captious.load(REFERENCES, system("good")), METRICS)
+    assert_equal(captious.score(captious.load(prepared, system("good")), METRICS), raw)
     # The second system finds everything made.
     references = References.read(prepared)
-    for system in ("good", "poor"):
-        raw = captious.score(captious.load(demo_path("references"), demo_path(system)), METRICS)
-        assert_equal(captious.score(captious.load(references, demo_path(system)), METRICS), raw)
+    for name in ("good", "poor"):
+        raw = captious.score(captious.load(REFERENCES, system(name)), METRICS)
+        assert_equal(captious.score(captious.load(references, system(name)), METRICS), raw)
 
 
 def test_what_the_file_has_is_not_made_again(prepared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,10 +60,10 @@ def test_what_the_file_has_is_not_made_again(prepared: Path, monkeypatch: pytest
     asked: list[int] = []
     monkeypatch.setattr(build, "_graphs", lambda captions, *_: asked.append(captions.n_images))
     references = References.read(prepared)
-    for product in ("n-grams", "document frequencies", "scene graphs"):
-        stored = {**references.captions.encoding.memo.stored, **references.captions.memo.stored}
-        assert any(key[0] == product for key in stored), product
-    corpus = captious.load(references, demo_path("good"))
+    # What belongs to the words, and what belongs to the images.
+    of_words, of_images = ({key[0] for key in memo.stored} for memo in (references.captions.encoding.memo, references.captions.memo))
+    assert "n-grams" in of_words and {"document frequencies", "scene graphs"} <= of_images
+    corpus = captious.load(references, system("good"))
     captious.score(corpus, "SPICE,CIDEr-D")
     assert not asked
 
@@ -71,36 +79,34 @@ class Backwards:
 
 
 def test_scenes_of_another_parser_are_not_taken(prepared: Path) -> None:
-    shipped = captious.score(captious.load(prepared, demo_path("good")), "SPICE")["SPICE"]
-    raw = captious.score(captious.load(demo_path("references"), demo_path("good")), "SPICE", parser=Backwards())["SPICE"]
-    found = captious.score(captious.load(prepared, demo_path("good")), "SPICE", parser=Backwards())["SPICE"]
+    shipped = captious.score(captious.load(prepared, system("good")), "SPICE")["SPICE"]
+    raw = captious.score(captious.load(REFERENCES, system("good")), "SPICE", parser=Backwards())["SPICE"]
+    found = captious.score(captious.load(prepared, system("good")), "SPICE", parser=Backwards())["SPICE"]
     assert found.value == raw.value != shipped.value
     assert found.signature == raw.signature != shipped.signature
 
 
 def test_the_captions_themselves_come_back(prepared: Path) -> None:
-    given, found = read(demo_path("references"), "references"), read(prepared, "references")
+    given, found = read(REFERENCES, "references"), read(prepared, "references")
     assert found.ids == given.ids
     assert [list(group) for group in found.captions] == [list(group) for group in given.captions]
     opened = References.read(prepared)
     assert [list(group) for group in opened.file.captions] == [list(group) for group in given.captions]
     assert [list(opened.file.captions[i]) for i in (0, 7, -1)] == [list(given.captions[i]) for i in (0, 7, -1)]
-    assert opened.captions.digest == References.read(demo_path("references")).captions.digest
+    assert opened.captions.digest == References.read(REFERENCES).captions.digest
 
 
-def test_parts_and_subsets_of_a_prepared_file(prepared: Path, tmp_path: Path) -> None:
-    rows = json.loads(demo_path("good").read_text(encoding="utf-8"))[5:25]
-    some = tmp_path / "some.json"
-    some.write_text(json.dumps(rows))
-    for way in ({"subset": True}, {"part": True}):
-        raw = captious.score(captious.load(demo_path("references"), some, **way), METRICS)
-        assert_equal(captious.score(captious.load(prepared, some, **way), METRICS), raw)
+@pytest.mark.parametrize("way", ["subset", "part"])
+def test_parts_and_subsets_of_a_prepared_file(way: str, prepared: Path) -> None:
+    some = dict(list(system("good").items())[3:9])
+    raw, found = (captious.load(references, some, subset=way == "subset", part=way == "part") for references in (REFERENCES, prepared))
+    assert_equal(captious.score(found, METRICS), captious.score(raw, METRICS))
 
 
 def test_another_tokenizer_is_refused(prepared: Path) -> None:
     with pytest.raises(InputError, match=r"prepared with the tokenizer 'ptb', and 'simple' was asked for; prepare"):
-        captious.load(prepared, demo_path("good"), tokenizer="simple")
-    assert captious.load(prepared, demo_path("good"), tokenizer="ptb").tokenizer == "ptb"
+        captious.load(prepared, system("good"), tokenizer="simple")
+    assert captious.load(prepared, system("good"), tokenizer="ptb").tokenizer == "ptb"
 
 
 def test_damage_is_noticed_in_every_part(tmp_path: Path) -> None:
@@ -122,7 +128,7 @@ def test_damage_is_noticed_in_every_part(tmp_path: Path) -> None:
 
 
 def test_only_whole_references_can_be_kept(tmp_path: Path) -> None:
-    references = References.read(demo_path("references"))
+    references = References.read(REFERENCES)
     part = references.captions.take_images(np.array([0, 1]))
     with pytest.raises(ValueError, match="encoded by themselves"):
         References(references.file, part).save(tmp_path / "part.prepared")

@@ -146,14 +146,20 @@ def failures(output: str) -> list[str]:
 
 
 def confirmed(results: Sequence[Result], copy: Copy) -> list[Result]:
-    """The results, without those where the test that noticed fails without the mutant, too."""
-    code, output = copy.run(sorted({result.by for result in results if result.outcome == NOTICED}), to_the_end=True)
-    wrong = failures(output) if code else []
-    if not wrong:
-        return list(results)
-    if not any(result.by in wrong for result in results):
+    """The results; where the test that noticed fails without the mutant, too, nothing is certain."""
+    noticed = sorted({result.by for result in results if result.outcome == NOTICED})
+    code, output = copy.run(noticed, to_the_end=True)
+    if code == 4:
+        # Some name with all that is in its brackets cannot be given to pytest as it prints it.
+        code, output = copy.run(sorted(set(map(_function, noticed))), to_the_end=True)
+    wrong = set(map(_function, failures(output))) if code else set()
+    if wrong and not any(_function(result.by) in wrong for result in results):
         raise SystemExit(f"the tests that noticed cannot be run without mutants:\n{output[-3000:]}")
-    return [result._replace(outcome=UNCERTAIN) if result.by in wrong else result for result in results]
+    return [result._replace(outcome=UNCERTAIN) if _function(result.by) in wrong else result for result in results]
+
+
+def _function(test: str) -> str:
+    return test.partition("[")[0]
 
 
 class Kept:
