@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from captious import digest
+from captious import digest, limits
 from captious.cache import content_digest, derived
 from captious.errors import InputError, MissingExtraError
-from captious import limits
 from captious.io import container
 from captious.io.content import decode, loads
 from captious.progress import track
