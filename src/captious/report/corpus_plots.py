@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -165,17 +166,23 @@ def _bars(
         figure, axes = plt.subplots(figsize=(8.8, 4.6))
         sizes = np.arange(low, high + 1)
         width = 0.84 / len(rows)
-        least = 0.01
-        for k, (report, look, counts) in enumerate(rows):
+        heights = []
+        for report, _, counts in rows:
             padded = np.pad(counts, (0, max(0, high + 2 - len(counts))))
             shown = padded[low : high + 1].copy()
             shown[-1] += padded[high + 1 :].sum()
-            per_thousand = 1000 * shown / report.values["captions"]
+            heights.append(1000 * shown / report.values["captions"])
+        least = _below([float(value) for row in heights for value in row])
+        for k, ((report, look, _), per_thousand) in enumerate(zip(rows, heights)):
+            places = sizes - 0.42 + (k + 0.5) * width
             hatch = "////" if k >= len(style.COLOURS) and report is not result.humans else None
             axes.bar(
-                sizes - 0.42 + (k + 0.5) * width, np.maximum(per_thousand, least), width=0.92 * width, color=look.colour,
-                hatch=hatch, edgecolor="white", linewidth=0.0, label=_label(report), bottom=0,
+                places, np.maximum(per_thousand - least, 0), width=0.92 * width, color=look.colour,
+                hatch=hatch, edgecolor="white", linewidth=0.0, label=_label(report), bottom=least,
             )  # fmt: skip
+            for place in places[per_thousand == 0]:
+                # There is no 0 on a logarithmic scale.
+                axes.annotate("0", (place, least), (0, 2), textcoords="offset points", ha="center", fontsize=8, color=look.colour)
         axes.set_yscale("log")
         axes.set_ylim(bottom=least)
         axes.set_xticks(sizes, [*(str(s) for s in sizes[:-1]), f"{sizes[-1]} or more"])
@@ -186,6 +193,12 @@ def _bars(
         axes.set_title(title)
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0.0)
     return figure
+
+
+def _below(values: Sequence[float]) -> float:
+    """The power of ten below the smallest value there is: where the bars of a logarithmic scale start."""
+    smallest = min((value for value in values if value > 0), default=1.0)
+    return float(10.0 ** (math.ceil(math.log10(smallest)) - 1))
 
 
 def correlations(result: CorpusDiversity) -> Any:

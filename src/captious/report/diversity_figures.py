@@ -42,6 +42,7 @@ def draw(
     chosen = list(images) if images else varied_images(systems[0], MAP_IMAGES)
     for image in chosen:
         captions_of(systems[0].corpus, image)
+    looks = style.looks_of([found.system for found in systems])
     written: list[Path] = []
 
     def keep(figure: object, name: str) -> None:
@@ -50,13 +51,14 @@ def draw(
     mean = f"mean {accuracy}"
     placed = [d for d in everyone if mean in d and "Self-CIDEr" in d]
     if placed:
-        keep(plots.plane([_point(d, mean, d is people) for d in placed], accuracy=accuracy, beta_squared=beta_squared), "plane")
+        keep(plots.plane([_point(d, mean, d is people) for d in placed], accuracy=accuracy, beta_squared=beta_squared, looks=looks), "plane")
     grown = _growth(systems, sizes, accuracy, df, kernel) if placed else []
     if grown:
-        keep(plots.effect_of_m(grown), "best-m")
+        keep(plots.effect_of_m(grown, looks=looks), "best-m")
     keep(
         plots.word_frequencies(
-            [plots.frequency_curve(d.system, d.corpus.candidates.tokens, human=d is people) for d in everyone]
+            [plots.frequency_curve(d.system, d.corpus.candidates.tokens, human=d is people) for d in everyone],
+            looks=looks,
         ),
         "word-frequencies",
     )
@@ -77,7 +79,7 @@ def draw(
             [d.corpus for d in systems], chosen, human=people is not None, df=df, kernel=kernel
         )
         groups = [plots.MapGroup(p.image, p.system, p.points, p.human) for p in placed_captions]
-        keep(plots.mds_map(groups, similarity=make_kernel(kernel, df).name), "map")
+        keep(plots.mds_map(groups, similarity=make_kernel(kernel, df).name, looks=looks), "map")
     return written
 
 

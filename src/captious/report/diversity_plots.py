@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,9 +27,14 @@ class Point(NamedTuple):
     human: bool = False
 
 
-def _look_of(names: Sequence[str], humans: Sequence[bool]) -> list[style.Look]:
-    systems = iter(style.looks(sum(not human for human in humans)))
-    return [style.HUMAN_LOOK if human else next(systems) for _, human in zip(names, humans)]
+#: How each system of a run is drawn (:func:`captious.report.style.looks_of`); by their order where it is not given.
+Looks = Mapping[str, style.Look] | None
+
+
+def _look_of(names: Sequence[str], humans: Sequence[bool], known: Looks) -> list[style.Look]:
+    if known is None:
+        known = style.looks_of([name for name, human in zip(names, humans) if not human])
+    return [style.HUMAN_LOOK if human else known[name] for name, human in zip(names, humans)]
 
 
 def plane(
@@ -37,12 +43,13 @@ def plane(
     accuracy: str = "CIDEr-D",
     diversity: str = "Self-CIDEr",
     beta_squared: float | None = 5.0,
+    looks: Looks = None,
 ) -> Any:
     """Diversity against accuracy: one point per system, people as a star, curves of equal F behind."""
     with style.drawing(_PURPOSE) as plt:
         figure, axes = plt.subplots()
-        looks = _look_of([p.name for p in points], [p.human for p in points])
-        for point, look in zip(points, looks):
+        drawn = _look_of([p.name for p in points], [p.human for p in points], looks)
+        for point, look in zip(points, drawn):
             axes.errorbar(
                 point.accuracy, point.diversity,
                 xerr=_error(point.accuracy, point.accuracy_interval),
@@ -53,11 +60,11 @@ def plane(
             )  # fmt: skip
         _limits(axes, points)
         if beta_squared:
-            _equal_f(axes, beta_squared)
+            _equal_f(axes, beta_squared, points)
         axes.set_xlabel(f"accuracy ({accuracy})")
         axes.set_ylabel(f"diversity ({diversity})")
         axes.set_title("Accuracy and diversity")
-        _legend_beside(axes, len(points))
+        _legend_beside(axes)
     return figure
 
 
@@ -75,20 +82,37 @@ def _limits(axes: Any, points: Sequence[Point]) -> None:
     axes.set_ylim(0, min(1.02, max(top * 1.12, 0.1)))
 
 
-def _equal_f(axes: Any, beta_squared: float) -> None:
-    """Curves on which the F-measure is the same."""
+def _equal_f(axes: Any, beta_squared: float, points: Sequence[Point]) -> None:
+    """Curves on which the F-measure is the same, named where they are farthest from the systems and from each other."""
     (_, right), (_, top) = axes.get_xlim(), axes.get_ylim()
     x, y = np.meshgrid(np.linspace(1e-6, right, 200), np.linspace(1e-6, top, 200))
     f = (1 + beta_squared) * x * y / (beta_squared * y + x)
     drawn = axes.contour(x, y, f, levels=5, colors="#B5B5B5", linewidths=0.8, linestyles=":", zorder=1)
-    axes.clabel(drawn, fmt=lambda level: f"F = {level:.2g}", fontsize=8, colors=style.GREY)
+    scale = np.array([right, top])
+    taken = [np.array(place) / scale for point in points for place in _extent(point)]
+    chosen = []
+    for lines in drawn.allsegs:
+        places = np.concatenate([np.asarray(line) for line in lines]) / scale if len(lines) else np.zeros((0, 2))
+        places = places[((places > 0.08) & (places < 0.92)).all(axis=1)]
+        if len(places):
+            distance = np.min([np.linalg.norm(places - other, axis=1) for other in taken], axis=0) if taken else np.ones(len(places))
+            best = places[int(np.argmax(distance))]
+            taken.append(best)
+            chosen.append(tuple(best * scale))
+    if chosen:
+        axes.clabel(drawn, fmt=lambda level: f"F = {level:.2g}", fontsize=8, colors=style.GREY, manual=chosen)
 
 
-def _legend_beside(axes: Any, entries: int) -> None:
-    if entries > 5:
-        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0.0)
-    else:
-        axes.legend(loc="best", frameon=True, framealpha=0.9, edgecolor="none")
+def _extent(point: Point) -> list[tuple[float, float]]:
+    """A point and the ends of its error bars."""
+    found = [(point.accuracy, point.diversity)]
+    found += [(end, point.diversity) for end in point.accuracy_interval or ()]
+    return found + [(point.accuracy, end) for end in point.diversity_interval or ()]
+
+
+def _legend_beside(axes: Any) -> None:
+    """Names beside the figure, where they hide nothing."""
+    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0.0)
 
 
 class Curve(NamedTuple):
@@ -100,12 +124,14 @@ class Curve(NamedTuple):
     human: bool = False
 
 
-def effect_of_m(curves: Sequence[Curve], *, diversity: str = "Self-CIDEr", order: str = "accuracy") -> Any:
+def effect_of_m(
+    curves: Sequence[Curve], *, diversity: str = "Self-CIDEr", order: str = "accuracy", looks: Looks = None
+) -> Any:
     """Diversity of m captions per image as m grows."""
     which = {"accuracy": "the m most accurate captions", "given": "the first m captions", "random": "any m captions"}
     with style.drawing(_PURPOSE) as plt:
         figure, axes = plt.subplots()
-        _lines(axes, curves, markers=True)
+        _lines(axes, curves, looks, markers=True)
         ticks = sorted({int(m) for curve in curves for m in curve.x})
         axes.set_xticks(ticks if len(ticks) <= 15 else ticks[:: math.ceil(len(ticks) / 15)])
         axes.set_xlabel(f"m: {which.get(order, order)} of each image")
@@ -113,15 +139,15 @@ def effect_of_m(curves: Sequence[Curve], *, diversity: str = "Self-CIDEr", order
         top = max((value for curve in curves for value in curve.y), default=1.0)
         axes.set_ylim(0, min(1.05, max(1.15 * top, 0.1)))
         axes.set_title("Diversity of the best captions" if order == "accuracy" else "Diversity and the size of the set")
-        _legend_beside(axes, len(curves))
+        _legend_beside(axes)
     return figure
 
 
-def word_frequencies(curves: Sequence[Curve]) -> Any:
+def word_frequencies(curves: Sequence[Curve], *, looks: Looks = None) -> Any:
     """How often the most frequent word is used, the second, …: share of all words by rank, both logarithmic."""
     with style.drawing(_PURPOSE) as plt:
         figure, axes = plt.subplots()
-        _lines(axes, curves, markers=False)
+        _lines(axes, curves, looks, markers=False)
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
@@ -129,13 +155,12 @@ def word_frequencies(curves: Sequence[Curve]) -> Any:
         axes.set_xlabel("rank of the word")
         axes.set_ylabel("share of all words")
         axes.set_title("Word frequencies")
-        _legend_beside(axes, len(curves))
+        _legend_beside(axes)
     return figure
 
 
-def _lines(axes: Any, curves: Sequence[Curve], *, markers: bool) -> None:
-    looks = _look_of([c.name for c in curves], [c.human for c in curves])
-    for curve, look in zip(curves, looks):
+def _lines(axes: Any, curves: Sequence[Curve], looks: Looks, *, markers: bool) -> None:
+    for curve, look in zip(curves, _look_of([c.name for c in curves], [c.human for c in curves], looks)):
         axes.plot(
             curve.x, curve.y,
             color=look.colour, linestyle=look.line, marker=look.marker if markers else None,
@@ -162,8 +187,10 @@ def radar(
         columns = max(1, min(columns, shown))
         rows = max(1, math.ceil(shown / columns))
         figure, grid = plt.subplots(
-            rows, columns, figsize=(2.45 * columns, 2.75 * rows + 0.9), subplot_kw={"projection": "polar"}, squeeze=False
+            rows, columns, figsize=(2.7 * columns, 3.0 * rows + 0.9), subplot_kw={"projection": "polar"}, squeeze=False
         )
+        # Numbers stand around each chart: charts keep clear of their neighbours' numbers and captions.
+        figure.get_layout_engine().set(wspace=0.1, hspace=0.08)
         reach = float(np.abs(coordinates).max(initial=0.0)) or 1.0
         for place, axes in enumerate(grid.ravel()):
             if place >= shown:
@@ -214,8 +241,8 @@ class MapGroup(NamedTuple):
     human: bool = False
 
 
-def mds_map(groups: Sequence[MapGroup], *, similarity: str = "CIDEr") -> Any:
-    """Captions as points, near where they are similar: colour is the image, marker the system."""
+def mds_map(groups: Sequence[MapGroup], *, similarity: str = "CIDEr", looks: Looks = None) -> Any:
+    """Captions as points, near where they are similar: colour is the system, as in all figures, and marker the image."""
     images = list(dict.fromkeys(group.image for group in groups))
     systems = list(dict.fromkeys(group.system for group in groups))
     people = {group.system for group in groups if group.human}
@@ -223,13 +250,14 @@ def mds_map(groups: Sequence[MapGroup], *, similarity: str = "CIDEr") -> Any:
         from matplotlib.lines import Line2D
 
         figure, axes = plt.subplots(figsize=(7.4, 5.2))
-        colour = dict(zip(images, style.colours(len(images))))
-        marker = dict(zip((s for s in systems if s not in people), (look.marker for look in style.looks(len(systems)))))
-        marker.update(dict.fromkeys(people, style.HUMAN_LOOK.marker))
+        colour = {
+            name: look.colour for name, look in zip(systems, _look_of(systems, [name in people for name in systems], looks))
+        }
+        marker = dict(zip(images, cycle(style.MARKERS)))
         for group in groups:
             axes.scatter(
-                group.points[:, 0], group.points[:, 1], c=colour[group.image], marker=marker[group.system],
-                s=150 if group.human else 60, alpha=0.8, edgecolors="white", linewidths=0.7,
+                group.points[:, 0], group.points[:, 1], c=colour[group.system], marker=marker[group.image],
+                s=70, alpha=0.8, edgecolors="white", linewidths=0.7,
                 zorder=4 if group.human else 3,
             )  # fmt: skip
         axes.set_aspect("equal", adjustable="datalim")
@@ -237,12 +265,12 @@ def mds_map(groups: Sequence[MapGroup], *, similarity: str = "CIDEr") -> Any:
         axes.set_yticklabels([])
         axes.tick_params(length=0)
         axes.set_title(f"Map of captions (distances from {similarity})")
-        handles = [Line2D([], [], color=colour[i], marker="o", linestyle="", label=f"image {style.shorten(i, 24)}") for i in images]
+        square = {"marker": "s", "linestyle": "", "markersize": 9}
+        handles = [Line2D([], [], color=colour[s], label=style.shorten(s, 24), **square) for s in systems]
         handles += [
-            Line2D([], [], color=style.GREY, marker=marker[s], linestyle="", label=style.shorten(s, 24),
-                   markersize=12 if s in people else 7)
-            for s in systems
-        ]  # fmt: skip
+            Line2D([], [], color=style.GREY, marker=marker[i], linestyle="", label=f"image {style.shorten(i, 24)}")
+            for i in images
+        ]
         axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0.0)
     return figure
 

@@ -82,6 +82,12 @@ def looks(count: int) -> list[Look]:
 HUMAN_LOOK = Look(HUMAN, "*", "-")
 
 
+def looks_of(systems: Sequence[str], people: Sequence[str] = ()) -> dict[str, Look]:
+    """The look of each system of a run, the same in all its figures, whichever of them a figure shows."""
+    own = [name for name in dict.fromkeys(systems) if name not in people]
+    return {**dict(zip(own, looks(len(own)))), **dict.fromkeys(people, HUMAN_LOOK)}
+
+
 def colours(count: int) -> list[str]:
     """So many colours, in order."""
     return list(islice(cycle(COLOURS), count))
