@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from captious.errors import InputError
-from captious.vectors.sentences import SentenceEncoder, _files, find_model
+from captious.vectors.sentences import SentenceEncoder, find_model
 
 GOLD = Path(__file__).parent.parent / "gold" / "sentence_vectors.npz"
 
@@ -44,16 +47,37 @@ def test_hostile_text_is_encoded(encoder: SentenceEncoder) -> None:
     assert np.isfinite(vectors).all()
 
 
+def unpack(source: Path, folder: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, folder)
+        return
+    with zipfile.ZipFile(source) as packed:
+        packed.extractall(folder)
+
+
+def test_a_damaged_copy_in_the_cache_is_unpacked_again(encoder: SentenceEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not find_model().is_file():
+        pytest.skip("the model is not packed")
+    monkeypatch.setenv("CAPTIOUS_CACHE", str(tmp_path))
+    expected = SentenceEncoder().encode(["a dog"])
+    (kept,) = (path for path in (tmp_path / "sentences").iterdir() if path.suffix != ".lock")
+    before = kept.stat()
+    with kept.open("r+b") as handle:
+        handle.seek(before.st_size // 2)
+        handle.write(bytes(100_000))
+    os.utime(kept, ns=(before.st_atime_ns, before.st_mtime_ns))
+    np.testing.assert_array_equal(SentenceEncoder().encode(["a dog"]), expected)
+
+
 def test_a_folder_of_the_same_format_and_damage_to_it(encoder: SentenceEncoder, tmp_path: Path) -> None:
     source = find_model()
     folder = tmp_path / "model"
-    for name, content in _files(source).items():
-        if name != "digest":
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(content.tobytes())
-    np.testing.assert_array_equal(SentenceEncoder(folder).encode(["a dog"]), encoder.encode(["a dog"]))
-    assert SentenceEncoder(folder).label == "model" and encoder.label == "all-MiniLM-L6-v2"
-    assert SentenceEncoder(folder).digest == encoder.digest
+    unpack(source, folder)
+    copy = SentenceEncoder(folder)
+    np.testing.assert_array_equal(copy.encode(["a dog"]), encoder.encode(["a dog"]))
+    assert (copy.label, encoder.label) == ("model", "all-MiniLM-L6-v2")
+    # The same content has the same name, wherever it comes from.
+    assert copy.digest == encoder.digest
     weights = folder / "model.safetensors"
     with weights.open("r+b") as handle:
         handle.truncate(1_000_000)
