@@ -74,3 +74,52 @@ def test_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'captious\[plots\]'"):
         plots.plane([plots.Point("a", 1, 1)])
+
+
+def test_a_system_has_one_look_in_all_figures_of_a_run() -> None:
+    """Also in a figure that lacks some of the systems."""
+    looks = style.looks_of(["a", "b", "c"])
+    assert looks["c"].colour == style.COLOURS[2]
+    figure = plots.word_frequencies([plots.frequency_curve("c", np.array([1, 1, 2], dtype=np.int32))], looks=looks)
+    [line] = figure.axes[0].get_lines()
+    assert line.get_color() == looks["c"].colour and line.get_linestyle() == looks["c"].line
+    plane = plots.plane([plots.Point("c", 0.5, 0.6), plots.Point("h", 0.7, 0.8, human=True)], looks=looks)
+    assert {line.get_color() for line in plane.axes[0].get_lines()} == {looks["c"].colour, style.HUMAN}
+    grid = [plots.MapGroup("1", "c", np.zeros((2, 2))), plots.MapGroup("2", "h", np.ones((2, 2)), human=True)]
+    drawn = plots.mds_map(grid, looks=looks).axes[0].collections
+    from matplotlib.colors import to_hex
+
+    assert [to_hex(part.get_facecolor()[0]).upper() for part in drawn] == [looks["c"].colour, style.HUMAN]
+    style.pyplot().close("all")
+
+
+def test_legends_hide_nothing() -> None:
+    for figure in (
+        plots.plane([plots.Point("a", 0.5, 0.6, (0.4, 0.6), (0.5, 0.7)), plots.Point("h", 0.7, 0.8, human=True)]),
+        plots.effect_of_m([plots.Curve("a", [1, 2], [0.1, 0.2])]),
+        plots.word_frequencies([plots.frequency_curve("a", np.array([1, 1, 2], dtype=np.int32))]),
+    ):
+        figure.canvas.draw()
+        [axes] = figure.axes
+        assert axes.get_legend().get_window_extent().x0 >= axes.get_window_extent().x1
+    style.pyplot().close("all")
+
+
+def test_names_of_curves_keep_away_from_points() -> None:
+    points = [plots.Point("a", 0.6, 0.9, (0.5, 0.7), (0.85, 0.95)), plots.Point("h", 0.3, 0.95, human=True)]
+    figure = plots.plane(points)
+    [axes] = figure.axes
+    named = [text for text in axes.texts if text.get_text().startswith("F = ")]
+    assert named
+    (_, right), (_, top) = axes.get_xlim(), axes.get_ylim()
+    for text in named:
+        x, y = text.get_position()
+        assert all(abs(x - p.accuracy) / right + abs(y - p.diversity) / top > 0.15 for p in points)
+    style.pyplot().close("all")
+
+
+@pytest.mark.parametrize(("values", "start"), [([50.0, 3.0, 0.0], 1.0), ([10.0, 100.0], 1.0), ([0.02], 0.01), ([0.0], 0.1), ([], 0.1)])
+def test_bars_start_where_the_axis_starts(values: list[float], start: float) -> None:
+    from captious.report.corpus_plots import _below
+
+    assert _below(values) == pytest.approx(start)

@@ -265,8 +265,9 @@ def mds_map(groups: Sequence[MapGroup], *, similarity: str = "CIDEr", looks: Loo
         axes.set_yticklabels([])
         axes.tick_params(length=0)
         axes.set_title(f"Map of captions (distances from {similarity})")
-        square: dict[str, Any] = {"marker": "s", "linestyle": "", "markersize": 9}
-        handles = [Line2D([], [], color=colour[s], label=style.shorten(s, 24), **square) for s in systems]
+        handles = [
+            Line2D([], [], color=colour[s], marker="s", markersize=9, linestyle="", label=style.shorten(s, 24)) for s in systems
+        ]
         handles += [
             Line2D([], [], color=style.GREY, marker=marker[i], linestyle="", label=f"image {style.shorten(i, 24)}")
             for i in images
