@@ -12,8 +12,8 @@ import pytest
 import captious
 from captious.corpus import Captions, Corpus
 from captious.errors import InputError
-from captious.metrics.chair import ChairI, ChairS
 from captious.io.objects import read_objects
+from captious.metrics.chair import ChairI, ChairS
 from captious.metrics.chair_plurals import singulars
 from captious.metrics.chair_table import default_table, read_table, table_from
 from tests.conftest import read_jsonl
