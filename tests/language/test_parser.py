@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from captious.language.treebank import part_of, read_parses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from captious.language import Sentence, parse, parse_batch, parse_tokens, parses
 from captious.language.classes import spelling
 from captious.language.model import SHIPPED, read_model, shipped_model
 from captious.language.sentences import LIMIT, pieces, split
+from captious.language.training.treebank import part_of, read_parses
 
 WORDS = ["a", "the", "man", "woman", "dog", "red", "small", "riding", "sits", "stands", "with", "on", "in", "of", "and", "is", "two", "horses", ",", ".", "playing", "ball", "xqzt"]
 

@@ -131,8 +131,8 @@ class Copy:
         """Whether the tests notice what is in the copy now, and which of them."""
         for tests in stages:
             code, output = self.run(tests)
-            # 0: all passed; 1: some failed; 2: the tests could not even be loaded; 5: there was nothing to run.
-            if code in (1, 2):
+            # 0: all passed; 1: some failed; 2, or 4 and an error: the tests could not even be loaded; 5: there was nothing to run.
+            if code in (1, 2) or (code == 4 and re.search("^ERROR tests/", output, re.MULTILINE)):
                 return NOTICED, failures(output)[0]
             if code not in (0, 5):
                 return STALE, f"pytest ended with code {code}: {output.strip()[-300:]}"
