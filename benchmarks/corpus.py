@@ -54,8 +54,8 @@ def plain(sentences: list[list[str]]) -> dict[str, float]:
 
 
 def ours(texts: list[str]) -> dict[str, float]:
-    from captious.diversity.corpus import vocabulary as voc
-    from captious.diversity.corpus.flat import Flat
+    from captious.variety.corpus import vocabulary as voc
+    from captious.variety.corpus.flat import Flat
     from captious.text.vocabulary import Vocabulary
 
     words = Vocabulary()
@@ -92,8 +92,8 @@ def systems() -> None:
     if folder is None:
         print("the public data folder is not there: nothing to measure")
         return
-    from captious.diversity.corpus import corpus_diversity
-    from captious.diversity.corpus.analysis import built_in_parser
+    from captious.variety.corpus import corpus_diversity
+    from captious.variety.corpus.analysis import built_in_parser
 
     parser, parsing = built_in_parser(), 0.0
 

@@ -43,8 +43,8 @@ def ours(references: dict[str, list[str]], candidates: dict[str, list[str]]) -> 
 
     corpus = Corpus.build(list(references), list(candidates.values()), list(references.values()), tokenizer="none")
     metric = Meteor()
-    statistics = metric.statistics(corpus)
-    return float(metric.value(statistics.sum(axis=0))), metric.per_caption(statistics).tolist()
+    statistics = metric.statistics(corpus, metric.prepare(corpus.references))
+    return float(metric.value(statistics.sum(axis=0))), metric.per_row(statistics).tolist()
 
 
 def theirs(references: dict[str, list[str]], candidates: dict[str, list[str]]) -> tuple[float, list[float]]:

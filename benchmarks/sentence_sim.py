@@ -17,6 +17,7 @@ import numpy as np
 from benchmarks.common import coco
 from captious.corpus import Corpus
 from captious.metrics.sentence_sim import SentenceSim
+from captious.scores import Score
 from captious.vectors.sentences import SentenceEncoder, _processors, _unpacked, find_model
 
 
@@ -53,7 +54,7 @@ def main() -> None:
         print(f"largest difference of a component {np.abs(ours - theirs).max():.1e}")
     ids = list(references)
     corpus = Corpus.build(ids, [[predictions[i]] for i in ids], [references[i] for i in ids])
-    _, wall, used = clocked(lambda: SentenceSim().statistics(corpus))
+    _, wall, used = clocked(lambda: Score.of(SentenceSim(), corpus))
     report("SentenceSim of a system", len(corpus.candidates) + len(corpus.references), wall, used)
 
 

@@ -82,8 +82,8 @@ def tuple_f1(ours: Iterable[Iterable[Any]], theirs: Iterable[Iterable[Any]]) -> 
 def agreement(rows: list[Any], found: dict[str, Any]) -> None:
     """Compare scores and tuples with the stored ones."""
     from captious.corpus import Captions
-    from captious.metrics.spice import candidate_graphs
-    from captious.scene import reference_graphs
+    from captious.language.parsers import get as get_parser
+    from captious.scene import candidate_graphs, reference_graphs
     from captious.text.synonyms import Synonyms
 
     stored = np.array([row["scores"]["All"] for row in rows])
@@ -99,7 +99,7 @@ def agreement(rows: list[Any], found: dict[str, Any]) -> None:
         ("candidate", "candidate_tuples", [[row["caption"]] for row in rows], candidate_graphs),
         ("reference", "reference_tuples", [row["references"] for row in rows], reference_graphs),
     ):
-        built = graphs(Captions(groups, "none"), synonyms)
+        built = graphs(Captions.of(groups, "none"), get_parser(), synonyms)
         f1, equal = tuple_f1((graph.tuples for graph in built), (row[key] for row in rows))
         print(f"{side} tuples: F1 {f1:.4f}, the whole set equal for {equal:.1%} of images")
 

@@ -15,7 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from captious.corpus import Corpus
+from captious.measures.resources import in_signature
 from captious.metrics.wmd import WMD, nearest_distances
+from captious.scores import Score
 from captious.text.stopwords import ENGLISH
 from captious.vectors import get
 
@@ -35,7 +37,7 @@ def main() -> None:
         return Corpus.build(ids, [[text] for text in first], [[text] for text in second])
 
     nearest_distances(Corpus.build(["0"], [["a dog on grass"]], [["a cat in the snow"]]), vectors)  # warm both up
-    WMD(vectors).statistics(Corpus.build(ids[:500], [[t] for t in first[:500]], [[t] for t in second[:500]]))
+    Score.of(WMD(vectors), Corpus.build(ids[:500], [[t] for t in first[:500]], [[t] for t in second[:500]]))
     built = corpus()
     start = time.perf_counter()
     ours = nearest_distances(built, vectors)
@@ -43,7 +45,7 @@ def main() -> None:
 
     theirs, their_time = gensim_distances(built, vectors)
     defined = np.isfinite(theirs)
-    print(f"{len(ours):,} pairs, {vectors.signature}")
+    print(f"{len(ours):,} pairs, {in_signature(vectors)}")
     print(f"captious {own_time:.3f} s, gensim {their_time:.3f} s: {their_time / own_time:.0f} times faster")
     print(f"largest difference {np.abs(ours - theirs)[defined].max():.2e}; infinite alike: {(defined == np.isfinite(ours)).all()}")
     image_benchmark(given.data, vectors)
@@ -82,7 +84,7 @@ def image_benchmark(data: Path, vectors: object) -> None:
         groups = [json.loads(line)["captions"] for line, _ in zip(lines, range(5000))]
     built = Corpus.build([str(i) for i in range(len(groups))], [g[:1] for g in groups], [g[1:] for g in groups])
     start = time.perf_counter()
-    WMD(vectors).statistics(built)
+    Score.of(WMD(vectors), built)
     seconds = time.perf_counter() - start
     print(f"as a metric: {len(built.pairs[0]):,} pairs of {len(groups):,} images in {seconds:.3f} s")
 

@@ -13,33 +13,41 @@ from typing import TYPE_CHECKING, Any
 from captious._version import __version__
 
 if TYPE_CHECKING:
-    from captious.api import Comparison, compare, load, load_systems, score
+    from captious.api import load_scores, prepare, score
+    from captious.comparison import Comparison, Comparisons, compare
     from captious.corpus import Captions, Corpus
-    from captious.diversity.corpus import corpus_diversity
-    from captious.diversity.sets.api import diversity
     from captious.errors import CaptiousError, InputError, MissingExtraError
-    from captious.metrics.base import Metric
-    from captious.metrics.document_frequency import FrequencyTable
+    from captious.frequencies import FrequencyTable
+    from captious.measures.base import Measure
+    from captious.measures.options import Option
+    from captious.references import References, load, load_systems
     from captious.scene import scene_graph
     from captious.scores import Score, Scores
+    from captious.variety.corpus import corpus_diversity
+    from captious.variety.sets import diversity
 
 #: Public name → module. Loaded on first use, so that ``import captious`` stays quick.
 _WHERE = {
     "Captions": "captious.corpus",
     "CaptiousError": "captious.errors",
-    "Comparison": "captious.api",
+    "Comparison": "captious.comparison",
+    "Comparisons": "captious.comparison",
     "Corpus": "captious.corpus",
-    "FrequencyTable": "captious.metrics.document_frequency",
+    "FrequencyTable": "captious.frequencies",
     "InputError": "captious.errors",
-    "Metric": "captious.metrics.base",
+    "Measure": "captious.measures.base",
     "MissingExtraError": "captious.errors",
+    "Option": "captious.measures.options",
+    "References": "captious.references",
     "Score": "captious.scores",
     "Scores": "captious.scores",
-    "compare": "captious.api",
-    "corpus_diversity": "captious.diversity.corpus",
-    "diversity": "captious.diversity",
-    "load": "captious.api",
-    "load_systems": "captious.api",
+    "compare": "captious.comparison",
+    "corpus_diversity": "captious.variety.corpus",
+    "diversity": "captious.variety.sets",
+    "load": "captious.references",
+    "load_scores": "captious.api",
+    "load_systems": "captious.references",
+    "prepare": "captious.api",
     "scene_graph": "captious.scene",
     "score": "captious.api",
 }
@@ -48,11 +56,14 @@ __all__ = [
     "Captions",
     "CaptiousError",
     "Comparison",
+    "Comparisons",
     "Corpus",
     "FrequencyTable",
     "InputError",
-    "Metric",
+    "Measure",
     "MissingExtraError",
+    "Option",
+    "References",
     "Score",
     "Scores",
     "__version__",
@@ -60,7 +71,9 @@ __all__ = [
     "corpus_diversity",
     "diversity",
     "load",
+    "load_scores",
     "load_systems",
+    "prepare",
     "scene_graph",
     "score",
 ]

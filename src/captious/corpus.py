@@ -3,62 +3,115 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.text import tokenizers
-from captious.text.ngrams import BITS, NgramIndex, NgramTable, ngram_table
+from captious import digest
+from captious.encoding import Encoding
+from captious.errors import InputError
+from captious.memo import Arrays, Memo, Product
+from captious.ragged import IntArray, offsets_of, runs
+from captious.text.ngrams import NgramTable
 from captious.text.vocabulary import Vocabulary
 
 T = TypeVar("T")
-IntArray = NDArray[np.int64]
-
-
-class Lexicon:
-    """What candidates and references number together: words, and n-grams of each length."""
-
-    def __init__(self) -> None:
-        self.vocabulary = Vocabulary()
-        self._indices: dict[tuple[int, bool], NgramIndex] = {}
-
-    def index(self, n: int) -> NgramIndex:
-        """The numbers of n-grams of length n. They are numbered anew when the vocabulary outgrows exact packing, so
-        whatever is derived from the numbers is kept under this object and not under n."""
-        key = (n, len(self.vocabulary) < (1 << BITS))
-        if key not in self._indices:
-            self._indices[key] = NgramIndex(n)
-        return self._indices[key]
 
 
 class Captions:
     """Captions of a list of images, flat: caption i is ``tokens[token_offsets[i]:token_offsets[i + 1]]``, and the
-    captions of image j are ``image_offsets[j]:image_offsets[j + 1]``."""
+    captions of image j are ``image_offsets[j]:image_offsets[j + 1]``. They never change; what is derived from them is kept
+    with them (:meth:`cached`)."""
 
-    def __init__(self, groups: Sequence[Sequence[str]], tokenizer: str = "ptb", lexicon: Lexicon | None = None) -> None:
-        self.texts: list[str] = [text for group in groups for text in group]
-        self.image_offsets: IntArray = offsets_of([len(group) for group in groups])
-        self.lexicon = lexicon if lexicon is not None else Lexicon()
-        self.tokenizer = tokenizer
-        words, counts = tokenizers.get(tokenizer)(self.texts)
-        self.tokens: NDArray[np.int32] = self.lexicon.vocabulary.encode(words)
-        self.token_offsets: IntArray = offsets_of(counts)
-        self._memo: dict[Hashable, object] = {}
+    def __init__(
+        self,
+        ids: Sequence[str],
+        image_offsets: IntArray,
+        encoding: Encoding,
+        rows: IntArray | None = None,
+        memo: Memo | None = None,
+        digest: str | None = None,
+    ) -> None:
+        """Captions ``rows`` of an encoding (all of them, in order, without), grouped by image. ``memo`` and ``digest`` are
+        given where they are known already: from a file."""
+        self.ids: tuple[str, ...] = tuple(ids)
+        self.image_offsets: IntArray = np.asarray(image_offsets, dtype=np.int64)
+        self.encoding = encoding
+        self.rows = rows
+        self.memo = memo if memo is not None else Memo()
+        self._digest = digest
+        if len(self.ids) != len(self.image_offsets) - 1:
+            raise ValueError(f"{len(self.ids)} ids for {len(self.image_offsets) - 1} images")
+
+    @classmethod
+    def of(
+        cls,
+        groups: Sequence[Sequence[str]],
+        tokenizer: str = "ptb",
+        *,
+        ids: Sequence[str] | None = None,
+        over: Captions | None = None,
+    ) -> Captions:
+        """Tokenise and encode caption texts, one list per image; ``over`` references, where these are candidates."""
+        texts = [text for group in groups for text in group]
+        encoding = Encoding.of(texts, tokenizer, over.encoding if over is not None else None)
+        names = ids if ids is not None else [str(i) for i in range(len(groups))]
+        return cls(names, offsets_of([len(group) for group in groups]), encoding)
+
+    def take(self, rows: IntArray, image_offsets: IntArray, ids: Sequence[str] | None = None) -> Captions:
+        """Some of the captions, grouped anew; nothing is tokenised or numbered a second time."""
+        rows = np.asarray(rows, dtype=np.int64)
+        names = ids if ids is not None else [str(i) for i in range(len(image_offsets) - 1)]
+        return Captions(names, image_offsets, self.encoding, rows if self.rows is None else self.rows[rows])
+
+    def take_images(self, images: IntArray) -> Captions:
+        """Some of the images with all their captions."""
+        rows, offsets = runs(self.image_offsets, images)
+        return self.take(rows, offsets, [self.ids[i] for i in images.tolist()])
 
     def __len__(self) -> int:
-        return len(self.texts)
+        return int(self.image_offsets[-1])
 
     @property
     def n_images(self) -> int:
         return len(self.image_offsets) - 1
 
     @property
+    def tokenizer(self) -> str:
+        return self.encoding.tokenizer
+
+    @property
     def vocabulary(self) -> Vocabulary:
-        """The words, shared by candidates and references of a corpus."""
-        return self.lexicon.vocabulary
+        """The words by number."""
+        return self.encoding.vocabulary
+
+    @cached_property
+    def texts(self) -> Sequence[str]:
+        """The captions as they were given."""
+        if self.rows is None:
+            return self.encoding.texts
+        texts = self.encoding.texts
+        return [texts[i] for i in self.rows.tolist()]
+
+    @cached_property
+    def _picked(self) -> tuple[NDArray[np.int32], IntArray]:
+        if self.rows is None:
+            return self.encoding.tokens, self.encoding.offsets
+        positions, offsets = runs(self.encoding.offsets, self.rows)
+        return self.encoding.tokens[positions], offsets
+
+    @property
+    def tokens(self) -> NDArray[np.int32]:
+        """The words of all captions."""
+        return self._picked[0]
+
+    @property
+    def token_offsets(self) -> IntArray:
+        """Where each caption's words start."""
+        return self._picked[1]
 
     @cached_property
     def lengths(self) -> IntArray:
@@ -77,16 +130,14 @@ class Captions:
 
     def words(self, i: int) -> list[str]:
         """The tokens of caption i as strings."""
-        names = self.vocabulary.words
-        return [names[t] for t in self.tokens[self.token_offsets[i] : self.token_offsets[i + 1]]]
+        words: list[str] = self.encoding.words[self.tokens[self.token_offsets[i] : self.token_offsets[i + 1]]].tolist()
+        return words
 
     @cached_property
     def sentences(self) -> list[str]:
         """Each caption as its tokens joined by single spaces: what METEOR and SPICE read."""
-        names = self.vocabulary.words
-        flat = [names[t] for t in self.tokens.tolist()]
-        bounds = self.token_offsets.tolist()
-        return [" ".join(flat[a:b]) for a, b in itertools.pairwise(bounds)]
+        flat = self.encoding.words[self.tokens].tolist()
+        return [" ".join(flat[a:b]) for a, b in itertools.pairwise(self.token_offsets.tolist())]
 
     @cached_property
     def unique(self) -> tuple[IntArray, IntArray]:
@@ -103,96 +154,172 @@ class Captions:
 
     def ngrams(self, n: int) -> NgramTable:
         """Distinct n-grams of each caption with counts; numbers agree between candidates and references."""
-        index = self.lexicon.index(n)
-        return self.cached(
-            ("ngrams", index),
-            lambda: ngram_table(self.tokens, self.token_offsets, n, index, len(self.vocabulary)),
-        )
+        table = self.encoding.numbered(n).table
+        if self.rows is None:
+            return table
+        rows = self.rows
+
+        def pick() -> NgramTable:
+            positions, offsets = runs(table.offsets, rows)
+            return NgramTable(table.number[positions], table.count[positions], offsets, table.totals[rows])
+
+        return self.cached(("n-grams", n), pick)
+
+    @cached_property
+    def digest(self) -> str:
+        """Names the content: ids and texts of the captions, whatever the order of images and of captions."""
+        if self._digest is not None:
+            return self._digest
+        texts, bounds = self.texts, itertools.pairwise(self.image_offsets.tolist())
+        return digest.of_any_order([image, *sorted(texts[a:b])] for image, (a, b) in zip(self.ids, bounds))
+
+    @property
+    def sizes(self) -> str:
+        """Captions per image, in words: ``5``, or ``5-7``."""
+        if not self.n_images:
+            return "0"
+        low, high = int(self.per_image.min()), int(self.per_image.max())
+        return str(high) if low == high else f"{low}-{high}"
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
-        """``make()`` once per key: for whatever metrics derive from these captions and share."""
-        if key not in self._memo:
-            self._memo[key] = make()
-        return cast(T, self._memo[key])
+        """``make()`` once per key: for whatever measures derive from these captions and share."""
+        return self.memo.get(key, make)
+
+    def product(self, kind: Product[T], parameters: tuple[str, ...], make: Callable[[], T]) -> T:
+        """The same for what a prepared file keeps (see :class:`captious.memo.Product`)."""
+        return self.memo.product(kind, parameters, make)
 
 
 class Corpus:
-    """Images × (candidate captions, reference captions)."""
+    """Candidate captions, and the references of their images if there are any.
+
+    The references may be of more images than the candidates: a batch of a training run, or one shard of many, stands
+    against all references, which were prepared once.
+    """
 
     def __init__(
         self,
-        ids: Sequence[str],
         candidates: Captions,
-        references: Captions,
+        references: Captions | None = None,
         *,
         name: str = "candidates",
         left_out: int = 0,
+        images: IntArray | None = None,
     ) -> None:
-        if not len(ids) == candidates.n_images == references.n_images:
-            raise ValueError("ids, candidates and references must be of the same images")
-        if candidates.lexicon is not references.lexicon:
-            raise ValueError("candidates and references must share one lexicon")
-        self.ids: tuple[str, ...] = tuple(ids)
         self.candidates = candidates
-        self.references = references
+        self.references = references if references is not None else nothing_like(candidates)
+        #: For each image of the candidates, its place among the references.
+        self.images: IntArray = images if images is not None else np.arange(candidates.n_images, dtype=np.int64)
+        if images is None and self.references.n_images != candidates.n_images:
+            raise ValueError("candidates and references must be of the same images")
+        ours, theirs = candidates.encoding, self.references.encoding
+        if not (ours is theirs or ours.base is theirs or theirs.base is ours):
+            raise ValueError("candidates and references must number their words together")
         #: What to call the system in tables.
         self.name = name
         #: Reference images without a prediction that were left out on request.
         self.left_out = left_out
-        self._memo: dict[Hashable, object] = {}
+        self.memo = Memo()
 
     @classmethod
     def build(
         cls,
         ids: Sequence[str],
         candidates: Sequence[Sequence[str]],
-        references: Sequence[Sequence[str]],
+        references: Sequence[Sequence[str]] | Captions | None = None,
         *,
         tokenizer: str = "ptb",
         name: str = "candidates",
         left_out: int = 0,
     ) -> Corpus:
-        """Tokenise and encode caption texts, one list per image on either side."""
-        lexicon = Lexicon()
-        encoded_references = Captions(references, tokenizer, lexicon)
-        return cls(ids, Captions(candidates, tokenizer, lexicon), encoded_references, name=name, left_out=left_out)
+        """Tokenise and encode caption texts, one list per image on either side; ``references`` may be missing, or be
+        encoded already (for all the ids, or for more images)."""
+        ids = list(ids)
+        _check(ids, candidates, "candidate")
+        if references is None:
+            return cls(Captions.of(candidates, tokenizer, ids=ids), name=name, left_out=left_out)
+        if isinstance(references, Captions):
+            encoded = references
+        else:
+            _check(ids, references, "reference")
+            encoded = Captions.of(references, tokenizer, ids=ids)
+        ours = Captions.of(candidates, encoded.tokenizer, ids=ids, over=encoded)
+        return cls(ours, encoded, name=name, left_out=left_out, images=places(ids, encoded))
 
     def with_candidates(self, candidates: Sequence[Sequence[str]], *, name: str) -> Corpus:
         """Another system on the same images; the encoded references, and all that was derived from them, are shared."""
-        encoded = Captions(candidates, self.tokenizer, self.references.lexicon)
-        return Corpus(self.ids, encoded, self.references, name=name, left_out=self.left_out)
+        _check(self.ids, candidates, "candidate")
+        encoded = Captions.of(candidates, self.tokenizer, ids=self.ids, over=self.references)
+        return Corpus(encoded, self.references, name=name, left_out=self.left_out, images=self.images)
+
+    def with_captions(self, candidates: Captions, references: Captions | None = None, *, name: str | None = None) -> Corpus:
+        """The same corpus with some of its captions, regrouped (see :meth:`Captions.take`)."""
+        kept = references if references is not None else self.references
+        images = self.images if references is None else None
+        return Corpus(candidates, kept, name=name or self.name, left_out=self.left_out, images=images)
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return self.candidates.n_images
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return self.candidates.ids
 
     @property
     def tokenizer(self) -> str:
         return self.references.tokenizer
 
+    @property
+    def has_references(self) -> bool:
+        return len(self.references) > 0
+
     @cached_property
     def pair_offsets(self) -> IntArray:
         """Pairs ``pair_offsets[i]:pair_offsets[i + 1]`` are those of candidate i."""
-        return offsets_of(self.references.per_image[self.candidates.image_of])
+        return offsets_of(self.references.per_image[self.images[self.candidates.image_of]])
 
     @cached_property
     def pairs(self) -> tuple[IntArray, IntArray]:
         """Every candidate with each reference of its image: candidate indices, reference indices."""
-        image = self.candidates.image_of
+        image = self.images[self.candidates.image_of]
+        reference, _ = runs(self.references.image_offsets, image)
         counts = self.references.per_image[image]
-        candidate = np.repeat(np.arange(len(self.candidates), dtype=np.int64), counts)
-        first = self.references.image_offsets[:-1][image] - self.pair_offsets[:-1]
-        reference = np.arange(len(candidate), dtype=np.int64) + np.repeat(first, counts)
-        return candidate, reference
+        return np.repeat(np.arange(len(self.candidates), dtype=np.int64), counts), reference
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
-        """``make()`` once per key: for whatever several metrics derive from this corpus."""
-        if key not in self._memo:
-            self._memo[key] = make()
-        return cast(T, self._memo[key])
+        """``make()`` once per key: for whatever several measures derive from candidates and references together."""
+        return self.memo.get(key, make)
 
 
-def offsets_of(counts: Sequence[int] | IntArray) -> IntArray:
-    """Where each of several runs of the given lengths starts, and where the last ends."""
-    offsets = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=offsets[1:])
-    return offsets
+def places(ids: Sequence[str], references: Captions) -> IntArray:
+    """Where each image is among the references."""
+    if tuple(ids) == references.ids:
+        return np.arange(len(references.ids), dtype=np.int64)
+    known = references.cached("places", lambda: {image: i for i, image in enumerate(references.ids)})
+    unknown = [image for image in ids if image not in known]
+    if unknown:
+        raise InputError(f"image {unknown[0]!r} is not among the {references.n_images:,} images of the references")
+    return np.fromiter((known[image] for image in ids), np.int64, len(ids))
+
+
+def nothing_like(captions: Captions) -> Captions:
+    """No captions at all of the same images: what stands for references where there are none."""
+    empty = np.zeros(0, dtype=np.int64)
+    return captions.take(empty, np.zeros(captions.n_images + 1, dtype=np.int64), captions.ids)
+
+
+def _check(ids: Sequence[str], captions: Iterable[Sequence[str]], side: str) -> None:
+    """Every image has captions, and there are images; what has none is refused where it can be named."""
+    captions = list(captions)
+    if len(captions) != len(ids):
+        raise InputError(f"{len(ids):,} image ids were given and lists of {side} captions for {len(captions):,} images")
+    if not ids:
+        raise InputError("there are no images: give at least one image id with its captions")
+    bare = next((image for image, group in zip(ids, captions) if not len(group)), None)
+    if bare is not None:
+        raise InputError(
+            f"image {bare} has no {side} caption; leave the image out, or give it an empty caption to have that scored"
+        )
+
+
+__all__ = ["Arrays", "Captions", "Corpus", "IntArray", "Product", "nothing_like", "offsets_of", "places", "runs"]

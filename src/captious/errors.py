@@ -19,6 +19,10 @@ class InputError(CaptiousError, ValueError):
     """A file, caption, id, name or option that cannot be used."""
 
 
+class MissingInputError(InputError):
+    """Something a measure needs that was not given (a file, say); a group leaves such a measure out."""
+
+
 class MissingExtraError(CaptiousError, ImportError):
     """A feature that needs an optional dependency which is not installed."""
 

@@ -6,11 +6,14 @@ pay for it. The plain form is the same source: it can be stepped through, and th
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 #: Kernels are typed by their arrays at run time, as Numba sees them.
 Form = Callable[..., Any]
@@ -46,9 +49,19 @@ class Kernel:
                 scope[name] = scope[name].compiled
         copy = types.FunctionType(plain.__code__, scope, plain.__name__, plain.__defaults__, plain.__closure__)
         copy.__module__ = plain.__module__
-        copy.__qualname__ = plain.__qualname__
+        # Numba notices when this function's own file changes, not when a kernel or a constant that it takes from
+        # another file does. The cache is kept under the function's name, so the name tells all that is compiled in.
+        copy.__qualname__ = f"{plain.__qualname__}_{self.digest}"
         compiled: Form = numba.njit(cache=True, nogil=True)(copy)
         return compiled
+
+    @cached_property
+    def digest(self) -> str:
+        """Names the code: its instructions, and all kernels and constants that it takes from elsewhere."""
+        state = hashlib.blake2b(digest_size=8)
+        for part in _content(self.plain):
+            state.update(part.encode() + b"\0")
+        return state.hexdigest()
 
     def pick(self, work: float) -> Form:
         """The form to use for about ``work`` inner operations."""
@@ -57,6 +70,29 @@ class Kernel:
         if work < SMALL / 30:
             return self.plain
         return self.compiled
+
+
+def _content(function: Any) -> Iterator[str]:
+    """What the compiled form of a function depends on."""
+    yield from _code(function.__code__)
+    for name in sorted({*function.__code__.co_names, *function.__code__.co_freevars}):
+        value = function.__globals__.get(name)
+        if isinstance(value, Kernel):
+            yield f"{name}={value.digest}"
+        elif isinstance(value, np.ndarray):
+            yield f"{name}={value.dtype}{value.shape}{value.tobytes().hex()}"
+        elif isinstance(value, bool | int | float | str | tuple | np.generic):
+            yield f"{name}={value!r}"
+
+
+def _code(code: types.CodeType) -> Iterator[str]:
+    yield code.co_code.hex()
+    yield repr((code.co_names, code.co_varnames, code.co_argcount))
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _code(constant)
+        else:
+            yield repr(constant)
 
 
 def kernel(function: Form) -> Kernel:

@@ -3,101 +3,119 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from captious import significance
-from captious._version import __version__
-from captious.corpus import Corpus, offsets_of
-from captious.metrics.base import FloatArray, Metric
+from captious import records, significance
+from captious.corpus import Corpus
+from captious.errors import InputError
+from captious.measures.base import FloatArray, Measure
+from captious.merging import merged
+from captious.ragged import offsets_of
+from captious.records import ScoredCaptions
+from captious.signature import Signature, sign
+from captious.statistics import Rows, arranged
 
 
 class Score:
-    """What one metric says of one system."""
+    """What one measure says of one system."""
 
     def __init__(
         self,
-        metric: Metric,
-        statistics: FloatArray,
+        measure: Measure,
+        statistics: Rows,
         ids: tuple[str, ...],
         image_offsets: NDArray[np.int64],
         signature: str,
     ) -> None:
-        self.metric = metric
-        self.name: str = metric.name
-        #: One row of sufficient statistics per caption.
-        self.statistics = statistics
+        self.measure = measure
+        self.name: str = measure.name
+        #: One row of sufficient statistics per caption, or per image (see :mod:`captious.statistics`). Rows of numbers lie
+        #: one after the other, whoever made them: the order in memory is the order of summing.
+        self.statistics: Any = arranged(statistics)
         self.ids = ids
-        self._image_offsets = image_offsets
+        self.image_offsets = image_offsets
         #: How the number was made; numbers with different signatures are not comparable.
-        self.signature = signature
+        self.signature = Signature(signature)
 
     @classmethod
-    def of(cls, metric: Metric, corpus: Corpus) -> Score:
-        """Score the candidates of a corpus."""
-        statistics = metric.statistics(corpus)
-        return cls(metric, statistics, corpus.ids, corpus.candidates.image_offsets, signature(metric, corpus))
+    def of(cls, measure: Measure, corpus: Corpus, state: Any = None) -> Score:
+        """Score the candidates of a corpus; ``state`` is what the measure prepared, if it was prepared before."""
+        measure.check(corpus)
+        prepared = state if state is not None else measure.prepare(corpus.references)
+        statistics = measure.statistics(corpus, prepared)
+        if measure.rows != "caption":
+            return cls.of_images(measure, statistics, corpus.ids, sign(measure, corpus))
+        return cls(measure, statistics, corpus.ids, corpus.candidates.image_offsets, sign(measure, corpus))
 
     @classmethod
-    def of_images(cls, metric: Metric, statistics: FloatArray, ids: tuple[str, ...], signature: str) -> Score:
+    def of_images(cls, measure: Measure, statistics: Rows, ids: tuple[str, ...], signature: str) -> Score:
         """A score whose statistics have one row per image (diversity of a set, say)."""
-        return cls(metric, statistics, ids, offsets_of([1] * len(ids)), signature)
+        return cls(measure, statistics, ids, offsets_of([1] * len(ids)), signature)
+
+    @property
+    def metric(self) -> Measure:
+        """The measure, by the name it had when all measures were metrics."""
+        return self.measure
 
     def __repr__(self) -> str:
         return f"Score({self.signature!r}, value={self.value:.6g})"
 
     @cached_property
-    def image_statistics(self) -> FloatArray:
+    def image_statistics(self) -> Any:
         """One row per image: the mean over its captions, so that every image weighs the same."""
-        counts = np.diff(self._image_offsets)
+        counts = np.diff(self.image_offsets)
         if np.all(counts == 1):
             return self.statistics
-        means = np.add.reduceat(self.statistics, self._image_offsets[:-1], axis=0) / counts[:, None]
+        means = np.add.reduceat(self.statistics, self.image_offsets[:-1], axis=0) / counts[:, None]
         return means
 
     @cached_property
     def value(self) -> float:
         """The score of the whole corpus."""
-        return float(self.metric.value(self.image_statistics.sum(axis=0)))
+        return float(self.measure.value(self.image_statistics.sum(axis=0)))
 
     @cached_property
     def per_caption(self) -> FloatArray:
         """The score of each caption, in the order of the captions."""
-        return self.metric.per_caption(self.statistics)
+        return self.measure.per_row(self.statistics)
 
     @cached_property
     def per_image(self) -> dict[str, float]:
-        """Image id → score (the mean over captions where there are several)."""
-        return self._by_image(np.add)
+        """Image id → score (the mean over captions where there are several); nothing where an image has none by itself."""
+        return self._by_image(np.add) if self.measure.rows != "corpus" else {}
 
     @cached_property
     def best_per_image(self) -> dict[str, float]:
         """Image id → score of the image's best caption."""
-        return self._by_image(np.maximum if self.metric.higher_is_better else np.minimum)
+        return self._by_image(np.maximum if self.measure.higher_is_better else np.minimum)
 
     def _by_image(self, combine: np.ufunc) -> dict[str, float]:
-        values = combine.reduceat(self.per_caption, self._image_offsets[:-1])
+        values = combine.reduceat(self.per_caption, self.image_offsets[:-1])
         if combine is np.add:
-            values = values / np.diff(self._image_offsets)
+            values = values / np.diff(self.image_offsets)
         return dict(zip(self.ids, values.tolist()))
 
     @cached_property
     def best_captions(self) -> NDArray[np.int64]:
         """Index of the best caption of each image (the first among equals)."""
-        sign = -1.0 if self.metric.higher_is_better else 1.0
-        image = np.repeat(np.arange(len(self.ids)), np.diff(self._image_offsets))
+        sign = -1.0 if self.measure.higher_is_better else 1.0
+        image = np.repeat(np.arange(len(self.ids)), np.diff(self.image_offsets))
         order = np.lexsort((np.arange(len(image)), np.nan_to_num(sign * self.per_caption, nan=np.inf), image))
-        best: NDArray[np.int64] = order[self._image_offsets[:-1]].astype(np.int64)
+        best: NDArray[np.int64] = order[self.image_offsets[:-1]].astype(np.int64)
         return best
 
     @cached_property
     def oracle(self) -> float:
-        """The corpus score when each image is represented by its best caption."""
-        return float(self.metric.value(self.statistics[self.best_captions].sum(axis=0)))
+        """The corpus score when each image is represented by its best caption; not a number where captions have none."""
+        if self.measure.rows == "corpus":
+            return float("nan")
+        return float(self.measure.value(self.statistics[self.best_captions].sum(axis=0)))
 
     @property
     def several(self) -> bool:
@@ -108,7 +126,7 @@ class Score:
         self, level: float = 0.95, resamples: int = significance.RESAMPLES, seed: int = significance.SEED
     ) -> tuple[float, float]:
         """Percentile bootstrap confidence interval over images."""
-        return significance.interval(self.image_statistics, self.metric.value, level, resamples, seed)
+        return significance.interval(self.image_statistics, self.measure.value, level, resamples, seed)
 
     def interval_signature(
         self, level: float = 0.95, resamples: int = significance.RESAMPLES, seed: int = significance.SEED
@@ -121,7 +139,7 @@ class Score:
         out: dict[str, Any] = {
             "metric": self.name,
             "value": json_number(self.value),
-            "higher_is_better": self.metric.higher_is_better,
+            "higher_is_better": self.measure.higher_is_better,
             "images": len(self.ids),
             "captions": len(self.statistics),
             "signature": self.interval_signature() if ci else self.signature,
@@ -138,10 +156,17 @@ class Score:
 class Scores(Mapping[str, Score]):
     """The scores of one system, by metric name in any case."""
 
-    def __init__(self, system: str, scores: list[Score]) -> None:
+    def __init__(self, system: str, scores: list[Score], captions: ScoredCaptions | None = None) -> None:
         self.system = system
+        #: The captions that were scored, where they are known.
+        self.captions = captions
         self._scores = {score.name: score for score in scores}
         self._fold = {name.casefold(): name for name in self._scores}
+
+    @staticmethod
+    def of(corpus: Corpus, measures: Iterable[Measure]) -> Scores:
+        """Score the candidates of a corpus by several measures."""
+        return Scores(corpus.name, [Score.of(measure, corpus) for measure in measures], ScoredCaptions.of(corpus))
 
     def __getitem__(self, name: str) -> Score:
         return self._scores[self._fold.get(name.casefold(), name)]
@@ -159,22 +184,54 @@ class Scores(Mapping[str, Score]):
         values = ", ".join(f"{name}={score.value:.4f}" for name, score in self.items())
         return f"Scores({self.system!r}: {values})"
 
+    def save(self, path: str | Path, *, texts: bool = True) -> None:
+        """Keep the scores in a file (``NAME.scores``); without the texts of the captions unless ``texts``."""
+        records.write(path, self._saved(), texts=texts)
+
+    @staticmethod
+    def load(path: str | Path) -> Scores:
+        """Scores from a file: the same numbers, intervals and tests, bit for bit, without scoring again."""
+        saved = records.read(path)
+        found = Scores._restored(saved)
+        for record, score in zip(saved.records, found.values()):
+            # The formula is this version's. Where it is no longer that of the file, the number would be another.
+            if not np.isclose(score.value, record.value, rtol=1e-9, atol=1e-12, equal_nan=True):
+                raise InputError(
+                    f"{path}: {score.name} was {record.value:.6g} when it was saved and is {score.value:.6g} by the formula "
+                    f"known here; use the version that made it ({score.signature.fields.get('captious', 'unknown')})"
+                )
+        return found
+
+    @staticmethod
+    def merge(
+        parts: Iterable[Scores | str | Path], *, name: str | None = None, order: Sequence[str] | None = None
+    ) -> Scores:
+        """The scores of a system from scores of parts of its images (``captious.load(…, part=True)``).
+
+        Images come in the order of the references, so the result is that of scoring all at once, bit for bit, whichever
+        way the parts come. Without references they come in the order of their ids, or in the ``order`` given. The
+        system has the name of the first part unless told. Refused: parts that share images, or that were scored differently.
+        """
+        known = [part if isinstance(part, Scores) else Scores.load(part) for part in parts]
+        return Scores._restored(merged([part._saved() for part in known], name, order))
+
+    def _saved(self) -> records.Saved:
+        rows = [
+            records.Record(s.measure, s.statistics, s.ids, s.image_offsets, s.signature, s.value) for s in self.values()
+        ]
+        return records.Saved(self.system, rows, self.captions)
+
+    @staticmethod
+    def _restored(saved: records.Saved) -> Scores:
+        scores = [Score(r.measure, r.statistics, r.ids, r.image_offsets, r.signature) for r in saved.records]
+        return Scores(saved.system, scores, saved.captions)
+
     def to_json(self, *, per_image: bool = False, ci: bool = False) -> dict[str, Any]:
         """A JSON-ready description of all scores."""
         return {
             "system": self.system,
             "scores": {name: score.to_json(per_image=per_image, ci=ci) for name, score in self.items()},
         }
-
-
-def signature(metric: Metric, corpus: Corpus) -> str:
-    """Name, parameters, tokenizer and version: what must agree for two numbers to be compared."""
-    fields = dict(metric.signature_fields(corpus))
-    fields["tok"] = corpus.tokenizer
-    if corpus.left_out:
-        fields["subset"] = f"{len(corpus)}of{len(corpus) + corpus.left_out}"
-    fields["captious"] = __version__
-    return "|".join([metric.name, *(f"{key}:{value}" for key, value in fields.items())])
 
 
 def json_number(value: float) -> float | None:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from captious.cli.app import app
 from captious.errors import InputError
 from captious.human import agreement, load_flickr8k, tau_b, tau_c
-from captious.metrics import registry
+from captious.measures import registry
 from captious.scores import Score
 from tests.human.conftest import write_rows
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from captious.language import Sentence, collapse
-from captious.language.treebank import read_parses
+from captious.language.training.treebank import read_parses
 
 Rows = list[tuple[str, str, int, str]]
 

@@ -10,7 +10,7 @@ import pytest
 from captious.language import Sentence
 from captious.language.lemmas import learn_exceptions, lemma, regular
 from captious.language.model import shipped_model
-from captious.language.treebank import read_parses
+from captious.language.training.treebank import read_parses
 
 
 @pytest.mark.parametrize(

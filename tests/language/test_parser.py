@@ -19,7 +19,7 @@ from captious.language import Sentence, parse, parse_batch, parse_tokens, parses
 from captious.language.classes import spelling
 from captious.language.model import SHIPPED, read_model, shipped_model
 from captious.language.sentences import LIMIT, pieces, split
-from captious.language.treebank import part_of, read_parses
+from captious.language.training.treebank import part_of, read_parses
 
 WORDS = ["a", "the", "man", "woman", "dog", "red", "small", "riding", "sits", "stands", "with", "on", "in", "of", "and", "is", "two", "horses", ",", ".", "playing", "ball", "xqzt"]
 
@@ -163,7 +163,7 @@ def test_any_text_gets_trees(texts: list[str]) -> None:
 
 
 def test_parses_of_a_corpus_follow_its_tokens() -> None:
-    captions = Captions([["A dog runs.", "a DOG runs"], ["Two cats"]])
+    captions = Captions.of([["A dog runs.", "a DOG runs"], ["Two cats"]])
     parses = parses_of(captions)
     assert [[s.forms for s in p] for p in parses] == [[["a", "dog", "runs"]], [["a", "dog", "runs"]], [["two", "cats"]]]
     assert parses[0] is parses[1]

@@ -13,13 +13,13 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from captious.errors import InputError  # noqa: E402
-from captious.language.labels import choose, convert, recombine  # noqa: E402
 from captious.language.model import read_model  # noqa: E402
 from captious.language.parse_types import Sentence  # noqa: E402
 from captious.language.parser import parse_batch  # noqa: E402
-from captious.language.train import main  # noqa: E402
-from captious.language.treebank import part_of  # noqa: E402
-from captious.language.word_scores import invented, read_scores  # noqa: E402
+from captious.language.training.labels import choose, convert, recombine  # noqa: E402
+from captious.language.training.train import main  # noqa: E402
+from captious.language.training.treebank import part_of  # noqa: E402
+from captious.language.training.word_scores import invented, read_scores  # noqa: E402
 
 NOUNS = ["dog", "cat", "man", "boy", "girl", "bird", "horse", "cow", "fish", "duck"]
 VERBS = ["sees", "likes", "chases", "feeds", "hears", "follows"]
@@ -125,7 +125,7 @@ def test_labels_are_read_back(tmp_path: Path) -> None:
 def test_a_mistake_is_one_message(tmp_path: Path) -> None:
     """The scripts end as the commands do: no traceback, nothing half-written."""
     given = ["convert", "--parsed", str(tmp_path / "none.out"), "--output", str(tmp_path / "more.jsonl")]
-    run = subprocess.run([sys.executable, "-m", "captious.language.labels", *given], capture_output=True, text=True)
+    run = subprocess.run([sys.executable, "-m", "captious.language.training.labels", *given], capture_output=True, text=True)
     assert run.returncode == 2
     assert run.stderr.startswith("captious: ") and run.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())

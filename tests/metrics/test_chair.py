@@ -201,7 +201,7 @@ def test_published_table_and_objects(shared_data: Path) -> None:
     objects = read_objects(shared_data / "coco" / "objects.jsonl.gz")
     rows = {str(row["image_id"]): row["captions"] for row in read_jsonl(shared_data / "coco" / "references.jsonl.gz")}
     ids = list(rows)[:2500]
-    references = Captions([rows[image] for image in ids])
+    references = Captions.of([rows[image] for image in ids])
     truth = objects.classes(ids, table)
     added = [
         (references.texts[i], mention)

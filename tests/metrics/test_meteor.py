@@ -13,8 +13,8 @@ import pytest
 import captious
 from captious import meteor
 from captious.corpus import Corpus
+from captious.measures.registry import resolve
 from captious.metrics.meteor import Meteor
-from captious.metrics.registry import resolve
 from tests.conftest import read_jsonl
 from tests.metrics.test_gold_lexical import SYSTEMS, coco_corpus, load_gold
 

@@ -13,8 +13,18 @@ import pytest
 import captious
 from captious.corpus import Corpus
 from captious.language import Sentence
-from captious.metrics.spice import KINDS, candidate_graphs
-from captious.scene import SceneGraph, Tuple, counts, match, precision_recall_f, reference_graphs, tuples
+from captious.language.parsers import get as get_parser
+from captious.metrics.spice import KINDS
+from captious.scene import (
+    SceneGraph,
+    Tuple,
+    candidate_graphs,
+    counts,
+    match,
+    precision_recall_f,
+    reference_graphs,
+    tuples,
+)
 from captious.text.synonyms import Synonyms
 from tests.conftest import read_jsonl
 
@@ -100,8 +110,8 @@ def test_end_to_end(gold: list[Any], synonyms: Synonyms) -> None:
         expected = np.mean([row["scores"][kind] for row in rows if row["scores"][kind] is not None])
         assert abs(scores[f"SPICE-{kind}"].value - expected) < 0.01, kind
     for graphs, key in (
-        (candidate_graphs(corpus.candidates, synonyms), "candidate_tuples"),
-        (reference_graphs(corpus.references, synonyms), "reference_tuples"),
+        (candidate_graphs(corpus.candidates, get_parser(), synonyms), "candidate_tuples"),
+        (reference_graphs(corpus.references, get_parser(), synonyms), "reference_tuples"),
     ):
         ours = [set(graph.tuples) for graph in graphs]
         theirs = [set(map(tuple, row[key])) for row in rows]

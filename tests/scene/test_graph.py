@@ -110,3 +110,15 @@ def test_empty_graphs(synonyms: Synonyms) -> None:
     empty = SceneGraph([], synonyms)
     assert empty.tuples == [] and match(empty, empty).hits == []
     assert counts(empty, SceneGraph([("dog",)], synonyms))["All"] == (0, 0, 1)
+
+
+def test_of_two_objects_equally_near_the_later_one_takes_the_word() -> None:
+    synonyms = Synonyms({"sofa": "1 5", "stool": "2 6", "seat": "1 2"}, {})
+    merged = SceneGraph([("sofa",), ("stool",), ("seat",)], synonyms)
+    assert [set(name.split("/")) for name in merged.objects] == [{"sofa"}, {"stool", "seat"}]
+
+
+def test_phrases_are_looked_up_with_underscores(synonyms: Synonyms) -> None:
+    candidate = SceneGraph([("dog", "sit on", "sofa")], synonyms)
+    reference = SceneGraph([("dog", "rest on", "couch")], synonyms)
+    assert match(candidate, reference).relations == [True]

@@ -53,6 +53,7 @@ CASES = {
         [("boy", "hold out", "ball"), ("ball",), ("boy",)],
     ),
     "numbers": ("three/CD birds/NNS/bird", "root(0,2) nummod(2,1)", [("bird", "three"), ("bird",)]),
+    "no number behind its noun": ("pages/NNS/page 7/CD", "root(0,1) nummod(1,2)", [("page",)]),
     "no number of a singular": ("one/CD bird/NN", "root(0,2) nummod(2,1)", [("bird",)]),
     "compounds are attributes and not objects": ("park/NN bench/NN", "root(0,2) compound(2,1)", [("bench", "park")]),
     "no noun, no tuple": ("running/VBG/run fast/RB", "root(0,1) advmod(1,2)", []),

@@ -81,5 +81,5 @@ def test_almost_every_content_word_of_coco_is_known(shared_data: Path) -> None:
     from captious.metrics.word_tables import coverage
 
     rows = [row["captions"] for row, _ in zip(read_jsonl(shared_data / "coco" / "references.jsonl.gz"), range(3000))]
-    known = coverage(Captions(rows), get())
+    known = coverage(Captions.of(rows), get())
     assert known.content > 80_000 and known.unknown < 20

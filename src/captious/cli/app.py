@@ -12,7 +12,10 @@ from captious._version import __version__
 from captious.errors import one_message
 
 #: Modules of this package with a ``register(app)``; the order is that of the help page.
-COMMANDS = ["score", "compare", "diversity", "corpus", "agreement", "metrics", "df", "parse", "tokenize", "demo", "scene", "concepts", "chair"]
+COMMANDS = [
+    "score", "show", "compare", "merge", "prepare", "diversity", "corpus", "agreement", "metrics", "df", "parse", "tokenize", "demo",
+    "scene", "concepts", "chair",
+]  # fmt: skip
 
 app = typer.Typer(
     name="captious",

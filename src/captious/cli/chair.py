@@ -21,7 +21,7 @@ def chair(
     predictions: Annotated[Path, typer.Argument(metavar="PRED", help="Predictions.")],
     objects: options.Objects = None,
     chair_synonyms: options.ChairSynonyms = None,
-    tokenizer: options.Tokenizer = "ptb",
+    tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
     number: Annotated[int, typer.Option("--number", "-n", min=1, help="How many objects to list.")] = 10,

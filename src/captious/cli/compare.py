@@ -1,75 +1,138 @@
-"""``captious compare``: is system B really better than system A?"""
+"""``captious compare``: which system is really better?"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from captious.cli import options
-from captious.cli.output import number, print_table, write_json
+from captious.cli.output import SUFFIX, number, print_table, write_json
+from captious.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
-    app.command("compare")(compare)
+    app.command("compare")(options.takes_measure_options(compare))
 
 
 def compare(
-    references: options.References,
-    a: Annotated[Path, typer.Argument(metavar="A", help="Predictions of the first system.")],
-    b: Annotated[Path, typer.Argument(metavar="B", help="Predictions of the second system.")],
-    metrics: options.Metrics = "coco",
-    df: options.Df = None,
-    tokenizer: options.Tokenizer = "ptb",
+    inputs: Annotated[
+        list[Path],
+        typer.Argument(metavar="REFS A B…", help="Reference captions and predictions, one file per system; or saved scores alone."),
+    ],
+    metrics: Annotated[
+        str | None,
+        typer.Option("--metrics", "-m", help="Names separated by commas (default: coco, or what the saved scores have in common)."),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", metavar="NAME", help="Compare each system with this one, not all pairs.")
+    ] = None,
+    alpha: Annotated[
+        float, typer.Option(help="A system is ahead where its p-value, corrected for all comparisons, is at most so large.")
+    ] = 0.05,
+    tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
-    meteor_data: options.MeteorData = None,
-    vectors: options.Vectors = None,
-    combine: options.Combine = None,
-    concepts: options.Concepts = None,
-    objects: options.Objects = None,
-    chair_synonyms: options.ChairSynonyms = None,
-    option: options.Options = None,
     resamples: Annotated[int, typer.Option(min=10, help="Bootstrap resamples.")] = 1000,
     trials: Annotated[int, typer.Option(min=10, help="Trials of the randomisation test.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of both tests.")] = 12345,
     json: options.JsonOut = None,
+    *,
+    given: dict[str, Any],
 ) -> None:
-    """Compare two systems on the same images: differences, intervals and p-values, metric by metric."""
-    from captious.api import compare_scores, load_systems, make_metrics
-    from captious.progress import track
-    from captious.scores import Score
+    """Compare systems on the same images: differences, intervals and p-values, metric by metric.
 
-    given = options.metric_options(
-        option, df=df, meteor_data=meteor_data, vectors=vectors, combine=combine, concepts=concepts,
-        objects=objects, chair_synonyms=chair_synonyms,
+    All pairs of systems, or each with a baseline. With saved scores nothing is scored again.
+    """
+    from captious.comparison import compare as compare_all
+    from captious.references import load_systems
+    from captious.scores import Scores
+
+    references, systems = split(inputs)
+    if references is None:
+        if tokenizer is not None or subset or allow_several:
+            raise InputError("saved scores have their tokenizer and their images; --tokenizer, --subset and --allow-several are for captions")
+        given_systems: list[Any] = list(systems)
+    else:
+        fresh = [path for path in systems if not is_scores(path)]
+        loaded = iter(load_systems(references, fresh, tokenizer=tokenizer, subset=subset, several=allow_several or None))
+        given_systems = [Scores.load(path) if is_scores(path) else next(loaded) for path in systems]
+    found = compare_all(
+        *given_systems, metrics=metrics, baseline=_name(baseline, systems), alpha=alpha, resamples=resamples, trials=trials,
+        seed=seed, **given,
     )  # fmt: skip
-    made = make_metrics(metrics, given)
-    first, second = load_systems(
-        references, [a, b], tokenizer=tokenizer, subset=subset, several=allow_several or None
-    )
-    rows = [
-        compare_scores(Score.of(metric, first), Score.of(metric, second), resamples=resamples, trials=trials, seed=seed)
-        for metric in track(made, "comparing")
-    ]
     if json is not None:
-        write_json(
-            {"references": str(references), "a": first.name, "b": second.name, "metrics": [r.to_json() for r in rows]},
-            json,
+        write_json({**({"references": str(references)} if references is not None else {}), **found.to_json()}, json)
+    if json != "-":
+        show(found)
+
+
+def is_scores(path: Path) -> bool:
+    """Whether a file has saved scores, by its name: a damaged one should be called damaged, not taken for captions."""
+    return path.name.endswith(SUFFIX)
+
+
+def split(inputs: list[Path]) -> tuple[Path | None, list[Path]]:
+    """References, if any, and systems."""
+    references, systems = (None, inputs) if is_scores(inputs[0]) else (inputs[0], inputs[1:])
+    if len(systems) < 2:
+        raise InputError(
+            "a comparison needs two systems: 'captious compare REFS A B' with captions, "
+            f"or 'captious compare A{SUFFIX} B{SUFFIX}' with saved scores"
         )
-    if json == "-":
-        return
-    table = []
-    for row in rows:
+    if references is None and not all(map(is_scores, systems)):
+        wrong = next(path for path in systems if not is_scores(path))
+        raise InputError(f"{wrong} has captions, which need references: 'captious compare REFS {inputs[0]} {wrong}'")
+    return references, systems
+
+
+def _name(baseline: str | None, systems: list[Path]) -> str | int | None:
+    """A baseline may also be named by its file."""
+    files = [str(path) for path in systems]
+    return files.index(baseline) if baseline in files else baseline
+
+
+def show(found: Any) -> None:
+    """The tables: who is ahead of how many others, where there are more than two, and every comparison."""
+    several = len(found.systems) > 2
+    images = len(next(iter(found.scores[0].values())).ids)
+    if several:
+        print_standings(found)
+    rows = []
+    for row in found:
         low, high = row.interval
-        ahead = {"A": first.name, "B": second.name}.get(row.better, "–")
-        table.append(
+        rows.append(
             [
-                row.metric, number(row.a), number(row.b), number(row.difference, "+.4f"),
-                f"[{number(low, '+.4f')}, {number(high, '+.4f')}]",
-                number(row.p_bootstrap), number(row.p_randomisation), ahead,
+                row.metric, *([row.system_a, row.system_b] if several else []),
+                number(row.a), number(row.b), number(row.difference, "+.4f"), f"[{number(low, '+.4f')}, {number(high, '+.4f')}]",
+                number(row.p_bootstrap), number(row.p_randomisation), number(row.p_corrected), row.ahead or "–",
             ]
         )  # fmt: skip
-    header = ["metric", first.name, second.name, "difference", "95 % interval", "p (bootstrap)", "p (randomis.)", "ahead"]
-    print_table(f"{len(first):,} images, paired tests", header, table)
+    values = ["A", "B", "value of A", "value of B"] if several else found.systems
+    header = [
+        "metric", *values, "difference", f"{100 * (1 - found.alpha):g} % interval", "p (bootstrap)", "p (randomis.)",
+        "p (Holm)", "ahead",
+    ]  # fmt: skip
+    print_table(f"{images:,} images, paired tests", header, rows, text=(0, 1, 2) if several else (0,))
+    pairs = len(found) // len(found.metrics)
+    print(
+        f"p (Holm): randomisation, corrected for {found.family:,} comparisons ({_many(pairs, 'pair')} × "
+        f"{_many(len(found.metrics), 'metric')}); ahead: at most {found.alpha:g}"
+    )
+
+
+def print_standings(found: Any) -> None:
+    """The value of each system, and of how many of those it was compared with it is significantly ahead."""
+    rows = []
+    for name, scores in zip(found.systems, found.scores):
+        cells = []
+        for metric in found.metrics:
+            met = sum(row.metric == metric and name in (row.system_a, row.system_b) for row in found)
+            cells.append(f"{number(scores[metric].value)} ({len(found.beaten(metric, name))}/{met})")
+        rows.append([name, *cells])
+    print_table("in brackets: ahead of how many of those compared with", ["system", *found.metrics], rows, turn=True)
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

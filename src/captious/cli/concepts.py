@@ -22,18 +22,20 @@ def register(app: typer.Typer) -> None:
 def build(
     references: options.References,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the table.")],
-    tokenizer: options.Tokenizer = "ptb",
+    tokenizer: options.Tokenizer = None,
     meteor_data: options.MeteorData = None,
+    parser: options.ParserName = None,
 ) -> None:
     """Count in how many images' references each object, attribute and relation occurs."""
-    from captious.corpus import Captions
-    from captious.io import read
+    from captious.language.parsers import get as get_parser
+    from captious.references import References
     from captious.scene import ConceptTable, reference_graphs
     from captious.text.synonyms import Synonyms
 
     synonyms = Synonyms.load(meteor_data)
-    captions = Captions(read(references, "references").captions, tokenizer)
-    table = ConceptTable.of(graph.tuples for graph in reference_graphs(captions, synonyms))
+    captions = References.read(references, tokenizer).captions
+    graphs = reference_graphs(captions, get_parser(parser), synonyms)
+    table = ConceptTable.of(graph.tuples for graph in graphs)
     table.save(output)
     print(f"{output}: {table.images:,} images, {len(table.counts):,} concepts, digest {table.digest}")
 

@@ -34,12 +34,16 @@ def corpus(
     norms: Annotated[
         Path | None, typer.Option("--norms", metavar="TABLE", help="Concreteness ratings by word (CSV or TSV).")
     ] = None,
+    ci: Annotated[bool, typer.Option("--ci", help="Show 95 % bootstrap confidence intervals over images.")] = False,
     words: Annotated[int, typer.Option("--words", min=0, max=50, help="Words to list in each ranking.")] = 10,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Threads for parsing.")] = 1,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the random orders of the type-token curve.")] = 1,
 ) -> None:
-    """Diversity of whole corpora: vocabulary, recall and omissions, composition, complexity."""
-    from captious.diversity.corpus import corpus_diversity
+    """Diversity of whole corpora: vocabulary, recall and omissions, composition, complexity.
+
+    The numbers of its table can also be had one by one, beside any other metric: captious score REFS PRED -m Types,TTR1.
+    """
+    from captious.variety.corpus import corpus_diversity
 
     result = corpus_diversity(
         references, predictions, train=train, tokenizer=tokenizer, subset=subset, several=allow_several or None,
@@ -51,24 +55,20 @@ def corpus(
 
         written = corpus_plots.write(result, plots)
     if json is not None:
-        write_json({"references": str(references), **result.to_json()}, json)
+        write_json({"references": str(references), **result.to_json(ci=ci)}, json)
     if json != "-":
-        show(result, words)
+        show(result, words, ci=ci)
         if written:
             print(f"{len({path.stem for path in written})} figures ({len(written)} files) in {plots}")
 
 
-def show(result: Any, words: int) -> None:
+def show(result: Any, words: int, *, ci: bool = False) -> None:
     """The table (in pieces where the terminal is narrow), and the words that matter most."""
-    from captious.diversity.corpus.measures import MEASURES, title
-
-    header, rows = result.table()
+    header, rows = result.table(ci=ci)
     for piece in _pieces(header, rows):
         print_table("", [header[j] for j in piece], [[row[j] for j in piece] for row in rows])
-    shown = set(header)
-    for measure in MEASURES:
-        if title(measure, result.n) in shown:
-            print(f"{title(measure, result.n):9s} {measure.summary.format(n=result.n)}")
+    for measure in result.columns():
+        print(f"{measure.title(result.n):9s} {measure.summary}")
     if not result.trained:
         print("No training captions (--train): novelty is unknown, and all words of the references count as learnable.")
     print(f"humans: each measure of {result.n} parallel descriptions per image, averaged.  {result.signature}")

@@ -20,16 +20,17 @@ def demo(
     ci: Annotated[bool, typer.Option("--ci", help="Show confidence intervals.")] = False,
 ) -> None:
     """Score three made-up systems on the 60 images that ship with captious, and measure the diversity of a fourth."""
-    from captious.api import load, load_systems, make_metrics
     from captious.cli.output import print_table
     from captious.cli.score import show
     from captious.data import demo_path
-    from captious.diversity.sets import diversity, human
+    from captious.measures.making import make_measures
+    from captious.references import load, load_systems
     from captious.scores import Score, Scores
+    from captious.variety.sets import diversity, human
 
     names = ["good", "generic", "poor"]
     corpora = load_systems(demo_path("references"), [demo_path(name) for name in names], names=names)
-    made = make_metrics(metrics, {})
+    made = make_measures(metrics, {})
     results = [Scores(corpus.name, [Score.of(metric, corpus) for metric in made]) for corpus in corpora]
     show(results, ci=ci, title=f"{len(corpora[0])} images × 5 references, written for this project")
     sampled = load(demo_path("references"), demo_path("sampling"), name="sampling")

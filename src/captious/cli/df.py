@@ -20,15 +20,14 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="df")
 
 
-def build(references: options.References, output: Out, tokenizer: options.Tokenizer = "ptb") -> None:
+def build(references: options.References, output: Out, tokenizer: options.Tokenizer = None) -> None:
     """Count in how many images' references each n-gram occurs."""
-    from captious.corpus import Captions
-    from captious.io import read
-    from captious.metrics.document_frequency import FrequencyTable
+    from captious.frequencies import FrequencyTable
+    from captious.io.frequencies import save_frequencies
+    from captious.references import References
 
-    file = read(references, "references")
-    table = FrequencyTable.build(Captions(file.captions, tokenizer))
-    table.save(output)
+    table = FrequencyTable.build(References.read(references, tokenizer).captions)
+    save_frequencies(table, output)
     _describe(output, table)
 
 
@@ -38,10 +37,10 @@ def import_table(
     images: Annotated[int | None, typer.Option(min=1, help="Images counted, where the file does not say it.")] = None,
 ) -> None:
     """Import document frequencies made by other tools."""
-    from captious.io.frequencies import read_frequencies
+    from captious.io.frequencies import read_frequencies, save_frequencies
 
     table = read_frequencies(source, images)
-    table.save(output)
+    save_frequencies(table, output)
     _describe(output, table)
 
 
@@ -53,8 +52,8 @@ def show(source: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
 
 
 def _describe(path: Path, table: object) -> None:
-    from captious.metrics.document_frequency import FrequencyTable
+    from captious.frequencies import FrequencyTable
 
     assert isinstance(table, FrequencyTable)
     sizes = ", ".join(f"{len(table.table[n]):,} {n}-grams" for n in sorted(table.table))
-    print(f"{path}: {table.images:,} images; {sizes}; df:{table.describe()}")
+    print(f"{path}: {table.images:,} images; {sizes}; df:{table.label}@{table.digest}")

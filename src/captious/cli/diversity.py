@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from captious.cli import options
-from captious.cli.output import print_table, write_csv, write_json
+from captious.cli.output import check_target, print_table, save_scores, write_csv, write_json
 from captious.errors import InputError
 
 #: Rows of the table, before accuracy; the JSON has every measure.
@@ -51,31 +51,36 @@ def diversity(
     image: Annotated[
         list[str] | None, typer.Option("--image", help="Image for the latent space and the map; repeatable.")
     ] = None,
-    tokenizer: options.Tokenizer = "ptb",
+    tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
+    output: options.SaveTo = None,
+    no_texts: options.NoTexts = False,
     json: options.JsonOut = None,
     per_image: Annotated[
         Path | None, typer.Option("--per-image", metavar="OUT.csv", help="Write the measures of every image.")
     ] = None,
 ) -> None:
     """Measure the diversity of several captions per image: one column per system, and one for people (the references)."""
-    from captious.api import load_systems, make_metrics
-    from captious.diversity.sets import best as best_of
-    from captious.diversity.sets import diversity as measure
-    from captious.diversity.sets import human as measure_human
-    from captious.diversity.sets.api import read_df, training_captions
-    from captious.diversity.sets.caption_kernels import make_kernel
+    from captious.measures.making import make_measures
     from captious.progress import track
+    from captious.references import load_systems
     from captious.report import style
+    from captious.variety.sets import best as best_of
+    from captious.variety.sets import diversity as measure
+    from captious.variety.sets import human as measure_human
+    from captious.variety.sets.api import read_df
+    from captious.variety.sets.caption_kernels import make_kernel
+    from captious.variety.training import TrainingCaptions
 
+    check_target(output, len(samples))
     if plots is not None:
         style.pyplot("drawing figures of diversity")  # a missing package is reported before any work
     judged = read_human_scores(human_scores) if human_scores is not None else None
     table = read_df(df)
-    metrics = make_metrics(accuracy, {} if table is None else {"df": table}) if accuracy.strip() else []
+    metrics = make_measures(accuracy, {} if table is None else {"df": table}) if accuracy.strip() else []
     chosen = make_kernel(kernel, table)
     corpora = load_systems(references, samples, tokenizer=tokenizer, subset=subset, several=True)
-    training = training_captions(train, tokenizer) if train is not None else None
+    training = TrainingCaptions.read(train) if train is not None else None
     shared: dict[str, Any] = {
         "df": table, "kernel": chosen, "accuracy": metrics, "beta_squared": beta2, "train": training,
     }  # fmt: skip
@@ -87,11 +92,13 @@ def diversity(
 
     drawn: list[Path] = []
     if plots is not None:
-        from captious.diversity.sets.figures import draw
+        from captious.report.diversity_figures import draw
 
         drawn = draw(
             systems, people, plots, df=table, kernel=chosen, accuracy=first or "CIDEr-D", images=image, beta_squared=beta2
         )
+    if output is not None:
+        save_scores([*systems, people], output, texts=not no_texts)
     if per_image is not None:
         write_per_image([*systems, people], per_image)
     if json is not None:
@@ -124,20 +131,14 @@ def show(systems: list[Any], accuracies: list[str], *, ci: bool) -> None:
         known = {i: system[name] for i, system in enumerate(systems) if name in system}
         if not known:
             continue
-        better = next(iter(known.values())).metric.higher_is_better
+        better = next(iter(known.values())).measure.higher_is_better
         # People are the yardstick, not a competitor.
         values = [score.value for i, score in known.items() if i < len(systems) - 1]
         top = (max if better else min)(values) if len(systems) > 2 and values else None
         rows.append([name if better else f"{name} ↓", *(_cell(system, name, ci) for system in systems)])
         best.append([False, *(i in known and i < len(systems) - 1 and known[i].value == top for i in range(len(systems)))])
-    header = [f"{len(systems[0].corpus):,} images", *(f"{system.system} ({_sizes(system)})" for system in systems)]
+    header = [f"{len(systems[0].corpus):,} images", *(f"{system.system} ({system.corpus.candidates.sizes})" for system in systems)]
     print_table("captions per image in brackets", header, rows, best=best)
-
-
-def _sizes(row: Any) -> str:
-    from captious.diversity.sets.base import sizes
-
-    return sizes(row.corpus.candidates)
 
 
 def _cell(row: Any, name: str, ci: bool) -> str:
@@ -171,10 +172,10 @@ def _best_json(row: Any) -> dict[str, Any]:
 
 def agreements(systems: list[Any], judged: dict[str, dict[str, float]]) -> list[Any]:
     """Agreement of each measure with the human scores."""
-    from captious.diversity.sets import agreement
+    from captious.variety.sets import correlate_judgements
 
     return [
-        agreement({found.system: found[name] for found in systems}, judged, measure=name)
+        correlate_judgements({found.system: found[name] for found in systems}, judged, measure=name)
         for name in ("Self-CIDEr", "LSA", "1-mBLEU-mix", "1-mBLEU-4", "Div-1", "Div-2")
         if all(name in found for found in systems)
     ]

@@ -13,32 +13,31 @@ def register(app: typer.Typer) -> None:
 
 
 def metrics(json: JsonOut = None) -> None:
-    """List the metrics, what they measure and which options they take."""
-    from captious.metrics import registry
+    """List the measures, what they measure and which options they take."""
+    from captious.measures import registry
 
     rows = []
     for name in registry.names():
-        kind = registry.metric_class(name)
-        made = registry.create(name) if name not in registry.ON_REQUEST else None
-        summary = made.summary if made is not None else kind.summary
-        rows.append((name, kind.higher_is_better, kind.bounds, sorted(kind.options), sorted(kind.needs), summary))
+        made = registry.create(name)
+        takes, needs = sorted(option.name for option in made.options), sorted(made.needs)
+        rows.append((name, made.rows, made.higher_is_better, made.bounds, takes, needs, made.summary))
     if json is not None:
         write_json(
             [
-                {"name": n, "higher_is_better": h, "bounds": b, "options": o, "needs": d, "summary": s}
-                for n, h, b, o, d, s in rows
+                {"name": n, "rows": r, "higher_is_better": h, "bounds": b, "options": o, "needs": d, "summary": s}
+                for n, r, h, b, o, d, s in rows
             ],
             json,
         )
     if json == "-":
         return
     table = [
-        [name, "higher" if higher else "lower", _bounds(bounds), ", ".join(takes), summary]
-        for name, higher, bounds, takes, _, summary in rows
+        [name, unit, "higher" if higher else "lower", _bounds(bounds), ", ".join(takes), summary]
+        for name, unit, higher, bounds, takes, _, summary in rows
     ]
-    print_table("", ["metric", "better", "range", "options", "what it measures"], table, text=(0, 1, 3, 4))
+    print_table("", ["metric", "of a", "better", "range", "options", "what it measures"], table, text=(0, 1, 2, 4, 5))
     groups = "; ".join(f"{group} = {', '.join(members)}" for group, members in registry.GROUPS.items())
-    print(f"groups: {groups}; all = every metric that needs no file")
+    print(f"groups: {groups}; all, sets, corpus = every measure of a caption, of the captions of an image, of a corpus")
 
 
 def _bounds(bounds: tuple[float | None, float | None]) -> str:

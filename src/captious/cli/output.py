@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from captious.cache import atomic_write
+from captious.errors import InputError
+
+#: How files of saved scores are called.
+SUFFIX = ".scores"
 
 
 def write_json(data: Any, target: str) -> None:
@@ -27,6 +32,31 @@ def write_csv(rows: Sequence[Sequence[Any]], target: str | Path) -> None:
 
     with atomic_write(target) as temporary, temporary.open("w", encoding="utf-8", newline="") as handle:
         csv.writer(handle).writerows(rows)
+
+
+def check_target(target: Path | None, systems: int) -> None:
+    """Refuse, before any work, one file for the scores of several systems; and what was meant as an option."""
+    if target is None:
+        return
+    if "=" in target.name and not target.name.endswith(SUFFIX):
+        raise InputError(f"-o names the file or folder for the scores; an option of a metric is written --option {target}")
+    if target.name.endswith(SUFFIX) and systems > 1:
+        raise InputError(f"{target} is one file, and there are {systems} systems; give a folder, which gets NAME{SUFFIX} for each")
+
+
+def save_scores(results: Sequence[Any], target: Path, *, texts: bool = True) -> list[Path]:
+    """Save scores: one system to ``NAME.scores``, any number into a folder."""
+    if target.name.endswith(SUFFIX):
+        paths = [target]
+    else:
+        # A system may be called anything; a file may not.
+        from captious.comparison import distinct
+
+        names = distinct([re.sub(r"[^\w.+() -]", "_", found.system).strip(". ") or "system" for found in results])
+        paths = [target / f"{name}{SUFFIX}" for name in names]
+    for found, path in zip(results, paths):
+        found.save(path, texts=texts)
+    return paths
 
 
 def number(value: float, form: str = ".4f") -> str:

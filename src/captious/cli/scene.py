@@ -21,14 +21,15 @@ def register(app: typer.Typer) -> None:
 
 def scene(
     captions: Annotated[list[str], typer.Argument(metavar="CAPTION…", help="Captions of one image, each in quotes.")],
-    tokenizer: options.Tokenizer = "ptb",
+    tokenizer: options.Tokenizer = None,
     meteor_data: options.MeteorData = None,
+    parser: options.ParserName = None,
     json: options.JsonOut = None,
 ) -> None:
     """Show what a caption says: objects, attributes and relations; several captions build one graph."""
     from captious.scene import scene_graph
 
-    graph = scene_graph(captions, tokenizer=tokenizer, meteor_data=meteor_data)
+    graph = scene_graph(captions, tokenizer=tokenizer or "ptb", meteor_data=meteor_data, parser=parser)
     if json is not None:
         write_json(
             {"captions": captions, "objects": graph.objects, "attributes": graph.attributes, "relations": graph.relations},

@@ -8,97 +8,124 @@ from typing import Annotated, Any
 import typer
 
 from captious.cli import options
-from captious.cli.output import number, print_table, write_csv, write_json
+from captious.cli.output import check_target, number, print_table, save_scores, write_csv, write_json
+from captious.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
-    app.command("score")(score)
+    app.command("score")(options.takes_measure_options(score))
 
 
 def score(
     references: options.References,
     predictions: options.Predictions,
     metrics: options.Metrics = "coco",
-    ci: Annotated[bool, typer.Option("--ci", help="Show 95 % bootstrap confidence intervals over images.")] = False,
-    df: options.Df = None,
-    tokenizer: options.Tokenizer = "ptb",
+    ci: options.Confidence = False,
+    signature: options.WithSignatures = False,
+    tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
+    part: options.Part = False,
     allow_several: options.AllowSeveral = False,
-    meteor_data: options.MeteorData = None,
-    vectors: options.Vectors = None,
-    combine: options.Combine = None,
-    concepts: options.Concepts = None,
-    objects: options.Objects = None,
-    chair_synonyms: options.ChairSynonyms = None,
-    option: options.Options = None,
     json: options.JsonOut = None,
     per_image: Annotated[
         Path | None, typer.Option("--per-image", metavar="OUT.csv", help="Write the score of every image.")
     ] = None,
+    output: options.SaveTo = None,
+    no_texts: options.NoTexts = False,
+    *,
+    given: dict[str, Any],
 ) -> None:
     """Score captions against references: one row per system, the best value of each column marked."""
-    from captious.api import load_systems, make_metrics
+    from captious.measures.making import make_measures
     from captious.progress import track
+    from captious.records import ScoredCaptions
+    from captious.references import load_systems
     from captious.scores import Score, Scores
 
+    check_target(output, len(predictions))
+    if subset and part:
+        raise InputError("--subset scores against the references of the images that both have, --part against all; give one of them")
     # Made first: a typing mistake or a missing package is reported before files are read.
-    given = options.metric_options(
-        option, df=df, meteor_data=meteor_data, vectors=vectors, combine=combine, concepts=concepts,
-        objects=objects, chair_synonyms=chair_synonyms,
-    )  # fmt: skip
-    made = make_metrics(metrics, given)
+    made = make_measures(metrics, given)
     corpora = load_systems(
-        references, predictions, tokenizer=tokenizer, subset=subset, several=allow_several or None
+        references, predictions, tokenizer=tokenizer, subset=subset, part=part, several=allow_several or None
     )
     work = [(corpus, metric) for corpus in corpora for metric in made]
     found: dict[int, list[Score]] = {}
     for corpus, metric in track(work, "scoring"):
         found.setdefault(id(corpus), []).append(Score.of(metric, corpus))
-    results = [Scores(corpus.name, found[id(corpus)]) for corpus in corpora]
+    results = [Scores(corpus.name, found[id(corpus)], ScoredCaptions.of(corpus)) for corpus in corpora]
+    if output is not None:
+        save_scores(results, output, texts=not no_texts)
     if per_image is not None:
         write_per_image(results, per_image)
     if json is not None:
         write_json({"references": str(references), "systems": [r.to_json(per_image=True, ci=ci) for r in results]}, json)
     if json != "-":
         show(results, ci=ci)
+        if signature:
+            print_signatures(results, ci=ci)
 
 
 def show(results: list[Any], *, ci: bool = False, title: str = "") -> None:
-    """Print the table of scores; several captions per image add a row with the best caption of each image."""
-    names = list(results[0])
+    """Print the table of scores; several captions per image add a row with the best caption of each image.
+
+    A value is marked as the best only among values that can be compared.
+    """
+    names = list(dict.fromkeys(name for scores in results for name in scores))
     rows: list[list[str]] = []
     numbers: list[list[float | None]] = []
     for scores in results:
-        numbers.append([scores[name].value for name in names])
-        rows.append([scores.system, *(_cell(scores[name], ci) for name in names)])
+        numbers.append([scores[name].value if name in scores else None for name in names])
+        rows.append([scores.system, *(_cell(scores[name], ci) if name in scores else "–" for name in names)])
         if any(score.several for score in scores.values()):
             numbers.append([None] * len(names))
-            rows.append([f"{scores.system} (best of each image)", *(number(scores[name].oracle) for name in names)])
+            best_ones = (number(scores[name].oracle) if name in scores else "–" for name in names)
+            rows.append([f"{scores.system} (best of each image)", *best_ones])
     best = [[False] * (len(names) + 1) for _ in rows]
-    if len(results) > 1:
-        for j, name in enumerate(names):
-            column = [row[j] for row in numbers]
-            known = [value for value in column if value is not None and value == value]
-            if known:
-                top = max(known) if results[0][name].metric.higher_is_better else min(known)
-                for i, value in enumerate(column):
-                    best[i][j + 1] = value == top
-    header = [name if results[0][name].metric.higher_is_better else f"{name} ↓" for name in names]
+    header = []
+    for j, name in enumerate(names):
+        found = [scores[name] for scores in results if name in scores]
+        higher = found[0].measure.higher_is_better
+        header.append(name if higher else f"{name} ↓")
+        column = [row[j] for row in numbers]
+        known = [value for value in column if value is not None and value == value]
+        if len(results) > 1 and known and len({(score.signature, score.ids) for score in found}) == 1:
+            top = max(known) if higher else min(known)
+            for i, value in enumerate(column):
+                best[i][j + 1] = value == top
     print_table(title, ["system", *header], rows, best=best, turn=True)
 
 
+def print_signatures(results: list[Any], *, ci: bool = False) -> None:
+    """How each number was made: once where all systems agree."""
+    for name in dict.fromkeys(name for scores in results for name in scores):
+        made: dict[str, list[str]] = {}
+        for scores in results:
+            if name in scores:
+                score = scores[name]
+                made.setdefault(score.interval_signature() if ci else str(score.signature), []).append(scores.system)
+        for signature, systems in made.items():
+            print(signature if len(made) == 1 else f"{', '.join(systems)}: {signature}")
+
+
 def _cell(score: Any, ci: bool) -> str:
+    form = score.measure.format
     if not ci or score.value != score.value:
-        return number(score.value)
+        return number(score.value, form)
     low, high = score.interval()
-    return f"{score.value:.4f} [{low:.4f},{high:.4f}]"  # no space inside, so that a narrow table breaks before it
+    return f"{number(score.value, form)} [{number(low, form)},{number(high, form)}]"  # no space inside, so that a narrow table breaks before it
 
 
 def write_per_image(results: list[Any], target: Path) -> None:
     """One row per image and system."""
-    names = list(results[0])
+    names = list(dict.fromkeys(name for scores in results for name in scores))
     rows: list[list[Any]] = [["system", "image_id", *names]]
     for scores in results:
-        columns = [scores[name].per_image for name in names]
-        rows.extend([scores.system, image, *(repr(c[image]) for c in columns)] for image in columns[0])
+        columns = {name: score.per_image for name, score in scores.items()}
+        images = dict.fromkeys(image for column in columns.values() for image in column)
+        rows.extend(
+            [scores.system, image, *(repr(columns[n][image]) if image in columns.get(n, ()) else "" for n in names)]
+            for image in images
+        )
     write_csv(rows, target)

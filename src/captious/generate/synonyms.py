@@ -62,10 +62,10 @@ def _encoded(captions: Any, tokenizer: str) -> tuple[list[str] | None, Captions]
         from captious.io import read
 
         file = read(captions, "predictions", several=True)
-        return file.ids, Captions(file.captions, tokenizer)
+        return file.ids, Captions.of(file.captions, tokenizer)
     if isinstance(captions, str) or not all(isinstance(caption, str) for caption in captions):
         raise InputError("captions are a list of texts, {image: caption}, or a corpus")
-    return None, Captions([[caption] for caption in captions], tokenizer)
+    return None, Captions.of([[caption] for caption in captions], tokenizer)
 
 
 class _Neighbours:

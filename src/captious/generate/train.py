@@ -31,7 +31,7 @@ def train_vectors(
         from gensim.models import Word2Vec
     except ImportError as error:
         raise MissingExtraError("gensim", "word2vec", "training word vectors") from error
-    encoded = Captions([_texts(captions)], tokenizer)
+    encoded = Captions.of([_texts(captions)], tokenizer)
     sentences = [sentence.split(" ") for sentence in encoded.sentences if sentence]
     try:
         model = Word2Vec(

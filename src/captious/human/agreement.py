@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.human.flickr8k import Judgements
-from captious.metrics.base import Metric
+from captious.measures.base import Measure
 
 Floats = NDArray[np.float64]
 
@@ -55,7 +55,7 @@ class Agreement:
         }  # fmt: skip
 
 
-def agreement(judgements: Judgements, metrics: Iterable[Metric]) -> list[Agreement]:
+def agreement(judgements: Judgements, metrics: Iterable[Measure]) -> list[Agreement]:
     """Kendall's tau of each metric with the judgements."""
     from captious.scores import Score
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from captious.errors import InputError, some
@@ -14,8 +15,8 @@ class Aligned(NamedTuple):
     """Images in the order of the references, with their captions from both sides."""
 
     ids: list[str]
-    references: list[list[str]]
-    candidates: list[list[str]]
+    references: Sequence[Sequence[str]]
+    candidates: Sequence[Sequence[str]]
     #: Reference images that were left out because they have no prediction (only with ``subset=True``).
     left_out: int
 
@@ -53,8 +54,8 @@ def align(references: CaptionFile, predictions: CaptionFile, subset: bool = Fals
 
 
 def _check_roles(references: CaptionFile, predictions: CaptionFile) -> None:
-    same = references.ids == predictions.ids and references.captions == predictions.captions
-    if same and references.path and predictions.path:
+    both_files = references.path and predictions.path and references.ids == predictions.ids
+    if both_files and all(list(a) == list(b) for a, b in zip(references.captions, predictions.captions)):
         raise InputError(
             f"{references.label} and {predictions.label} hold the same captions: the references would be scored "
             "against themselves; give the references first, then the predictions"

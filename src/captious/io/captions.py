@@ -33,7 +33,7 @@ class CaptionFile:
 
     name: str
     ids: list[str]
-    captions: list[list[str]]
+    captions: Sequence[Sequence[str]]
     format: str
     #: The source as such offers several captions per image (lists, or several rows per image).
     several: bool
@@ -50,6 +50,14 @@ class CaptionFile:
     def label(self) -> str:
         """How messages call it: the path as it was given, since two systems' files often share a name."""
         return self.name if self.path is None else str(self.path)
+
+    @property
+    def system_name(self) -> str:
+        """What tables call a system: the file's name without its endings."""
+        name = Path(self.name).name
+        for ending in (".gz", ".json", ".jsonl", ".csv", ".tsv", ".parquet"):
+            name = name.removesuffix(ending)
+        return name
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import json
 import zlib
 from pathlib import Path
+from typing import Any
 
 from captious.errors import InputError, did_you_mean
 
@@ -68,6 +70,16 @@ def decode(data: bytes, name: str) -> str:
     if not text.strip():
         raise InputError(f"{name} is empty")
     return text
+
+
+def read_json(path: str | Path, what: str) -> Any:
+    """The JSON value in a file (also gzip); ``what`` says what was expected, for messages."""
+    source = Path(path)
+    text = decode(read_bytes(source), str(source))
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{source} is not JSON ({error}); {what}") from None
 
 
 def _near(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Reading document frequencies: our own tables, the pickles of the COCO tools, and plain lists of n-grams with counts."""
+"""Document frequencies in files: our own tables, the pickles of the COCO tools, and plain lists of n-grams with counts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,14 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.cache import atomic_write
 from captious.errors import InputError
-from captious.metrics.document_frequency import FrequencyTable
+from captious.frequencies import FrequencyTable
 
 _HOW = "'captious df build REFS -o FILE' makes one from reference captions"
 
@@ -32,10 +37,46 @@ def read_frequencies(path: str | Path, images: int | None = None) -> FrequencyTa
     if not content:
         raise InputError(f"{source}: an empty file, not document frequencies; {_HOW}")
     if content[:2] == b"PK":
-        return FrequencyTable.load(source)
+        return _from_archive(source)
     if content[:1] == b"\x80" or content[:2] in (b"(d", b"cc", b"cn", b"}q"):
         return _from_pickle(source, content, images)
     return _from_list(source, content, images)
+
+
+# Our own -------------------------------------------------------------------------------------------------------------
+
+_FORMAT = 1
+
+
+def save_frequencies(table: FrequencyTable, path: str | Path) -> None:
+    """Write a table (a NumPy archive; nothing in it is executable)."""
+    arrays: dict[str, NDArray[np.generic]] = {
+        "format": np.array([_FORMAT, table.images, *sorted(table.table)], dtype=np.int64),
+        "words": np.frombuffer("\n".join(table.vocabulary.words).encode(), dtype=np.uint8),
+        "tokenizer": np.frombuffer(table.tokenizer.encode(), dtype=np.uint8),
+    }
+    for n in table.table:
+        arrays[f"grams_{n}"] = table.grams[n]
+        arrays[f"counts_{n}"] = table.table[n].astype(np.int32)
+    with atomic_write(path) as temporary, temporary.open("wb") as handle:
+        np.savez_compressed(handle, **arrays)  # type: ignore[arg-type]
+
+
+def _from_archive(source: Path) -> FrequencyTable:
+    try:
+        with np.load(source, allow_pickle=False) as archive:
+            version, images, *orders = archive["format"].tolist()
+            if version != _FORMAT:
+                raise InputError(f"{source}: document frequencies of format {version}; this version reads {_FORMAT}")
+            words = archive["words"].tobytes().decode().split("\n")
+            tokenizer = archive["tokenizer"].tobytes().decode()
+            grams = {n: archive[f"grams_{n}"].astype(np.int32) for n in orders}
+            counts = {n: archive[f"counts_{n}"].astype(np.int64) for n in orders}
+    except (OSError, ValueError, KeyError, zlib.error, EOFError, BadZipFile) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{source}: not a table of document frequencies ({error}); {_HOW}") from error
+    return FrequencyTable(words, grams, counts, images, tokenizer)
 
 
 # Pickles -------------------------------------------------------------------------------------------------------------
@@ -50,8 +91,6 @@ class _Plain(dict[Any, Any]):
 
 def _scalar(kind: _Kind, data: bytes = b"") -> float | int:
     """A NumPy scalar, from its bytes, without NumPy's own unpickling."""
-    import numpy as np
-
     raw = data.encode("latin-1") if isinstance(data, str) else data
     if kind.code[:1] not in ("f", "i", "u") or not 0 < len(raw) <= 8:
         raise pickle.UnpicklingError(f"a number of kind {kind.code!r}")

@@ -11,6 +11,7 @@ from captious.errors import InputError
 from captious.io import json_formats, tables
 from captious.io.captions import CaptionFile, Records, Role, gather, kind
 from captious.io.content import decode, read_bytes
+from captious.io.prepared import Grouped, is_prepared, open_captions
 
 
 def read(source: object, role: Role, several: bool | None = None) -> CaptionFile:
@@ -38,6 +39,10 @@ def read(source: object, role: Role, several: bool | None = None) -> CaptionFile
 
 
 def _from_file(path: Path, role: Role) -> Records:
+    if is_prepared(path):
+        captions, _ = open_captions(path)
+        groups: list[object] = list(Grouped(captions.texts, captions.image_offsets))
+        return Records(list(captions.ids), groups, lambda i: f"image {i + 1}", "prepared references")
     data = read_bytes(path)
     name = str(path)
     if data.startswith(b"PAR1"):

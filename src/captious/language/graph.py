@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from captious.language.parse_types import Edge
+# (governor, dependent, relation); words count from 1, 0 is the root, x.5 a copy of word x.
+Edge = tuple[float, float, str]
 
 THREE_WORDS = frozenset(
     tuple(words.split())
@@ -64,7 +65,6 @@ TWO_WORDS_FLAT = (TWO_WORDS_NESTED - {("away", "from")}) | frozenset(
         "based on",
         "compared to",
         "compared with",
-        "depending on",
         "except for",
         "exclusive of",
         "followed by",

@@ -8,7 +8,6 @@ which other sentences are in the group.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import math
@@ -271,15 +270,15 @@ class Model:
 
 
 def read_model(path: str | Path) -> Model:
-    """The model in a file written by ``python -m captious.language.train``."""
+    """The model in a file written by ``python -m captious.language.training.train``."""
     path = Path(path)
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays = dict(stored)
     except FileNotFoundError:
-        raise InputError(f"{path}: no such parser model; make one with python -m captious.language.train") from None
+        raise InputError(f"{path}: no such parser model; make one with python -m captious.language.training.train") from None
     except (ValueError, OSError, EOFError) as error:
-        raise InputError(f"{path}: not a parser model ({error}); make one with python -m captious.language.train") from error
+        raise InputError(f"{path}: not a parser model ({error}); make one with python -m captious.language.training.train") from error
     found = int(arrays["format"]) if "format" in arrays else None
     if found != FORMAT:
         raise InputError(f"{path}: a parser model of format {found}, but this version reads format {FORMAT}; train it again")
@@ -290,9 +289,3 @@ def read_model(path: str | Path) -> Model:
 def shipped_model() -> Model:
     """The model that comes with captious, loaded once."""
     return read_model(SHIPPED)
-
-
-@lru_cache(maxsize=1)
-def parser_name() -> str:
-    """The shipped weights, for signatures: other weights find other trees."""
-    return f"captious-{hashlib.sha256(SHIPPED.read_bytes()).hexdigest()[:8]}"

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from captious.errors import InputError
-
-# (governor, dependent, relation); words count from 1, 0 is the root, x.5 a copy of word x.
-Edge = tuple[float, float, str]
+from captious.language.graph import Edge, collapse
 
 
 @dataclass(slots=True)
@@ -33,8 +31,6 @@ class Sentence:
     def graph(self) -> list[Edge]:
         """Collapsed edges with conjunctions propagated, derived from the tree when first asked for."""
         if self._graph is None:
-            from captious.language.graph import collapse
-
             self._graph = collapse(self.forms, self.tags, self.heads, self.relations)
         return self._graph
 

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +18,6 @@ from captious.language.parse_types import Parse, Sentence
 from captious.language.sentences import split, terminators
 from captious.progress import track
 from captious.threads import one_blas_thread
-
-if TYPE_CHECKING:
-    from captious.corpus import Captions
 
 Integers = NDArray[np.int64]
 Tokenize = Callable[[str], list[str]]
@@ -188,14 +184,3 @@ def _tokenizer(name: str) -> Tokenize:
 
         return lambda text: tokenize(text, keep_punctuation=True, lowercase=False)
     raise InputError(f"unknown tokenizer '{name}' for parsing (there are ptb and none, or give a function)")
-
-
-def parses_of(captions: Captions, *, jobs: int = 1) -> list[Parse]:
-    """The parses of a corpus' captions, as they were tokenised for it; distinct captions are parsed once, and kept."""
-    return captions.cached("parses", lambda: _parses_of(captions, jobs))
-
-
-def _parses_of(captions: Captions, jobs: int) -> list[Parse]:
-    first, inverse = captions.unique
-    distinct = parse_tokens([captions.words(i) for i in first.tolist()], jobs=jobs)
-    return [distinct[i] for i in inverse.tolist()]

@@ -58,7 +58,7 @@ class Phrases(NamedTuple):
     targets: NDArray[np.int32]
 
 
-def gather(tokens: NDArray[np.int32], offsets: Ints, words: Words, spans: NDArray[np.int32]) -> Lines:
+def gathered_lines(tokens: NDArray[np.int32], offsets: Ints, words: Words, spans: NDArray[np.int32]) -> Lines:
     """The lines with what is known of their words."""
     bits = np.left_shift(1, np.arange(len(words.key), dtype=np.int64) % 62)
     signatures = np.zeros(len(words.key), np.int64)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.corpus import Captions, offsets_of
+from captious.corpus import Captions
+from captious.memo import Arrays, Product
 from captious.meteor.alignment import Ints, Words
 from captious.meteor.normalise import Normaliser
 from captious.meteor.resources import Resources
+from captious.ragged import offsets_of
 from captious.text.stemmer import stem
 
 #: What the COCO tools put between captions; they drop it from candidates, and it divides a reference in two.
@@ -38,59 +40,106 @@ def encode_texts(texts: Sequence[str], normaliser: Normaliser) -> Encoded:
     return Encoded(np.array(flat, np.int32), offsets_of(counts), list(number))
 
 
+class Side(NamedTuple):
+    """The distinct captions of one side as lines, and which lines (from, to) each caption has.
+
+    Words keep the numbers of the captions' vocabulary; words that METEOR's own tokenisation makes come behind them.
+    """
+
+    tokens: NDArray[np.int32]
+    lengths: Ints
+    begin: Ints
+    end: Ints
+    #: The words that are not in the captions' vocabulary, and how many words that has.
+    extra: list[str]
+    known: int
+
+
+def _pack_side(side: Side) -> Arrays:
+    extra = np.frombuffer("\n".join(side.extra).encode("utf-8", "surrogatepass"), np.uint8)
+    arrays: dict[str, NDArray[Any]] = {"tokens": side.tokens, "lengths": side.lengths, "begin": side.begin, "end": side.end, "extra": extra}
+    return {**arrays, "known": np.array([side.known, len(side.extra)], np.int64)}
+
+
+def _unpack_side(arrays: Arrays) -> Side:
+    known, count = (int(value) for value in arrays["known"])
+    extra = arrays["extra"].tobytes().decode("utf-8", "surrogatepass").split("\n") if count else []
+    tokens, lengths, begin, end = (np.asarray(arrays[name]) for name in ("tokens", "lengths", "begin", "end"))
+    return Side(tokens, lengths, begin, end, extra, known)
+
+
+SIDE = Product("METEOR lines", _pack_side, _unpack_side)
+
+
+def encode_references(references: Captions, normaliser: Normaliser) -> Side:
+    """The references as lines, kept with them. A reference with a separator in it is several lines."""
+    return references.product(SIDE, (normaliser.digest,), lambda: _encode_side(references, normaliser, True))
+
+
+def _encode_side(captions: Captions, normaliser: Normaliser, is_reference: bool) -> Side:
+    """Nine captions of ten hold nothing that METEOR's tokenisation would change, so their words are taken over as numbers."""
+    plain = captions.encoding.per_word("METEOR plain", _are_plain)
+    names, known = captions.encoding.words, len(captions.vocabulary)
+    extra: dict[str, int] = {}
+    firsts, inverse = captions.unique
+    starts, ends = captions.token_offsets[firsts], captions.token_offsets[firsts + 1]
+    odd = np.concatenate([[0], np.cumsum(~plain[captions.tokens])])
+    parts = np.ones(len(firsts), np.int64)
+    rewritten: dict[int, list[list[int]]] = {}
+    for i in np.flatnonzero(odd[ends] > odd[starts]).tolist():
+        text = " ".join(names[captions.tokens[starts[i] : ends[i]]].tolist())
+        split = text.split(SEPARATOR) if is_reference else [text.replace(SEPARATOR, "")]
+        rewritten[i] = [[extra.setdefault(word, known + len(extra)) for word in normaliser.words(part)] for part in split]
+        parts[i] = len(split)
+    bounds = offsets_of(parts)
+    # Where each line comes from: the captions' own tokens, or behind them those of the rewritten ones.
+    length = np.repeat(ends - starts, parts)
+    source = np.repeat(starts, parts)
+    pool = [captions.tokens]
+    end = len(captions.tokens)
+    for i, several in rewritten.items():
+        for k, line in enumerate(several, bounds[i]):
+            length[k], source[k] = len(line), end
+            pool.append(np.array(line, np.int32))
+            end += len(line)
+    into = offsets_of(length)
+    picked = np.arange(into[-1]) + np.repeat(source - into[:-1], length)
+    tokens = np.concatenate(pool)[picked].astype(np.int32, copy=False)
+    return Side(tokens, length, bounds[:-1][inverse], bounds[1:][inverse], list(extra), known)
+
+
 def encode_captions(
     candidates: Captions, references: Captions, normaliser: Normaliser
 ) -> tuple[Encoded, Ints, tuple[Ints, Ints]]:
-    """The distinct captions as lines; the line of each candidate, and the lines (from, to) of each reference.
-
-    Nine captions of ten hold nothing that METEOR's tokenisation would change, so their words are taken over as numbers.
-    """
-    names = candidates.vocabulary.words
-    plain = np.fromiter((_is_plain(word) for word in names), np.bool_, len(names))
+    """The distinct captions as lines; the line of each candidate, and the lines (from, to) of each reference."""
+    ours, theirs = _encode_side(candidates, normaliser, False), encode_references(references, normaliser)
+    # One side's words are numbered over the other's, so the larger vocabulary has all of them.
+    known = max(ours.known, theirs.known)
+    names = (candidates if ours.known == known else references).encoding.words
     extra: dict[str, int] = {}
-    tokens: list[NDArray[np.int32]] = []
-    lengths: list[Ints] = []
-    found: list[tuple[Ints, Ints]] = []
-    before = 0
-    for captions, is_reference in ((candidates, False), (references, True)):
-        firsts, inverse = captions.unique
-        starts, ends = captions.token_offsets[firsts], captions.token_offsets[firsts + 1]
-        odd = np.concatenate([[0], np.cumsum(~plain[captions.tokens])])
-        parts = np.ones(len(firsts), np.int64)
-        rewritten: dict[int, list[list[int]]] = {}
-        for i in np.flatnonzero(odd[ends] > odd[starts]).tolist():
-            text = " ".join([names[t] for t in captions.tokens[starts[i] : ends[i]]])
-            split = text.split(SEPARATOR) if is_reference else [text.replace(SEPARATOR, "")]
-            rewritten[i] = [
-                [extra.setdefault(word, len(names) + len(extra)) for word in normaliser.words(part)] for part in split
-            ]
-            parts[i] = len(split)
-        bounds = offsets_of(parts)
-        # Where each line comes from: the captions' own tokens, or behind them those of the rewritten ones.
-        length = np.repeat(ends - starts, parts)
-        source = np.repeat(starts, parts)
-        pool = [captions.tokens]
-        end = len(captions.tokens)
-        for i, several in rewritten.items():
-            for k, line in enumerate(several, bounds[i]):
-                length[k], source[k] = len(line), end
-                pool.append(np.array(line, np.int32))
-                end += len(line)
-        into = offsets_of(length)
-        picked = np.arange(into[-1]) + np.repeat(source - into[:-1], length)
-        tokens.append(np.concatenate(pool)[picked])
-        lengths.append(length)
-        found.append((before + bounds[:-1][inverse], before + bounds[1:][inverse]))
-        before += len(length)
-    flat = np.concatenate(tokens)
+    flat = []
+    for side in (ours, theirs):
+        numbers = np.array([known + extra.setdefault(word, len(extra)) for word in side.extra], np.int32)
+        own = side.tokens >= side.known
+        moved = np.array(side.tokens)
+        moved[own] = numbers[side.tokens[own] - side.known]
+        flat.append(moved)
+    tokens = np.concatenate(flat)
     # Numbers without gaps: words that only other captions use need not be looked up.
-    used = np.zeros(len(names) + len(extra), np.bool_)
-    used[flat] = True
+    used = np.zeros(known + len(extra), np.bool_)
+    used[tokens] = True
     number = np.cumsum(used, dtype=np.int32) - 1
-    known = [*names, *extra]
-    vocabulary = [known[i] for i in np.flatnonzero(used).tolist()]
-    encoded = Encoded(number[flat].astype(np.int32), offsets_of(np.concatenate(lengths)), vocabulary)
-    return encoded, found[0][0], found[1]
+    within = np.flatnonzero(used[:known])
+    beyond = np.flatnonzero(used[known:]).tolist()
+    listed = list(extra)
+    vocabulary = [*names[within].tolist(), *(listed[i] for i in beyond)]
+    offsets = offsets_of(np.concatenate([ours.lengths, theirs.lengths]))
+    before = len(ours.lengths)
+    return Encoded(number[tokens].astype(np.int32), offsets, vocabulary), ours.begin, (before + theirs.begin, before + theirs.end)
+
+
+def _are_plain(words: list[str]) -> NDArray[np.bool_]:
+    return np.fromiter(map(_is_plain, words), np.bool_, len(words))
 
 
 def _is_plain(word: str) -> bool:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from captious import digest
+
 _LETTERS = "A-Za-zŠŽšžŸÀ-ÖØ-öø-žЀ-ӿԀ-ԧꙀ-ꙮ꙾-ꚗᴀ-ᵿ"
 _WORD = "0-9" + _LETTERS
 # Java's white space is ASCII only: other spaces stand alone at first and vanish at the end.
@@ -48,6 +50,9 @@ class Normaliser:
 
     def __init__(self, prefixes: Iterable[str]) -> None:
         """Take the lines of the list of non-breaking prefixes (abbreviations that keep their dot)."""
+        prefixes = list(prefixes)
+        #: Names the list of prefixes: another list splits captions in another way.
+        self.digest = digest.of_lines(prefixes)
         self._always: set[str] = set()
         self._before_number: set[str] = set()
         for line in prefixes:

@@ -71,15 +71,20 @@ def open_index(table: Path) -> Paraphrases:
     return _open(table, cache_directory())
 
 
-@lru_cache(maxsize=4)
-def _open(table: Path, folder: Path) -> Paraphrases:
+def checksum_of(table: Path) -> tuple[int, int]:
+    """The checksum and the length of a table's content, with which a gzip file ends."""
     try:
         with table.open("rb") as stream:
             stream.seek(-8, os.SEEK_END)
-            # A gzip file ends with the checksum and the length of what is in it.
             checksum, length = struct.unpack("<II", stream.read(8))
     except OSError as error:
         raise InputError(f"cannot read the paraphrase table {table}: {error}") from error
+    return checksum, length
+
+
+@lru_cache(maxsize=4)
+def _open(table: Path, folder: Path) -> Paraphrases:
+    checksum, length = checksum_of(table)
     path = folder / f"meteor-paraphrases-v{VERSION}-{checksum:08x}-{length}.index"
     index = _load(path)
     if index is not None:

@@ -5,10 +5,25 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
+from captious import digest
 from captious.meteor.normalise import Normaliser
-from captious.meteor.paraphrases import Paraphrases, open_index
+from captious.meteor.paraphrases import Paraphrases, checksum_of, open_index
 from captious.text import meteor_data
 from captious.text.synonyms import Synonyms
+
+
+class Tables:
+    """METEOR's data by name and content, without opening it."""
+
+    label = "meteor-1.5"
+
+    def __init__(self, data: meteor_data.MeteorData) -> None:
+        self._data = data
+
+    @property
+    def digest(self) -> str:
+        """Names all tables by their content."""
+        return _digest(self._data)
 
 
 class Resources:
@@ -25,6 +40,14 @@ class Resources:
     def open(cls, data_dir: str | Path | None = None) -> Resources:
         """The resources in a directory, or in the installed package (see :func:`captious.text.meteor_data.find`)."""
         return _open(meteor_data.find(data_dir))
+
+
+@lru_cache(maxsize=4)
+def _digest(data: meteor_data.MeteorData) -> str:
+    """The digest of all tables; for the large one that is the checksum it ends with, so nothing is opened."""
+    lists = ("nonbreaking/english.prefixes", "function/english.words")
+    small = [digest.of_lines(data.lines(name)) for name in lists]
+    return digest.together(*small, Synonyms.load(data.jar.parent).digest, *map(str, checksum_of(data.paraphrases)))
 
 
 @lru_cache(maxsize=2)

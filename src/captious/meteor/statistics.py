@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.errors import InputError
-from captious.meteor.alignment import MAX_MATCHES, Ints, align, gather
+from captious.meteor.alignment import MAX_MATCHES, Ints, align, gathered_lines
 from captious.meteor.encode import Encoded, describe, encode_texts
 from captious.meteor.phrases import restrict
 from captious.meteor.resources import Resources
@@ -40,7 +40,7 @@ def pair_statistics(encoded: Encoded, first: Ints, second: Ints, resources: Reso
     """The statistics lines of pairs (hypothesis: line ``first[p]``, reference: line ``second[p]``)."""
     words, numbers = describe(encoded.vocabulary, resources)
     spans, phrases = restrict(resources.paraphrases, numbers[encoded.tokens], encoded.offsets)
-    lines = gather(encoded.tokens, encoded.offsets, words, spans)
+    lines = gathered_lines(encoded.tokens, encoded.offsets, words, spans)
     lengths = np.diff(encoded.offsets)
     # Equal pairs are aligned once.
     pairs, inverse = np.unique(first * len(lengths) + second, return_inverse=True)

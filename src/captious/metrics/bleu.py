@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.corpus import Corpus
+from captious.corpus import Captions, Corpus
 from captious.kernels import kernel
-from captious.metrics.base import FloatArray, Metric
+from captious.measures.base import FloatArray, Measure
 
 #: Added to matches and to totals, as the COCO tools do: they decide the value when nothing matches.
 _TINY, _SMALL = 1e-15, 1e-9
@@ -53,7 +53,7 @@ def ngram_matches(corpus: Corpus, n: int) -> tuple[NDArray[np.int64], NDArray[np
         clipped_matches.pick(len(candidates.number) * 30)(
             candidates.number, candidates.count, candidates.offsets,
             references.number, references.count, references.offsets,
-            corpus.candidates.image_of, corpus.references.image_offsets, matches,
+            corpus.images[corpus.candidates.image_of], corpus.references.image_offsets, matches,
         )  # fmt: skip
         return matches, candidates.totals
 
@@ -74,10 +74,8 @@ def closest_reference_lengths(corpus: Corpus) -> NDArray[np.int64]:
     return closest
 
 
-class BLEU(Metric):
+class BLEU(Measure):
     """Geometric mean of clipped n-gram precisions up to n, with a brevity penalty."""
-
-    higher_is_better = True
 
     def __init__(self, n: int = MAX_N) -> None:
         if not 1 <= n <= MAX_N:
@@ -85,16 +83,21 @@ class BLEU(Metric):
         self.n = n
         self.name = f"BLEU-{n}"
         self.summary = f"clipped n-gram precision up to n = {n} with brevity penalty (Papineni et al. 2002)"
+        self.fixed = {"n": str(n), "eff": "closest", "smooth": "coco"}
 
-    def statistics(self, corpus: Corpus) -> FloatArray:
+    def prepare(self, references: Captions) -> None:
+        for n in range(1, MAX_N + 1):
+            references.ngrams(n)
+
+    def statistics(self, corpus: Corpus, state: None) -> FloatArray:
         """Matches for each n, totals for each n, candidate length, closest reference length."""
 
-        def gather() -> FloatArray:
+        def count() -> FloatArray:
             columns = [ngram_matches(corpus, n) for n in range(1, MAX_N + 1)]
             lengths = [corpus.candidates.lengths, closest_reference_lengths(corpus)]
             return np.stack([m for m, _ in columns] + [t for _, t in columns] + lengths, axis=1).astype(np.float64)
 
-        return corpus.cached("bleu", gather)
+        return corpus.cached("bleu", count)
 
     def value(self, sums: FloatArray) -> FloatArray:
         matches, totals = sums[..., :MAX_N], sums[..., MAX_N : 2 * MAX_N]
@@ -104,6 +107,3 @@ class BLEU(Metric):
         ratio = (length + _TINY) / (closest + _SMALL)
         penalty = np.exp(np.minimum(0.0, 1.0 - 1.0 / ratio))
         return bleu * penalty
-
-    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
-        return {"n": str(self.n), "eff": "closest", "smooth": "coco"}

@@ -6,12 +6,16 @@ import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import FloatArray, Metric
-from captious.metrics.chair_objects import ImageObjects, read_objects
+from captious.io.objects import read_objects
+from captious.measures.base import FloatArray, Measure, Need
+from captious.measures.options import CHAIR_SYNONYMS, OBJECTS, Option
+from captious.measures.resources import Resource
+from captious.metrics.chair_objects import ImageObjects
 from captious.metrics.chair_table import Mention, ObjectTable, default_table, read_table, table_from
 
 Objects = ImageObjects | Mapping[str, Iterable[str]] | str | Path | None
@@ -28,7 +32,7 @@ class Mentions:
     hallucinated: list[Mention]
 
 
-class Chair(Metric):
+class Chair(Measure):
     """What CHAIRs and CHAIRi share.
 
     The objects of an image are those given for it (``objects``: COCO instances, JSON lines, or a mapping from image id to
@@ -37,11 +41,11 @@ class Chair(Metric):
     """
 
     higher_is_better = False
-    options = ("objects", "chair_synonyms")
+    options: ClassVar[tuple[Option, ...]] = (OBJECTS, CHAIR_SYNONYMS)
 
     def __init__(self, objects: Objects = None, chair_synonyms: Table = None) -> None:
         if isinstance(objects, str | Path):
-            objects = read_objects(objects)
+            objects = ImageObjects(read_objects(objects), str(objects))
         elif objects is not None and not isinstance(objects, ImageObjects):
             objects = ImageObjects(objects)
         self.objects = objects
@@ -52,13 +56,35 @@ class Chair(Metric):
         else:
             self.table = chair_synonyms if isinstance(chair_synonyms, ObjectTable) else table_from(dict(chair_synonyms))
 
+        # With objects given, captions without references can be judged too.
+        self.needs: frozenset[Need] = frozenset() if self.objects is not None else frozenset({"references"})
+
+    def resources(self) -> dict[str, Resource]:
+        return {"synonyms": self.table, **({} if self.objects is None else {"objects": self.objects})}
+
+    def parameters(self) -> dict[str, str]:
+        return {**super().parameters(), **({"objects": "references"} if self.objects is None else {})}
+
+    def uses_references(self) -> bool:
+        return True
+
+    def prepare(self, references: Captions) -> None:
+        self.named(references)
+
+    def named(self, references: Captions) -> list[frozenset[str]]:
+        """The objects that the references of each image name."""
+
+        def make() -> list[frozenset[str]]:
+            named = _mentions_of(references, self.table)
+            bounds = references.image_offsets.tolist()
+            return [frozenset(m.object for i in range(a, b) for m in named[i]) for a, b in itertools.pairwise(bounds)]
+
+        return references.cached(("objects of images", self.table), make)
+
     def truth(self, corpus: Corpus) -> list[frozenset[str]]:
         """The objects of each image."""
-        named = _mentions_of(corpus.references, self.table)
-        bounds = corpus.references.image_offsets.tolist()
-        from_references = [
-            frozenset(m.object for i in range(a, b) for m in named[i]) for a, b in itertools.pairwise(bounds)
-        ]
+        named = self.named(corpus.references)
+        from_references = [named[i] for i in corpus.images.tolist()]
         if self.objects is None:
             return from_references
         return [a | b for a, b in zip(from_references, self.objects.classes(corpus.ids, self.table))]
@@ -72,10 +98,6 @@ class Chair(Metric):
             for text, image, named in zip(captions.texts, captions.image_of.tolist(), _mentions_of(captions, self.table))
         ]
 
-    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
-        objects = "references" if self.objects is None else f"{self.objects.describe()}+references"
-        return {"objects": objects, "synonyms": self.table.describe()}
-
 
 class ChairI(Chair):
     """Hallucinated objects over all objects named, in the whole corpus; a caption that names none has no value."""
@@ -83,7 +105,7 @@ class ChairI(Chair):
     name = "CHAIRi"
     summary = "share of named objects that are not in the image (Rohrbach et al. 2018)"
 
-    def statistics(self, corpus: Corpus) -> FloatArray:
+    def statistics(self, corpus: Corpus, state: None) -> FloatArray:
         return np.array([[len(row.hallucinated), len(row.mentioned)] for row in self.mentions(corpus)], dtype=np.float64)
 
 
@@ -93,7 +115,7 @@ class ChairS(Chair):
     name = "CHAIRs"
     summary = "share of captions that name an object not in the image (Rohrbach et al. 2018)"
 
-    def statistics(self, corpus: Corpus) -> FloatArray:
+    def statistics(self, corpus: Corpus, state: None) -> FloatArray:
         return np.array([[bool(row.hallucinated), 1] for row in self.mentions(corpus)], dtype=np.float64)
 
 

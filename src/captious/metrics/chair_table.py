@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from captious.errors import InputError
-from captious.io.content import decode, read_bytes
+from captious.io.content import read_json
 from captious.metrics.chair_plurals import singulars
 from captious.scene.wordlists import word_set
 
@@ -25,6 +25,9 @@ _NO_NOUN_FOLLOWS = word_set(
 )
 
 _Phrase = tuple[str, ...]
+
+#: Words whose base is remembered; captions may bring any number of new ones.
+_KEPT = 100_000
 
 
 class Mention(NamedTuple):
@@ -109,26 +112,26 @@ class ObjectTable:
         if known is None:
             forms = [word, *singulars(word)]
             known = next((form for words in (self._single, self._words) for form in forms if form in words), word)
-            self._bases[word] = known
+            if len(self._bases) < _KEPT:
+                self._bases[word] = known
         return known
 
-    def describe(self) -> str:
-        """For signatures: where it comes from and a digest of what it says."""
+    @property
+    def label(self) -> str:
+        """Where it comes from."""
+        return self.name
+
+    @cached_property
+    def digest(self) -> str:
+        """Names what it says."""
         rules = [sorted(self.modifiers), sorted((w, sorted(o)) for w, o in self.not_beside.items()), sorted(self.adjectives)]
         content = json.dumps([sorted((" ".join(p), k or "") for p, k in self.phrases.items()), rules])
-        return f"{self.name}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
+        return hashlib.sha256(content.encode()).hexdigest()[:8]
 
 
 def read_table(path: str | Path) -> ObjectTable:
     """A synonym table from JSON: our own format, ``{class: [synonyms]}``, or the table of Rohrbach et al. 2018."""
-    source = Path(path)
-    try:
-        value = json.loads(decode(read_bytes(source), str(source)))
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{source} is not JSON ({error}); a synonym table is {{class: [synonyms, …], …}}") from None
-    return table_from(value, str(source))
+    return table_from(read_json(path, "a synonym table is {class: [synonyms, …], …}"), str(path))
 
 
 def table_from(value: Any, where: str = "the synonym table") -> ObjectTable:

@@ -6,16 +6,19 @@ lengths, and a factor of 10.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from captious.corpus import Captions, Corpus
 from captious.errors import InputError
+from captious.frequencies import DocumentFrequencies, ReferenceFrequencies
 from captious.kernels import kernel
-from captious.metrics.base import FloatArray, Metric, as_statistics
-from captious.metrics.document_frequency import DocumentFrequencies, FrequencyTable, ReferenceFrequencies
+from captious.measures.base import FloatArray, Measure, Need, as_statistics
+from captious.measures.options import DF, Option
+from captious.measures.resources import Resource
 
 MAX_N = 4
 SIGMA = 6.0
@@ -35,15 +38,14 @@ def weighted_ngrams(captions: Captions, frequencies: DocumentFrequencies, n: int
     """Counts times inverse document frequency, log(images / max(1, count)), with each caption's Euclidean norm."""
 
     def weigh() -> WeightedNgrams:
-        counts = frequencies.counts(captions, n)
         table = captions.ngrams(n)
-        idf = np.log(float(frequencies.images)) - np.log(np.maximum(1.0, counts.astype(np.float64)))
-        weight = table.count * idf[table.number]
+        counts = frequencies.counts(captions, n).astype(np.float64)
+        weight = table.count * (np.log(float(frequencies.images)) - np.log(np.maximum(1.0, counts)))
         caption = np.repeat(np.arange(len(captions)), np.diff(table.offsets))
         norm = np.sqrt(np.bincount(caption, weights=weight * weight, minlength=len(captions)))
         return WeightedNgrams(table.number, weight, table.offsets, norm)
 
-    return captions.cached(("weighted n-grams", frequencies, captions.lexicon.index(n)), weigh)
+    return captions.cached(("weighted n-grams", frequencies, n), weigh)
 
 
 @kernel
@@ -90,14 +92,20 @@ def pair_similarities(
     return np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)
 
 
-class Cider(Metric):
-    """Mean over n = 1…4 and over references of tf-idf cosines, times 10."""
+def frequencies_of(references: Captions) -> ReferenceFrequencies:
+    """The document frequencies of references, counted once."""
+    return references.cached("reference frequencies", lambda: ReferenceFrequencies(references))
+
+
+class Cider(Measure):
+    """Mean over n = 1…4 and over references of tf-idf cosines, times 10. The prepared state is the document frequencies."""
 
     name = "CIDEr"
     summary = "tf-idf weighted n-gram cosines, unclipped (Vedantam et al. 2015)"
     bounds = (0.0, SCALE)
-    needs = frozenset({"references", "images"})
-    options = ("df",)
+    needs: frozenset[Need] = frozenset({"references", "images"})
+    options: ClassVar[tuple[Option, ...]] = (DF,)
+    fixed: Mapping[str, str] = {"n": str(MAX_N)}
     # Other references pull the mean down.
     perfect_is_maximum = False
     clip = False
@@ -105,28 +113,35 @@ class Cider(Metric):
     def __init__(self, df: DocumentFrequencies | None = None) -> None:
         self.df = df
 
-    def frequencies(self, corpus: Corpus) -> DocumentFrequencies:
-        """The table given, or the references of the run."""
-        if self.df is not None:
-            return self.df
-        return corpus.references.cached("reference frequencies", lambda: self._own(corpus))
+    def resources(self) -> dict[str, Resource]:
+        return {} if self.df is None else {"df": self.df}
 
-    def _own(self, corpus: Corpus) -> ReferenceFrequencies:
-        if len(corpus) < 2:
+    def parameters(self) -> dict[str, str]:
+        return {**super().parameters(), **({"df": "references"} if self.df is None else {})}
+
+    def prepare(self, references: Captions) -> DocumentFrequencies:
+        """The table given, or the counts of these references."""
+        frequencies = self.df if self.df is not None else self._own(references)
+        frequencies.check_tokenizer(references.tokenizer)
+        for n in range(1, MAX_N + 1):
+            frequencies.counts(references, n)
+        return frequencies
+
+    def _own(self, references: Captions) -> ReferenceFrequencies:
+        if references.n_images < 2:
             raise InputError(
                 f"{self.name} weighs n-grams by how few images' references have them, which means nothing for "
-                f"{len(corpus)} image: every weight would be log(1) = 0. Give document frequencies from a larger corpus "
+                f"{references.n_images} image: every weight would be log(1) = 0. Give document frequencies from a larger corpus "
                 "(--df FILE, df=…; 'captious df build REFS -o FILE' makes one)"
             )
-        return ReferenceFrequencies(corpus.references)
+        return frequencies_of(references)
 
-    def statistics(self, corpus: Corpus) -> FloatArray:
-        frequencies = self.frequencies(corpus)
+    def statistics(self, corpus: Corpus, state: DocumentFrequencies) -> FloatArray:
         candidate, reference = corpus.pairs
         similarity = np.zeros(len(candidate))
         for n in range(1, MAX_N + 1):
             similarity += pair_similarities(
-                corpus.candidates, corpus.references, candidate, reference, frequencies, n, clip=self.clip
+                corpus.candidates, corpus.references, candidate, reference, state, n, clip=self.clip
             )
         similarity *= self.length_penalty(corpus)
         references = np.diff(corpus.pair_offsets)
@@ -138,15 +153,13 @@ class Cider(Metric):
         """A factor per pair."""
         return 1.0
 
-    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
-        return {"n": str(MAX_N), "df": self.frequencies(corpus).describe()}
-
 
 class CiderD(Cider):
     """CIDEr with clipped counts and a Gaussian penalty on length: the "CIDEr" of the COCO tools."""
 
     name = "CIDEr-D"
     summary = "CIDEr with clipping and length penalty, “CIDEr” of the COCO tools"
+    fixed: Mapping[str, str] = {"n": str(MAX_N), "sigma": f"{SIGMA:g}"}
     clip = True
 
     def length_penalty(self, corpus: Corpus) -> FloatArray | float:
@@ -156,9 +169,3 @@ class CiderD(Cider):
         difference = longer - np.maximum(corpus.references.lengths - 1, 0)[reference]
         penalty: FloatArray = np.exp(-(difference.astype(np.float64) ** 2) / (2 * SIGMA**2))
         return penalty
-
-    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
-        return {"n": str(MAX_N), "sigma": f"{SIGMA:g}", "df": self.frequencies(corpus).describe()}
-
-
-__all__ = ["Cider", "CiderD", "FrequencyTable", "pair_similarities", "weighted_ngrams"]

@@ -2,45 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
-from captious.corpus import Corpus, offsets_of
-from captious.meteor.encode import encode_captions
-from captious.meteor.resources import Resources
+from captious.corpus import Captions, Corpus
+from captious.measures.base import FloatArray, Measure
+from captious.measures.options import METEOR_DATA, Option
+from captious.measures.resources import Resource
+from captious.meteor.encode import encode_captions, encode_references
+from captious.meteor.resources import Resources, Tables
 from captious.meteor.score import score, score_sums, summable
 from captious.meteor.statistics import pair_statistics
-from captious.metrics.base import FloatArray, Metric
+from captious.ragged import offsets_of
 from captious.text import meteor_data
 
 
-class Meteor(Metric):
+class Meteor(Measure):
     """Words aligned by form, stem, synonym and paraphrase: a mean of precision and recall, less a penalty for disorder."""
 
     name = "METEOR"
     summary = "alignment by form, stem, synonym and paraphrase (Denkowski & Lavie 2014)"
-    needs: ClassVar[frozenset[str]] = frozenset({"references", "meteor-data"})
-    options: ClassVar[tuple[str, ...]] = ("meteor_data",)
+    options: ClassVar[tuple[Option, ...]] = (METEOR_DATA,)
+    fixed: Mapping[str, str] = {"version": "1.5", "lang": "en", "norm": "yes"}
 
     def __init__(self, meteor_data: str | Path | None = None) -> None:
         """Take METEOR's data from a directory rather than from the installed package ``pycocoevalcap``."""
         self.meteor_data = meteor_data
 
-    def check(self) -> None:
+    def check(self, corpus: Corpus | None = None) -> None:
         meteor_data.find(self.meteor_data)
+        super().check(corpus)
 
-    def statistics(self, corpus: Corpus) -> FloatArray:
+    def resources(self) -> dict[str, Resource]:
+        return {"data": Tables(meteor_data.find(self.meteor_data))}
+
+    def prepare(self, references: Captions) -> Resources:
+        resources = Resources.open(self.meteor_data)
+        encode_references(references, resources.normaliser)
+        return resources
+
+    def statistics(self, corpus: Corpus, state: Resources) -> FloatArray:
         """The reference implementation's 23 numbers for the best reference, and the chunks that count in sums."""
-        data = meteor_data.find(self.meteor_data)
-        return corpus.cached(("meteor", data), lambda: _best_reference(corpus, Resources.open(self.meteor_data)))
+        return corpus.cached(("meteor", state), lambda: _best_reference(corpus, state))
 
     def value(self, sums: FloatArray) -> FloatArray:
         return score_sums(sums)
-
-    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
-        return {"version": "1.5", "lang": "en", "norm": "yes"}
 
 
 def _best_reference(corpus: Corpus, resources: Resources) -> FloatArray:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
+from captious.measures.options import VECTORS, Option
 from captious.metrics.wembsim import WEmbSim
 
 
@@ -13,7 +15,8 @@ class MOWE(WEmbSim):
     name = "MOWE"
     summary = "cosine of mean word vectors of all words, maximum over references (Sharif et al. 2019)"
     perfect_is_maximum = True
-    options: ClassVar[tuple[str, ...]] = ("vectors",)
+    options: ClassVar[tuple[Option, ...]] = (VECTORS,)
+    fixed: Mapping[str, str] = {"combine": "max", "stop": "none"}
     _stop_words = False
     _combine = "max"
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from captious.corpus import Corpus
 from captious.kernels import kernel
-from captious.metrics.base import FloatArray, Metric, as_statistics
+from captious.measures.base import FloatArray, Measure, as_statistics
 
 BETA = 1.2
 
@@ -33,13 +35,14 @@ def common_subsequences(c_tokens, c_offsets, r_tokens, r_offsets, candidate, ref
         out[p] = row[width]
 
 
-class RougeL(Metric):
+class RougeL(Measure):
     """F-measure of longest common subsequences."""
 
     name = "ROUGE-L"
     summary = "longest common subsequence, F with beta 1.2 (Lin 2004)"
+    fixed: Mapping[str, str] = {"beta": f"{BETA:g}"}
 
-    def statistics(self, corpus: Corpus) -> FloatArray:
+    def statistics(self, corpus: Corpus, state: None) -> FloatArray:
         candidate, reference = corpus.pairs
         c, r = corpus.candidates, corpus.references
         longest = int(r.lengths.max(initial=0))
@@ -63,6 +66,3 @@ class RougeL(Metric):
             bottom = r_best + BETA**2 * p
             values[has] = np.divide((1 + BETA**2) * p * r_best, bottom, out=np.zeros_like(p), where=bottom > 0)
         return as_statistics(values)
-
-    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
-        return {"beta": f"{BETA:g}"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,7 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import FloatArray, Metric, as_statistics
+from captious.measures.base import FloatArray, Measure, as_statistics
+from captious.measures.options import SENTENCE_MODEL, Option
+from captious.measures.resources import Resource
+from captious.memo import Product
 from captious.vectors.sentences import SentenceEncoder, find_model
 
 
@@ -19,19 +23,24 @@ def _encoder(path: Path) -> SentenceEncoder:
     return SentenceEncoder(path)
 
 
+_VECTORS: Product[NDArray[np.float32]] = Product(
+    "sentence vectors", lambda rows: {"rows": rows}, lambda arrays: arrays["rows"].astype(np.float32, copy=False)
+)
+
+
 def sentence_vectors(captions: Captions, encoder: SentenceEncoder) -> NDArray[np.float32]:
     """The unit vector of each caption's text as it was given, equal texts encoded once."""
-    return captions.cached(("sentence vectors", str(encoder.source)), lambda: encoder.encode(captions.texts))
+    return captions.product(_VECTORS, (encoder.digest,), lambda: encoder.encode(captions.texts))
 
 
-class SentenceSim(Metric):
+class SentenceSim(Measure):
     """Mean cosine of MiniLM sentence vectors over references."""
 
     name = "SentenceSim"
     summary = "cosine of MiniLM sentence vectors, mean over references"
-    bounds: ClassVar[tuple[float | None, float | None]] = (-1.0, 1.0)
-    needs = frozenset({"references", "sentence-encoder"})
-    options = ("sentence_model",)
+    bounds = (-1.0, 1.0)
+    options: ClassVar[tuple[Option, ...]] = (SENTENCE_MODEL,)
+    fixed: Mapping[str, str] = {"combine": "mean", "text": "as-given"}
     # A mean over different references is below 1 for any caption.
     perfect_is_maximum = False
 
@@ -40,22 +49,30 @@ class SentenceSim(Metric):
         if sentence_model is not None:
             find_model(sentence_model)  # a wrong path is reported before captions are read
 
+    def check(self, corpus: Corpus | None = None) -> None:
+        find_model(self._model)
+        super().check(corpus)
+
     @property
     def encoder(self) -> SentenceEncoder:
         """The encoder, loaded when first needed and shared by all metrics on the same model."""
         return _encoder(find_model(self._model))
 
-    def statistics(self, corpus: Corpus) -> FloatArray:
+    def resources(self) -> dict[str, Resource]:
+        return {"model": self.encoder}
+
+    def prepare(self, references: Captions) -> SentenceEncoder:
         encoder = self.encoder
-        ours, theirs = sentence_vectors(corpus.candidates, encoder), sentence_vectors(corpus.references, encoder)
+        sentence_vectors(references, encoder)
+        return encoder
+
+    def statistics(self, corpus: Corpus, state: SentenceEncoder) -> FloatArray:
+        ours, theirs = sentence_vectors(corpus.candidates, state), sentence_vectors(corpus.references, state)
         # The mean of the cosines with the references is the product with the mean of their unit vectors.
-        sums = np.zeros((corpus.references.n_images, encoder.dimension))
+        sums = np.zeros((corpus.references.n_images, state.dimension))
         np.add.at(sums, corpus.references.image_of, theirs)
         counts = corpus.references.per_image
         means = sums / np.maximum(counts, 1)[:, None]
-        image = corpus.candidates.image_of
+        image = corpus.images[corpus.candidates.image_of]
         values = np.clip(np.einsum("ij,ij->i", ours.astype(np.float64), means[image]), -1.0, 1.0)
         return as_statistics(np.where(counts[image] > 0, values, np.nan))
-
-    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
-        return {"model": self.encoder.name, "refs": "mean", "text": "as-given"}

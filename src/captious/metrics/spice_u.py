@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from captious.corpus import Corpus
-from captious.metrics.base import FloatArray, Metric, as_statistics
-from captious.metrics.spice import Spice, candidate_graphs, ratio
-from captious.scene.build import reference_graphs
+from captious.corpus import Captions, Corpus
+from captious.language import Parser
+from captious.measures.base import FloatArray, Measure, as_statistics
+from captious.measures.options import CONCEPTS, Option
+from captious.measures.resources import Resource
+from captious.metrics.spice import Scenes, Spice, ratio
 from captious.scene.concept_table import ConceptTable
 from captious.scene.rules import Tuple
-from captious.text.synonyms import Synonyms
 
 Concepts = ConceptTable | str | Path | None
 
@@ -31,51 +33,55 @@ def uniqueness(candidate: Iterable[Tuple], reference: Iterable[Tuple], table: Co
     return min(1.0, max(0.0, (sum(sorted(map(table.uniqueness, own))) - least) / (most - least)))
 
 
-class Uniq(Metric):
+class UniqueScenes(NamedTuple):
+    """Scenes of the references, and how many images have each tuple."""
+
+    scenes: Scenes
+    table: ConceptTable
+
+
+class Uniq(Measure):
     """How unusual the tuples of a caption are, among those that the image offers."""
 
     name = "Uniq"
     summary = "how unusual a caption's tuples are among those the image offers (Wang et al. 2020)"
-    needs = frozenset({"references", "meteor-data"})
-    options = ("concepts", "meteor_data")
+    options: ClassVar[tuple[Option, ...]] = (CONCEPTS, *Spice.options)
     perfect_is_maximum = False
 
-    def __init__(self, concepts: Concepts = None, meteor_data: str | Path | None = None) -> None:
+    def __init__(
+        self, concepts: Concepts = None, meteor_data: str | Path | None = None, parser: Parser | str | None = None
+    ) -> None:
         self.concepts = ConceptTable.load(concepts) if isinstance(concepts, str | Path) else concepts
-        self.spice = Spice(meteor_data=meteor_data)
+        self.spice = Spice(meteor_data=meteor_data, parser=parser)
 
-    def check(self) -> None:
-        self.spice.check()
+    def check(self, corpus: Corpus | None = None) -> None:
+        self.spice.check(corpus)
 
-    def table(self, corpus: Corpus) -> ConceptTable:
-        """The table given, or that of the references of the run."""
+    def resources(self) -> dict[str, Resource]:
+        return {**self.spice.resources(), **({} if self.concepts is None else {"concepts": self.concepts})}
+
+    def parameters(self) -> dict[str, str]:
+        return {**super().parameters(), **({"concepts": "references"} if self.concepts is None else {})}
+
+    def prepare(self, references: Captions) -> UniqueScenes:
+        scenes = self.spice.prepare(references)
         if self.concepts is not None:
-            return self.concepts
-        synonyms = Synonyms.load(self.spice.meteor_data)
-        return corpus.references.cached(
-            ("concepts", synonyms),
-            lambda: ConceptTable.of(graph.tuples for graph in reference_graphs(corpus.references, synonyms)),
-        )
+            return UniqueScenes(scenes, self.concepts)
+        key = ("concepts", scenes.parser.label, scenes.parser.digest, scenes.synonyms)
+        table = references.cached(key, lambda: ConceptTable.of(graph.tuples for graph in scenes.references))
+        return UniqueScenes(scenes, table)
 
-    def values(self, corpus: Corpus) -> FloatArray:
+    def values(self, corpus: Corpus, state: UniqueScenes) -> FloatArray:
         """Uniq of every caption."""
-        table = self.table(corpus)
-        return corpus.cached(("uniqueness", table), lambda: self._values(corpus, table))
+        return corpus.cached(("uniqueness", state.table), lambda: self._values(corpus, state))
 
-    def _values(self, corpus: Corpus, table: ConceptTable) -> FloatArray:
-        synonyms = Synonyms.load(self.spice.meteor_data)
-        references = [graph.tuples for graph in reference_graphs(corpus.references, synonyms)]
-        candidates = candidate_graphs(corpus.candidates, synonyms)
-        images = corpus.candidates.image_of.tolist()
-        return np.array([uniqueness(graph.tuples, references[i], table) for graph, i in zip(candidates, images)])
+    def _values(self, corpus: Corpus, state: UniqueScenes) -> FloatArray:
+        candidates, references, images = state.scenes.of(corpus)
+        offered = {i: references[i].tuples for i in set(images)}
+        return np.array([uniqueness(graph.tuples, offered[i], state.table) for graph, i in zip(candidates, images)])
 
-    def statistics(self, corpus: Corpus) -> FloatArray:
-        return as_statistics(self.values(corpus))
-
-    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
-        table = self.table(corpus)
-        where = "references" if self.concepts is None else table.digest
-        return {**self.spice.signature_fields(corpus), "concepts": f"{where}({table.images})"}
+    def statistics(self, corpus: Corpus, state: UniqueScenes) -> FloatArray:
+        return as_statistics(self.values(corpus, state))
 
 
 class SpiceU(Uniq):
@@ -84,7 +90,7 @@ class SpiceU(Uniq):
     name = "SPICE-U"
     summary = "harmonic mean of SPICE and Uniq (Wang et al. 2020)"
 
-    def statistics(self, corpus: Corpus) -> FloatArray:
-        f = self.spice.statistics(corpus)[:, 0]
-        unique = self.values(corpus)
+    def statistics(self, corpus: Corpus, state: UniqueScenes) -> FloatArray:
+        f = self.spice.statistics(corpus, state.scenes)[:, 0]
+        unique = self.values(corpus, state)
         return as_statistics(ratio(2 * f * unique, f + unique))

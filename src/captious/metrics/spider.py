@@ -3,33 +3,51 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
-from captious.corpus import Corpus
-from captious.metrics.base import FloatArray, Metric, as_statistics
+from captious.corpus import Captions, Corpus
+from captious.frequencies import DocumentFrequencies
+from captious.language import Parser
+from captious.measures.base import FloatArray, Measure, as_statistics
+from captious.measures.options import Option
+from captious.measures.resources import Resource
 from captious.metrics.cider import SCALE, CiderD
-from captious.metrics.document_frequency import DocumentFrequencies
-from captious.metrics.spice import Spice
+from captious.metrics.spice import Scenes, Spice
 
 
-class Spider(Metric):
+class Spider(Measure):
     """Half SPICE, for what is said, and half CIDEr-D, for how."""
 
     name = "SPIDEr"
     summary = "mean of SPICE and CIDEr-D (Liu et al. 2017)"
     bounds = (0.0, (1.0 + SCALE) / 2)
     needs = Spice.needs | CiderD.needs
-    options = ("df", "meteor_data")
+    options: ClassVar[tuple[Option, ...]] = (*CiderD.options, *Spice.options)
     perfect_is_maximum = False
 
-    def __init__(self, df: DocumentFrequencies | None = None, meteor_data: str | Path | None = None) -> None:
-        self.spice = Spice(meteor_data=meteor_data)
+    def __init__(
+        self,
+        df: DocumentFrequencies | None = None,
+        meteor_data: str | Path | None = None,
+        parser: Parser | str | None = None,
+    ) -> None:
+        self.spice = Spice(meteor_data=meteor_data, parser=parser)
         self.cider = CiderD(df)
 
-    def check(self) -> None:
-        self.spice.check()
+    def check(self, corpus: Corpus | None = None) -> None:
+        self.spice.check(corpus)
+        self.cider.check(corpus)
 
-    def statistics(self, corpus: Corpus) -> FloatArray:
-        return as_statistics((self.spice.statistics(corpus)[:, 0] + self.cider.statistics(corpus)[:, 0]) / 2)
+    def resources(self) -> dict[str, Resource]:
+        return {**self.spice.resources(), **self.cider.resources()}
 
-    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
-        return {**self.spice.signature_fields(corpus), **self.cider.signature_fields(corpus)}
+    def parameters(self) -> dict[str, str]:
+        return {**self.spice.parameters(), **self.cider.parameters()}
+
+    def prepare(self, references: Captions) -> tuple[Scenes, DocumentFrequencies]:
+        return self.spice.prepare(references), self.cider.prepare(references)
+
+    def statistics(self, corpus: Corpus, state: tuple[Scenes, DocumentFrequencies]) -> FloatArray:
+        scenes, frequencies = state
+        spice, cider = self.spice.statistics(corpus, scenes), self.cider.statistics(corpus, frequencies)
+        return as_statistics((spice[:, 0] + cider[:, 0]) / 2)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from captious.corpus import Corpus
+from captious.corpus import Captions, Corpus
 from captious.kernels import kernel
-from captious.metrics.base import FloatArray, Metric
+from captious.measures.base import FloatArray, Measure
 
 
 @kernel
@@ -28,13 +28,16 @@ def _common_words(c_number, c_count, c_offsets, r_number, r_count, r_offsets, ca
         out[p] = common
 
 
-class UnigramRecall(Metric):
+class UnigramRecall(Measure):
     """Share of a reference's words that the candidate has, with the reference that is recalled best."""
 
     name = "Recall-1"
     summary = "share of a reference's words in the candidate, best reference"
 
-    def statistics(self, corpus: Corpus) -> FloatArray:
+    def prepare(self, references: Captions) -> None:
+        references.ngrams(1)
+
+    def statistics(self, corpus: Corpus, state: None) -> FloatArray:
         candidate, reference = corpus.pairs
         c, r = corpus.candidates.ngrams(1), corpus.references.ngrams(1)
         common = np.zeros(len(candidate), dtype=np.int64)

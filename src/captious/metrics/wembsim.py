@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,8 +10,11 @@ from numpy.typing import NDArray
 
 from captious.corpus import Captions, Corpus
 from captious.errors import InputError
-from captious.metrics.base import FloatArray, Metric, as_statistics
-from captious.metrics.word_tables import content_mask, vocabulary_vectors, warn_of_unknown
+from captious.measures.base import FloatArray, Measure, as_statistics
+from captious.measures.options import COMBINE as COMBINE_OPTION
+from captious.measures.options import VECTORS, Option
+from captious.measures.resources import Resource
+from captious.metrics.word_tables import content_words, vocabulary_vectors, warn_of_unknown
 from captious.vectors import WordVectors, get
 
 COMBINE: dict[str, np.ufunc] = {"mean": np.add, "max": np.maximum, "min": np.minimum}
@@ -23,8 +27,8 @@ def mean_vectors(captions: Captions, vectors: WordVectors, stop_words: bool) -> 
     """
 
     def make() -> NDArray[np.float32]:
-        table, found = vocabulary_vectors(captions.vocabulary, vectors)
-        use = found & content_mask(captions.vocabulary.words) if stop_words else found
+        table, found = vocabulary_vectors(captions.encoding, vectors)
+        use = found & content_words(captions.encoding) if stop_words else found
         # Distinct captions only: systems repeat themselves.
         first, inverse = captions.unique
         keep = use[captions.tokens]
@@ -58,13 +62,14 @@ def _segment_sums(
     return sums
 
 
-class WEmbSim(Metric):
+class WEmbSim(Measure):
     """Cosine of mean word vectors of the candidate and each reference, combined over references."""
 
     name = "WEmbSim"
     summary = "cosine of mean word vectors without stop words, mean over references (Sharif et al. 2020)"
-    bounds: ClassVar[tuple[float | None, float | None]] = (-1.0, 1.0)
-    options: ClassVar[tuple[str, ...]] = ("vectors", "combine")
+    bounds = (-1.0, 1.0)
+    options: ClassVar[tuple[Option, ...]] = (VECTORS, COMBINE_OPTION)
+    fixed: Mapping[str, str] = {"stop": "nltk"}
     # A mean over different references is below 1 for any caption.
     perfect_is_maximum = False
     _stop_words = True
@@ -88,7 +93,13 @@ class WEmbSim(Metric):
             values[part] = np.einsum("ij,ij->i", ours[candidate[part]], theirs[reference[part]], dtype=np.float32)
         return np.clip(values, -1.0, 1.0)
 
-    def statistics(self, corpus: Corpus) -> FloatArray:
+    def resources(self) -> dict[str, Resource]:
+        return {"vectors": self.vectors}
+
+    def prepare(self, references: Captions) -> None:
+        mean_vectors(references, self.vectors, self._stop_words)
+
+    def statistics(self, corpus: Corpus, state: None) -> FloatArray:
         warn_of_unknown(corpus, self.vectors, self.name)
         values = np.full(len(corpus.candidates), np.nan)
         counts = np.diff(corpus.pair_offsets)
@@ -98,7 +109,3 @@ class WEmbSim(Metric):
             if self.combine == "mean":
                 values[has] /= counts[has]
         return as_statistics(values)
-
-    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
-        stop = "nltk" if self._stop_words else "none"
-        return {"vectors": self.vectors.signature, "combine": self.combine, "stop": stop}

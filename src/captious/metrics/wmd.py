@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from captious.corpus import Captions, Corpus
 from captious.kernels import kernel
-from captious.metrics.base import FloatArray, Metric, as_statistics
-from captious.metrics.word_tables import content_mask, vocabulary_vectors, warn_of_unknown
+from captious.measures.base import FloatArray, Measure, as_statistics
+from captious.measures.options import VECTORS, Option
+from captious.measures.resources import Resource
+from captious.metrics.word_tables import content_words, vocabulary_vectors, warn_of_unknown
 from captious.vectors import WordVectors, get
 from captious.vectors.transport import transport, transport_large
 
@@ -35,8 +38,8 @@ def bags_of(captions: Captions, vectors: WordVectors) -> Bags:
     def make() -> Bags:
         from scipy.sparse import csr_matrix
 
-        rows, found = vocabulary_vectors(captions.vocabulary, vectors)
-        use = (found & content_mask(captions.vocabulary.words))[captions.tokens]
+        rows, found = vocabulary_vectors(captions.encoding, vectors)
+        use = (found & content_words(captions.encoding))[captions.tokens]
         caption = np.repeat(np.arange(len(captions)), captions.lengths)[use]
         size = max(len(rows), 1)
         keys, counts = np.unique(caption * size + captions.tokens[use], return_counts=True)
@@ -143,7 +146,9 @@ def workspace(longest: int) -> tuple[FloatArray, NDArray[np.int64], FloatArray]:
 def nearest_distances(corpus: Corpus, vectors: WordVectors) -> FloatArray:
     """For each candidate the distance to its nearest reference; infinite where either side has no known content word."""
     ours, theirs = bags_of(corpus.candidates, vectors), bags_of(corpus.references, vectors)
-    rows = vocabulary_vectors(corpus.candidates.vocabulary, vectors)[0].astype(np.float64)
+    # One side's words are numbered over the other's, so the larger vocabulary has all of them.
+    wider = max(corpus.candidates.encoding, corpus.references.encoding, key=lambda encoding: len(encoding.vocabulary))
+    rows = vocabulary_vectors(wider, vectors)[0].astype(np.float64)
     candidate, reference = corpus.pairs
     # The distance of the mean vectors is a lower bound; pairs are visited from the most promising on.
     bound = centre_distances(ours, theirs, candidate, reference) * (1.0 - 1e-9) - 1e-12
@@ -188,21 +193,25 @@ def _large_distance(rows: FloatArray, ours: Bags, a: int, theirs: Bags, b: int) 
     return moved / float(ours.totals[a] * theirs.totals[b])
 
 
-class WMD(Metric):
+class WMD(Measure):
     """exp(−word mover's distance) to the nearest reference; 0 where either side has no known content word."""
 
     name = "WMD"
     summary = "exp(-word mover's distance), maximum over references (Kusner et al. 2015)"
-    options = ("vectors",)
+    options: ClassVar[tuple[Option, ...]] = (VECTORS,)
+    fixed: Mapping[str, str] = {"stop": "nltk", "best": "max"}
 
     def __init__(self, vectors: Any = None) -> None:
         self.vectors = get(vectors)
 
-    def statistics(self, corpus: Corpus) -> FloatArray:
+    def resources(self) -> dict[str, Resource]:
+        return {"vectors": self.vectors}
+
+    def prepare(self, references: Captions) -> None:
+        bags_of(references, self.vectors)
+
+    def statistics(self, corpus: Corpus, state: None) -> FloatArray:
         warn_of_unknown(corpus, self.vectors, self.name)
         values = np.exp(-nearest_distances(corpus, self.vectors))
         values[np.diff(corpus.pair_offsets) == 0] = np.nan
         return as_statistics(values)
-
-    def signature_fields(self, corpus: Corpus) -> dict[str, str]:
-        return {"vectors": self.vectors.signature, "stop": "nltk", "refs": "max"}

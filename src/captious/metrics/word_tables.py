@@ -5,15 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from captious.corpus import Captions, Corpus
+from captious.encoding import Encoding
 from captious.io import CaptionWarning
 from captious.text.stopwords import ENGLISH
-from captious.text.vocabulary import Vocabulary
 from captious.vectors import WordVectors
 
 Table = tuple[NDArray[np.float32], NDArray[np.bool_]]
@@ -21,21 +20,16 @@ Table = tuple[NDArray[np.float32], NDArray[np.bool_]]
 #: Share of unknown content words above which a warning is due.
 MANY = 0.05
 
-#: What was looked up for a vocabulary, by table; both may go when nobody else holds them.
-_LOOKED_UP: WeakKeyDictionary[Vocabulary, WeakKeyDictionary[WordVectors, Table]] = WeakKeyDictionary()
+
+def vocabulary_vectors(encoding: Encoding, vectors: WordVectors) -> Table:
+    """A row for each word of the captions' vocabulary, and which words have one; each word is looked up once."""
+    rows = encoding.per_word(("vectors", vectors), lambda words: vectors.lookup(words)[0])
+    return rows, encoding.per_word(("known", vectors), lambda words: vectors.lookup(words)[1])
 
 
-def vocabulary_vectors(vocabulary: Vocabulary, vectors: WordVectors) -> Table:
-    """A row for each word of a vocabulary, and which words have one; each word is looked up once."""
-    tables = _LOOKED_UP.setdefault(vocabulary, WeakKeyDictionary())
-    words = vocabulary.words
-    rows, found = tables.get(vectors, (np.zeros((0, vectors.dimension), np.float32), np.zeros(0, np.bool_)))
-    if len(rows) < len(words):
-        # A vocabulary only grows, so what was looked up before stays right.
-        more, more_found = vectors.lookup(words[len(rows) :])
-        rows, found = np.concatenate([rows, more]), np.concatenate([found, more_found])
-        tables[vectors] = rows, found
-    return rows, found
+def content_words(encoding: Encoding) -> NDArray[np.bool_]:
+    """Which words of the vocabulary are no stop words."""
+    return encoding.per_word("content", content_mask)
 
 
 def content_mask(words: Sequence[str]) -> NDArray[np.bool_]:
@@ -53,12 +47,12 @@ class Coverage(NamedTuple):
 
 def coverage(captions: Captions, vectors: WordVectors) -> Coverage:
     """Count the content words of captions that a table does not know."""
-    words = captions.vocabulary.words
-    _, found = vocabulary_vectors(captions.vocabulary, vectors)
-    counts = np.bincount(captions.tokens, minlength=len(words)) * content_mask(words)
+    words = captions.encoding.words
+    _, found = vocabulary_vectors(captions.encoding, vectors)
+    counts = np.bincount(captions.tokens, minlength=len(words)) * content_words(captions.encoding)
     missing = np.where(found, 0, counts)
     order = np.argsort(-missing, kind="stable")[:3]
-    return Coverage(int(counts.sum()), int(missing.sum()), tuple(words[i] for i in order if missing[i]))
+    return Coverage(int(counts.sum()), int(missing.sum()), tuple(str(words[i]) for i in order if missing[i]))
 
 
 def warn_of_unknown(corpus: Corpus, vectors: WordVectors, metric: str) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.diversity.corpus.result import CorpusDiversity, Report
 from captious.report import style
+from captious.variety.corpus.result import CorpusDiversity, Report
 
 FloatArray = NDArray[np.float64]
 _PURPOSE = "drawing figures of diversity"

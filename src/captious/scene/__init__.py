@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from captious.scene.build import caption_tuples, reference_graphs, scene_graph
+from captious.scene.build import candidate_graphs, caption_tuples, reference_graphs, scene_graph
 from captious.scene.concept_table import ConceptTable
 from captious.scene.concepts import Concept
 from captious.scene.dependencies import Dependencies
@@ -23,6 +23,7 @@ __all__ = [
     "Match",
     "SceneGraph",
     "Tuple",
+    "candidate_graphs",
     "caption_tuples",
     "counts",
     "enhance",

@@ -8,9 +8,12 @@ from pathlib import Path
 
 from captious.collector import collector_paused
 from captious.corpus import Captions
-from captious.language import Sentence, parses_of
+from captious.language import Parser, Sentence, parses_of
+from captious.language.parsers import get as get_parser
+from captious.memo import Product
 from captious.progress import track
 from captious.scene.graph import SceneGraph
+from captious.scene.packed import pack, unpack
 from captious.scene.rules import Tuple, tuples
 from captious.text.synonyms import Synonyms
 
@@ -21,26 +24,27 @@ def scene_graph(
     tokenizer: str = "ptb",
     synonyms: Synonyms | None = None,
     meteor_data: str | Path | None = None,
+    parser: Parser | str | None = None,
 ) -> SceneGraph:
     """The scene graph of a caption, or of several captions of one image, which then build one graph.
 
     The text is tokenised as for SPICE: lower case, no punctuation. Synonyms come from METEOR's data.
     """
-    captions = Captions([[text] if isinstance(text, str) else list(text)], tokenizer)
+    captions = Captions.of([[text] if isinstance(text, str) else list(text)], tokenizer)
     known = synonyms if synonyms is not None else Synonyms.load(meteor_data)
-    return SceneGraph((item for stated in caption_tuples(captions) for item in stated), known)
+    return SceneGraph((item for stated in caption_tuples(captions, get_parser(parser)) for item in stated), known)
 
 
-def caption_tuples(captions: Captions) -> list[list[Tuple]]:
+def caption_tuples(captions: Captions, parser: Parser) -> list[list[Tuple]]:
     """The tuples of each caption, those of its sentences together. Equal captions share one list."""
-    return captions.cached("scene tuples", lambda: _caption_tuples(captions))
+    return captions.cached(("scene tuples", parser.label, parser.digest), lambda: _caption_tuples(captions, parser))
 
 
-def _caption_tuples(captions: Captions) -> list[list[Tuple]]:
+def _caption_tuples(captions: Captions, parser: Parser) -> list[list[Tuple]]:
     known: dict[int, list[Tuple]] = {}
     stated: list[list[Tuple]] = []
     with collector_paused():
-        for parse in track(parses_of(captions), "reading scenes"):
+        for parse in track(parses_of(captions, parser), "reading scenes"):
             if len(parse) == 1:
                 stated.append(_sentence_tuples(parse[0], known))
             else:
@@ -56,16 +60,29 @@ def _sentence_tuples(sentence: Sentence, known: dict[int, list[Tuple]]) -> list[
     return known[key]
 
 
-def reference_graphs(captions: Captions, synonyms: Synonyms) -> list[SceneGraph]:
+def reference_graphs(captions: Captions, parser: Parser, synonyms: Synonyms) -> Sequence[SceneGraph]:
     """One graph per image, of all its captions; kept with the captions, for the next system."""
-    return captions.cached(("scene graphs", synonyms), lambda: _graphs(captions, synonyms))
+    kind: Product[Sequence[SceneGraph]] = Product("scene graphs", pack, lambda arrays: unpack(arrays, synonyms))
+    parameters = (parser.label, parser.digest, synonyms.digest)
+    return captions.product(kind, parameters, lambda: _graphs(captions, parser, synonyms))
 
 
-def _graphs(captions: Captions, synonyms: Synonyms) -> list[SceneGraph]:
-    stated = caption_tuples(captions)
+def _graphs(captions: Captions, parser: Parser, synonyms: Synonyms) -> Sequence[SceneGraph]:
+    stated = caption_tuples(captions, parser)
     bounds = captions.image_offsets.tolist()
     with collector_paused():
         return [
             SceneGraph((item for i in range(first, last) for item in stated[i]), synonyms)
             for first, last in track(itertools.pairwise(bounds), "joining scenes", total=captions.n_images)
         ]
+
+
+def candidate_graphs(captions: Captions, parser: Parser, synonyms: Synonyms) -> list[SceneGraph]:
+    """One graph per caption."""
+
+    def make() -> list[SceneGraph]:
+        stated = caption_tuples(captions, parser)
+        with collector_paused():
+            return [SceneGraph(own, synonyms) for own in stated]
+
+    return captions.cached(("scene graph of each", parser.label, parser.digest, synonyms), make)

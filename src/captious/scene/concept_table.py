@@ -22,6 +22,8 @@ _HOW = "'captious concepts build REFS -o FILE' makes a table from reference capt
 class ConceptTable:
     """Tuples (with the names of merged synonyms joined by ``/``) and in how many images' references they are."""
 
+    label = "table"
+
     def __init__(self, images: int, counts: dict[Tuple, int]) -> None:
         if images < 1:
             raise InputError("a table of concepts needs at least one image")

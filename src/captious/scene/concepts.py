@@ -14,6 +14,15 @@ class Concept:
         self.words: tuple[str, ...] = (word,)
         self.synsets: frozenset[int] = synonyms.synsets(word.replace(" ", "_"))
 
+    @classmethod
+    def joined(cls, words: tuple[str, ...], synonyms: Synonyms) -> Concept:
+        """A concept of several words that joined it one after the other."""
+        concept = cls(words[0], synonyms)
+        concept.words = words
+        for word in words[1:]:
+            concept.synsets |= synonyms.synsets(word.replace(" ", "_"))
+        return concept
+
     def __repr__(self) -> str:
         return f"Concept({self.name!r})"
 

@@ -61,9 +61,9 @@ def _phrase_start(graph: Dependencies, arcs: list[Arc], quantifier: int, noun: i
     """The first word of a quantifier phrase; 0 if it is none."""
     forms = graph.forms
     form = forms[quantifier]
-    own = [d for g, d, _ in arcs if g == quantifier and d < quantifier]
     if form in AFTER_A:
-        return next((d for d in own if forms[d] in ("a", "an")), 0)
+        return next((d for g, d, r in arcs if g == quantifier and r == "det" and forms[d] in ("a", "an")), 0)
+    own = [d for g, d, _ in arcs if g == quantifier and d < quantifier]
     digits = _DIGITS.fullmatch(form)
     if not (form in ALONE or (digits and digits[1])):
         if form not in BEFORE_DEFINITE and not digits:

@@ -169,5 +169,5 @@ def _predicate(node: int, relation: str, graph: Dependencies, children: Children
 
 
 def _preposition(case: int, graph: Dependencies, children: Children) -> str:
-    """A preposition, with the other words of one that has several ("in front of")."""
-    return " ".join([graph.lemmas[case], *(graph.lemmas[c] for r, c in children[case] if r == "mwe")])
+    """A preposition, with the other words of one that has several ("in front of"); as written: "according to"."""
+    return " ".join([graph.forms[case], *(graph.forms[c] for r, c in children[case] if r == "mwe")])

@@ -74,22 +74,41 @@ def _assign(keys, slots, numbers, known, multiplier, half, hits):  # type: ignor
     return known
 
 
-class NgramIndex:
-    """The numbers of all n-grams of one length seen so far."""
+@kernel
+def _find(keys, slots, numbers, multiplier, half, hits):  # type: ignore[no-untyped-def]
+    """The number of each key, −1 where it is not in the table."""
+    mask = slots.shape[0] - 1
+    for i in range(keys.shape[0]):
+        key = keys[i]
+        place = int(((key ^ (key >> half)) * multiplier) >> half) & mask
+        hits[i] = -1
+        while slots[place] != 0:
+            if slots[place] == key:
+                hits[i] = numbers[place]
+                break
+            place = (place + 1) & mask
 
-    def __init__(self, n: int) -> None:
+
+class NgramIndex:
+    """The numbers of all n-grams of one length that some captions have."""
+
+    def __init__(self, n: int, exact: bool = True) -> None:
         self.n = n
         self.size = 0
-        self._slots: NDArray[np.uint64] = np.zeros(1024, dtype=np.uint64)
-        self._numbers: NDArray[np.int32] = np.zeros(1024, dtype=np.int32)
-        self._exact = True
+        #: Whether keys are packed n-grams; otherwise they are hashes.
+        self.exact = exact
+        self.slots: NDArray[np.uint64] = np.zeros(1024, dtype=np.uint64)
+        self.numbers: NDArray[np.int32] = np.zeros(1024, dtype=np.int32)
 
-    def encode(self, keys: NDArray[np.uint64], exact: bool) -> NDArray[np.int32]:
+    @classmethod
+    def restore(cls, n: int, exact: bool, size: int, slots: NDArray[np.uint64], numbers: NDArray[np.int32]) -> NgramIndex:
+        """An index from its parts, as a prepared file keeps them."""
+        index = cls(n, exact)
+        index.size, index.slots, index.numbers = size, slots, numbers
+        return index
+
+    def encode(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
         """The number of each key, adding those that are new."""
-        if self.size == 0:
-            self._exact = exact
-        elif exact != self._exact:
-            raise ValueError("keys of two kinds in one index")
         hits = np.empty(len(keys), dtype=np.int32)
         assign = _assign.pick(len(keys) * 4)
         at = 0
@@ -100,26 +119,33 @@ class NgramIndex:
             self._reserve(self.size + len(part))
             with np.errstate(over="ignore"):
                 self.size = int(
-                    assign(part, self._slots, self._numbers, self.size, _MULTIPLIER, np.uint64(32), hits[piece])
+                    assign(part, self.slots, self.numbers, self.size, _MULTIPLIER, np.uint64(32), hits[piece])
                 )
             at += len(part)
         return hits
 
+    def find(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """The number of each key, −1 for those that are not here; nothing is added."""
+        hits = np.empty(len(keys), dtype=np.int32)
+        with np.errstate(over="ignore"):
+            _find.pick(len(keys) * 4)(keys, self.slots, self.numbers, _MULTIPLIER, np.uint64(32), hits)
+        return hits
+
     def _reserve(self, count: int) -> None:
-        capacity = len(self._slots)
+        capacity = len(self.slots)
         if capacity >= 2 * count:
             return
         while capacity < 2 * count:
             capacity *= 2
-        old_slots, old_numbers = self._slots, self._numbers
+        old_slots, old_numbers = self.slots, self.numbers
         used = old_slots != 0
         order = np.argsort(old_numbers[used], kind="stable")
         keys = old_slots[used][order]
-        self._slots = np.zeros(capacity, dtype=np.uint64)
-        self._numbers = np.zeros(capacity, dtype=np.int32)
+        self.slots = np.zeros(capacity, dtype=np.uint64)
+        self.numbers = np.zeros(capacity, dtype=np.int32)
         if len(keys):
             self.size = 0
-            self.encode(keys, self._exact)
+            self.encode(keys)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,24 +203,10 @@ def ngram_positions(offsets: IntArray, n: int) -> tuple[IntArray, IntArray]:
     return positions, starts
 
 
-def ngram_numbers(
-    tokens: NDArray[np.int32], positions: IntArray, n: int, index: NgramIndex, vocabulary_size: int
-) -> NDArray[np.int32]:
-    """The numbers of the n-grams that start at the given positions. A word's number is its own."""
-    if n == 1:
-        index.size = max(index.size, vocabulary_size)
-        return tokens[positions].astype(np.int32)
-    return index.encode(pack(tokens, n, vocabulary_size)[positions], is_exact(n, vocabulary_size))
-
-
-def ngram_table(
-    tokens: NDArray[np.int32], offsets: IntArray, n: int, index: NgramIndex, vocabulary_size: int
-) -> NgramTable:
-    """Number and count the n-grams of captions (``tokens[offsets[i]:offsets[i + 1]]`` is caption i)."""
-    positions, starts = ngram_positions(offsets, n)
-    numbers = ngram_numbers(tokens, positions, n, index, vocabulary_size)
+def tabulate(numbers: NDArray[np.int32], starts: IntArray) -> NgramTable:
+    """Count the n-grams of captions, whose numbers are ``numbers[starts[i]:starts[i + 1]]``; the numbers get sorted."""
     number = np.empty(len(numbers), dtype=np.int32)
     count = np.empty(len(numbers), dtype=np.int32)
-    table_offsets = np.empty(len(offsets), dtype=np.int64)
-    used = int(_tabulate.pick(len(numbers) * 4)(numbers, starts, number, count, table_offsets))
-    return NgramTable(number[:used].copy(), count[:used].copy(), table_offsets, np.diff(starts))
+    offsets = np.empty(len(starts), dtype=np.int64)
+    used = int(_tabulate.pick(len(numbers) * 4)(numbers, starts, number, count, offsets))
+    return NgramTable(number[:used].copy(), count[:used].copy(), offsets, np.diff(starts))

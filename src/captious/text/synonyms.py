@@ -6,9 +6,10 @@ base form: the listed bases of an irregular form, else what WordNet's rules of d
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
+from captious import digest
 from captious.text.meteor_data import MeteorData, find
 
 #: WordNet's detachment rules (ending, replacement) for nouns, verbs and adjectives, in the order they are tried.
@@ -20,9 +21,14 @@ _DETACHMENTS = (
 
 _NONE: frozenset[int] = frozenset()
 
+#: Words whose synsets are remembered; captions may bring any number of new ones.
+_KEPT = 200_000
+
 
 class Synonyms:
     """Synset lookup by word; a phrase is written with ``_`` between its words."""
+
+    label = "wordnet-3.0"
 
     def __init__(self, synsets: dict[str, str], bases: dict[str, list[str]]) -> None:
         # The numbers of a word stay text until somebody asks for that word: a corpus uses few of the 147,306.
@@ -34,6 +40,12 @@ class Synonyms:
     def load(cls, data_dir: str | Path | None = None) -> Synonyms:
         """The dictionary in METEOR's data (found as in :func:`captious.text.meteor_data.find`), read once."""
         return _load(find(data_dir))
+
+    @cached_property
+    def digest(self) -> str:
+        """Names the content."""
+        listed = sorted(f"{word} {' '.join(sorted(numbers.split()))}" for word, numbers in self._listed.items())
+        return digest.of_lines([*listed, *sorted(f"{form} {' '.join(bases)}" for form, bases in self._bases.items())])
 
     def __contains__(self, word: str) -> bool:
         """Whether the word itself is listed."""
@@ -61,7 +73,8 @@ class Synonyms:
         if known is None:
             bases = self._bases.get(word)
             known = self.listed(word).union(*map(self.listed, bases if bases is not None else (self.base(word),)))
-            self._memo[word] = known
+            if len(self._memo) < _KEPT:
+                self._memo[word] = known
         return known
 
 

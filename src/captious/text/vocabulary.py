@@ -9,35 +9,66 @@ from numpy.typing import NDArray
 
 
 class _Index(dict[str, int]):
-    """A dictionary that gives each new key the next number."""
+    """A dictionary that gives each new key the next number, unless another dictionary below it knows the key."""
+
+    def __init__(self, below: dict[str, int] | None, first: int) -> None:
+        super().__init__()
+        self.below = below
+        self.first = first
+        self.new: list[str] = []
+        self.frozen = False
 
     def __missing__(self, word: str) -> int:
-        number = len(self)
-        self[word] = number
+        number = self.below.get(word, -1) if self.below is not None else -1
+        if number < 0:
+            if self.frozen:
+                raise ValueError(f"this vocabulary is frozen: it takes no new word {word!r}")
+            number = self.first + len(self.new)
+            self.new.append(word)
+        if not self.frozen:
+            self[word] = number
         return number
 
 
 class Vocabulary:
-    """A growing list of words; a word's number never changes."""
+    """Words by number; a word's number never changes.
 
-    def __init__(self, words: Iterable[str] = ()) -> None:
-        self._index = _Index()
+    A vocabulary grows until it is frozen. Words that a frozen one does not have go into an overlay, ``Vocabulary(base=…)``:
+    it numbers them from where its base ends, and leaves the base as it is, so many overlays can share one base.
+    """
+
+    def __init__(self, words: Iterable[str] = (), *, base: Vocabulary | None = None) -> None:
+        self.base = base
+        if base is not None:
+            if base.base is not None:
+                raise ValueError("an overlay lies over a vocabulary that stands by itself, not over another overlay")
+            base.freeze()
+        self._index: _Index = _Index(base._index if base is not None else None, len(base) if base is not None else 0)
         for word in words:
             self._index[word]
-        self._words: list[str] = list(self._index)
 
     def __len__(self) -> int:
-        return len(self._index)
+        return self._index.first + len(self._index.new)
 
     def __contains__(self, word: object) -> bool:
-        return word in self._index
+        return word in self._index or (self.base is not None and word in self.base)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restore, (self.words if self.base is None else self._index.new, self.base, self._index.frozen)
+
+    @property
+    def new(self) -> list[str]:
+        """The words that the base does not have, in the order of their numbers."""
+        return self._index.new
 
     @property
     def words(self) -> list[str]:
         """All words, in the order of their numbers."""
-        if len(self._words) != len(self._index):
-            self._words = list(self._index)
-        return self._words
+        return self.new if self.base is None else [*self.base.words, *self.new]
+
+    def freeze(self) -> None:
+        """Take no more words."""
+        self._index.frozen = True
 
     def encode(self, words: Sequence[str]) -> NDArray[np.int32]:
         """The numbers of words, adding those that are new."""
@@ -45,5 +76,14 @@ class Vocabulary:
 
     def find(self, words: Sequence[str]) -> NDArray[np.int32]:
         """The numbers of words, −1 for those that are not here; nothing is added."""
-        get = self._index.get
-        return np.fromiter((get(word, -1) for word in words), dtype=np.int32, count=len(words))
+        own: dict[str, int] = self._index
+        below: dict[str, int] = self.base._index if self.base is not None else {}
+        found = (number if (number := own.get(word, -1)) >= 0 else below.get(word, -1) for word in words)
+        return np.fromiter(found, np.int32, len(words))
+
+
+def _restore(words: list[str], base: Vocabulary | None, frozen: bool) -> Vocabulary:
+    vocabulary = Vocabulary(words, base=base)
+    if frozen:
+        vocabulary.freeze()
+    return vocabulary

@@ -63,12 +63,11 @@ def _file(path: Path, _key: str) -> WordVectors:
     from captious.vectors import fasttext, files, store
 
     try:
-        # The first digits of the key say in a signature which content was used, whatever the file is called.
-        name = f"{path.name}@{store.content_key(path)[:8]}"
+        name, digest = path.name, store.content_key(path)[:8]
         if fasttext.is_fasttext(path):
-            return fasttext.read(path, name)
+            return fasttext.read(path, name, digest)
         convert: Any = files.convert_word2vec_binary if files.looks_binary(path) else files.convert_text
         words, rows = store.converted(path, convert)
     except OSError as error:
         raise InputError(f"cannot read the word vectors {path}: {error.strerror or error}") from error
-    return WordVectors(name, words, rows)
+    return WordVectors(name, words, rows, digest=digest)

@@ -1,4 +1,4 @@
-"""The word vectors that come with captious: distilled from MiniLM by :mod:`captious.vectors.distil`."""
+"""The word vectors that come with captious: distilled from MiniLM by :mod:`captious.vectors.training.distil`."""
 
 from __future__ import annotations
 

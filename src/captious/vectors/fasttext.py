@@ -77,15 +77,15 @@ class FastTextRows:
 class FastTextVectors(WordVectors):
     """A fastText model: no word is unknown."""
 
-    def __init__(self, name: str, words: list[str], rows: FastTextRows) -> None:
-        super().__init__(name, WordList(words), rows)
+    def __init__(self, name: str, words: list[str], rows: FastTextRows, digest: str | None = None) -> None:
+        super().__init__(name, WordList(words), rows, digest=digest)
         self._model = rows
 
     def _unknown(self, word: str) -> Floats | None:
         return self._model.unknown(word)
 
 
-def read(path: Path, name: str) -> FastTextVectors:
+def read(path: Path, name: str, digest: str | None = None) -> FastTextVectors:
     """A fastText ``.bin`` model; its matrix stays in the file and is mapped."""
     with path.open("rb") as handle:
         numbers = _take(handle, "<14i", path, "settings")
@@ -115,7 +115,7 @@ def read(path: Path, name: str) -> FastTextVectors:
         raise InputError(f"{path}: cut off inside its matrix of {rows:,} × {columns:,} numbers")
     matrix = np.memmap(path, dtype="<f4", mode="r", offset=start, shape=(rows, columns))
     used = buckets if rows > n_words else 0
-    return FastTextVectors(name, words, FastTextRows(matrix, words, used, shortest, longest))
+    return FastTextVectors(name, words, FastTextRows(matrix, words, used, shortest, longest), digest)
 
 
 def _take(handle: BinaryIO, layout: str, path: Path, what: str) -> tuple[int, ...]:

@@ -109,7 +109,9 @@ class SentenceEncoder:
         pooling = folder / "1_Pooling" / "config.json"
         self.mean = not (pooling.exists() and _json(pooling).get("pooling_mode_cls_token", False))
         self.dimension = self.bert.dimension
-        self.name = self._name(folder)
+        self.label = "all-MiniLM-L6-v2" if self.source.parent.name in {package for package, _ in PACKAGES} else folder.name
+        #: Names the weights and the tokenizer; the cache of an archive is named by their checksums.
+        self.digest = content_key(weights)[:8]
 
     @staticmethod
     def _read_tokenizer(kind: Any, folder: Path) -> Any:
@@ -124,11 +126,6 @@ class SentenceEncoder:
         if longest or tokenizer.truncation is None:
             tokenizer.enable_truncation(max_length=int(longest or 512))
         return tokenizer
-
-    def _name(self, folder: Path) -> str:
-        if self.source.parent.name in {package for package, _ in PACKAGES}:
-            return "all-MiniLM-L6-v2"
-        return f"{folder.name}@{content_key(folder / 'model.safetensors')[:8]}"
 
     def encode(self, texts: Sequence[str]) -> Floats:
         """One unit vector per text; equal texts are encoded once."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from captious import digest as content
 from captious.errors import InputError
 
 Floats = NDArray[np.float32]
@@ -149,13 +151,16 @@ class WordVectors:
     hyphenated word gets the mean of its parts if all of them are there; what is then still unknown has no vector.
     """
 
-    def __init__(self, name: str, words: Words, rows: Rows, *, compounds: bool = False) -> None:
+    def __init__(
+        self, name: str, words: Words, rows: Rows, *, compounds: bool = False, digest: str | None = None
+    ) -> None:
         if len(words) != rows.shape[0]:
             raise InputError(f"{name}: {len(words):,} words but {rows.shape[0]:,} vectors")
         self.name = name
         self.dimension = int(rows.shape[1])
         self._words, self._rows, self._compounds = words, rows, compounds
         self._unit: Floats | None = None
+        self._digest = digest
 
     @classmethod
     def from_mapping(cls, vectors: Mapping[str, Sequence[float] | NDArray[np.floating]], name: str = "dict") -> WordVectors:
@@ -187,9 +192,17 @@ class WordVectors:
         return f"WordVectors({self.name!r}, {len(self):,} words, {self.dimension} dimensions)"
 
     @property
-    def signature(self) -> str:
+    def label(self) -> str:
         """For the signatures of metrics: which table, how large."""
         return f"{self.name}({len(self)}x{self.dimension})"
+
+    @cached_property
+    def digest(self) -> str:
+        """Names the words and their vectors, whatever the file is called."""
+        if self._digest is not None:
+            return self._digest
+        words = [self._words.word(row) for row in range(len(self))]
+        return content.together(content.of_lines(words), content.of_arrays(self._rows.take(np.arange(len(self)))))
 
     def lookup(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
         """A vector for each word (zeros where there is none), and which words have one."""

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import captious
-from captious.diversity.corpus import CorpusDiversity
 from captious.errors import InputError
 from captious.io import CaptionWarning
 from captious.language.parse_types import Parse, Sentence
+from captious.variety.corpus import CorpusDiversity
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*have no words")
 
@@ -22,15 +22,23 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*have no words")
 TAGS = {"a": "DT", "the": "DT", "on": "IN", "near": "IN", "runs": "VBZ", "red": "JJ", "no": "DT"}
 
 
-def parser(texts: Sequence[str]) -> list[Parse]:
-    parses: list[Parse] = []
-    for text in texts:
-        forms = text.lower().replace(".", "").split()
-        tags = [TAGS.get(form, "NN") for form in forms]
-        heads = [i + 2 if tag == "IN" and i + 1 < len(forms) else 0 for i, tag in enumerate(tags)]
-        names = ["case" if head else "root" for head in heads]
-        parses.append([Sentence(forms, tags, forms, heads, names)] if forms else [])
-    return parses
+class SmallGrammar:
+    """A parser that knows the words of this test."""
+
+    label, digest = "small-grammar", "1"
+
+    def parse_batch(self, captions: Sequence[Sequence[str]], *, jobs: int = 1) -> Any:
+        parses: list[Parse] = []
+        for words in captions:
+            forms = list(words)
+            tags = [TAGS.get(form, "NN") for form in forms]
+            heads = [i + 2 if tag == "IN" and i + 1 < len(forms) else 0 for i, tag in enumerate(tags)]
+            names = ["case" if head else "root" for head in heads]
+            parses.append([Sentence(forms, tags, forms, heads, names)] if forms else [])
+        return parses
+
+
+parser = SmallGrammar()
 
 
 REFERENCES = {
@@ -85,7 +93,8 @@ def test_people_are_averaged_over_parallel_descriptions() -> None:
 
 def test_json_is_json() -> None:
     result = analyse()
-    loaded = json.loads(json.dumps(result.to_json(), allow_nan=False))
+    loaded = json.loads(json.dumps(result.to_json(ci=True), allow_nan=False))
+    assert loaded["systems"][1]["intervals"]["Types"][0] <= 13 <= loaded["systems"][1]["intervals"]["Types"][1]
     assert [system["name"] for system in loaded["systems"]] == ["same", "rich", "poor"]
     assert loaded["systems"][0]["measures"]["ttr1"] is None
     assert loaded["signature"].startswith("corpus|tok:spacy-like|")
@@ -132,7 +141,7 @@ def test_without_training_and_without_trees() -> None:
     assert "novel" not in report.values
     assert "yngve" not in report.values
     assert result.limit == 1
-    assert "Novel" not in result.table()[0]
+    assert "%Novel" not in result.table()[0]
 
 
 def test_hostile_captions_go_through() -> None:
@@ -169,3 +178,47 @@ def test_the_same_seed_gives_the_same_curve() -> None:
     assert first is not None and second is not None and other is not None
     assert (first.types == second.types).all()
     assert math.isclose(first.types[-1], other.types[-1])
+
+
+def test_values_are_those_of_the_scores_which_carry_intervals_and_can_be_compared() -> None:
+    result = analyse(norms={"dog": 5.0, "no": 1.0})
+    for report in result.systems:
+        assert report.scores is not None
+        for measure in result.measures:
+            assert report.values[measure.key] == pytest.approx(report.scores[measure.name].value, nan_ok=True)
+    rows = captious.compare(result.scores["same"], result.scores["rich"])
+    types = next(row for row in rows if row.metric == "Types")
+    assert (types.a, types.b, types.difference, types.better) == (3, 13, 10, "B")
+    header, table = result.table(ci=True)
+    assert table[1][header.index("Types")].startswith("13 [")
+    assert "[" not in "".join(table[-1])
+
+
+def test_signatures_name_what_was_given() -> None:
+    shipped = captious.corpus_diversity(REFERENCES, [RICH], names=["rich"], train=TRAIN)
+    given = analyse([RICH], names=["rich"])
+    other = analyse([RICH], names=["rich"], train={"x": ["a dog"]})
+    assert "|trees:small-grammar@1|" in given.signature
+    assert "|trees:captious@" in shipped.signature
+    assert given.scores["rich"]["Comp"].signature.fields["parser"] == "small-grammar@1"
+    assert given.signature != other.signature
+    assert given.scores["rich"]["%Novel"].signature != other.scores["rich"]["%Novel"].signature
+    assert given.scores["rich"]["Types"].signature == other.scores["rich"]["Types"].signature
+    with pytest.raises(InputError, match=r"cannot be compared.*parser"):
+        captious.compare(given.scores["rich"], shipped.scores["rich"])
+
+
+def test_a_function_is_no_parser() -> None:
+    with pytest.raises(InputError, match="label and a digest"):
+        captious.corpus_diversity(REFERENCES, [RICH], parser=lambda texts: [])  # type: ignore[arg-type]
+
+
+def test_the_same_numbers_one_by_one() -> None:
+    result = captious.corpus_diversity(REFERENCES, [RICH], train=TRAIN, names=["rich"])
+    corpus = captious.load(REFERENCES, RICH, tokenizer="spacy-like")
+    scores = captious.score(corpus, "corpus", train=TRAIN)
+    assert set(scores) == {measure.name for measure in result.measures}
+    for name, score in scores.items():
+        ours = result.scores["rich"][name]
+        assert score.value == pytest.approx(ours.value, nan_ok=True), name
+        assert score.signature == ours.signature

@@ -6,13 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from captious.diversity.corpus import composition as comp
-from captious.diversity.corpus import vocabulary as voc
-from captious.diversity.corpus.analysis import built_in_parser
-from captious.diversity.corpus.flat import Flat
-from captious.diversity.corpus.trees import TreeBank
-from captious.io import read
-from captious.text.vocabulary import Vocabulary
+import captious
 
 #: ASL, SDSL, types, TTR1, TTR2.
 PUBLISHED = {
@@ -31,18 +25,16 @@ PUBLISHED = {
 @pytest.mark.shared
 @pytest.mark.parametrize("system", PUBLISHED)
 def test_vocabulary_is_as_published_to_the_last_digit(system: str, shared_data: Path) -> None:
-    file = read(shared_data / "coco" / "systems" / f"{system}.jsonl.gz", "predictions")
-    assert len(file) == 40_504
-    words = Vocabulary()
-    flat = Flat.of([text for captions in file.captions for text in captions], "spacy-like", words)
-    found = voc.vocabulary(flat, len(words))
+    corpus = captious.load(None, shared_data / "coco" / "systems" / f"{system}.jsonl.gz", tokenizer="spacy-like")
+    assert len(corpus) == 40_504
+    found = {name: score.value for name, score in captious.score(corpus, "ASL,SDSL,Types,TTR1,TTR2").items()}
     asl, sdsl, types, ttr1, ttr2 = PUBLISHED[system]
     # Half a unit of the last digit printed, and a hair for a value that falls on the edge.
-    assert found.asl == pytest.approx(asl, abs=0.0501)
-    assert found.sdsl == pytest.approx(sdsl, abs=0.00501)
-    assert found.types == types
-    assert found.ttr1 == pytest.approx(ttr1, abs=0.00501)
-    assert found.ttr2 == pytest.approx(ttr2, abs=0.00501)
+    assert found["ASL"] == pytest.approx(asl, abs=0.0501)
+    assert found["SDSL"] == pytest.approx(sdsl, abs=0.00501)
+    assert found["Types"] == types
+    assert found["TTR1"] == pytest.approx(ttr1, abs=0.00501)
+    assert found["TTR2"] == pytest.approx(ttr2, abs=0.00501)
 
 
 #: Compounds and prepositions per caption (Table 3).
@@ -52,10 +44,8 @@ COMPOSITION = {"Liu-et-al-2017": (0.33, 1.86), "Vinyals-et-al-2017": (0.39, 1.74
 @pytest.mark.shared
 @pytest.mark.parametrize("system", COMPOSITION)
 def test_composition_is_near_the_published_one(system: str, shared_data: Path) -> None:
-    file = read(shared_data / "coco" / "systems" / f"{system}.jsonl.gz", "predictions")
-    bank = TreeBank(built_in_parser())
-    weights = bank.weights(bank.rows([text for captions in file.captions for text in captions]))
-    found = comp.composition(comp.find_compounds(bank), comp.find_prepositions(bank), weights)
+    corpus = captious.load(None, shared_data / "coco" / "systems" / f"{system}.jsonl.gz")
+    found = captious.score(corpus, "Comp,Prep")
     compounds, prepositions = COMPOSITION[system]
-    assert found.compound_ratio == pytest.approx(compounds, abs=0.05)
-    assert found.preposition_ratio == pytest.approx(prepositions, abs=0.05)
+    assert found["Comp"].value == pytest.approx(compounds, abs=0.05)
+    assert found["Prep"].value == pytest.approx(prepositions, abs=0.05)

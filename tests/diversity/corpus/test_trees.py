@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from captious.diversity.corpus import complexity as cx
-from captious.diversity.corpus import composition as comp
-from captious.diversity.corpus import local_recall as local
-from captious.diversity.corpus import pos, trees
-from captious.diversity.corpus.trees import TreeBank
+import captious
+from captious.corpus import Captions, Corpus
 from captious.language.parse_types import Parse, Sentence
+from captious.variety.corpus import complexity as cx
+from captious.variety.corpus import composition as comp
+from captious.variety.corpus import local_recall as local
+from captious.variety.corpus import pos, trees
+from captious.variety.corpus.trees import TreeBank
 from tests.conftest import read_jsonl
 
 
@@ -43,58 +46,73 @@ PARSED = {
 }
 
 
-def parser(texts: Sequence[str]) -> list[Parse]:
-    return [[sentence(line) for line in PARSED[text]] for text in texts]
+class ByHand:
+    """A parser that knows the sentences above; it sees tokens, as parsers do."""
+
+    label, digest = "by-hand", "1"
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def parse_batch(self, captions: Sequence[Sequence[str]], *, jobs: int = 1) -> Any:
+        self.calls += [" ".join(words) for words in captions]
+        return [[sentence(line) for line in PARSED[" ".join(words)]] for words in captions]
 
 
 def bank_of(texts: list[str]) -> tuple[TreeBank, np.ndarray]:
-    bank = TreeBank(parser)
-    rows = bank.rows(texts)
-    return bank, rows
+    return trees.parsed(Captions.of([texts], "none"), ByHand())
 
 
-def found(texts: list[str]) -> comp.Composition:
-    bank, rows = bank_of(texts)
-    return comp.composition(comp.find_compounds(bank), comp.find_prepositions(bank), bank.weights(rows))
+def found(texts: list[str]) -> dict[str, float]:
+    corpus = Corpus.build(["1"], [texts], tokenizer="none")
+    return {name: s.value for name, s in captious.score(corpus, "Comp,Comp-2,Prep,PP-1", parser=ByHand()).items()}
+
+
+def sizes(texts: list[str]) -> comp.Composition:
+    return comp.composition(trees.Parsed(*bank_of(texts)))
 
 
 def test_the_example_of_the_paper_has_depth_three() -> None:
-    depths = found(["eggs on top of a pan on a table"]).pp_depths
+    depths = sizes(["eggs on top of a pan on a table"]).pp_depths
     assert depths.tolist() == [0, 1, 1, 1]
 
 
 def test_to_is_a_preposition_before_a_noun_only_and_a_conjunction_has_its_own_phrase() -> None:
-    result = found(["a man walks to a bus stop while it rains", "a fire hydrant sign to read"])
-    assert result.pp_depths.tolist() == [0, 2]
-    assert result.preposition_ratio == 1
-    assert result.pp_types_1 == 2
+    texts = ["a man walks to a bus stop while it rains", "a fire hydrant sign to read"]
+    assert sizes(texts).pp_depths.tolist() == [0, 2]
+    assert (found(texts)["Prep"], found(texts)["PP-1"]) == (1, 2)
 
 
 def test_compounds_are_runs_of_nouns_within_a_sentence() -> None:
-    result = found(["a fire hydrant sign to read", "two dogs cats run", "bus stop", "bus stop", ""])
-    assert result.compound_lengths.tolist() == [0, 0, 2, 1]
-    assert result.compound_ratio == pytest.approx(3 / 5)
-    assert result.compound_types_2 == 1
+    texts = ["a fire hydrant sign to read", "two dogs cats run", "bus stop", "bus stop", ""]
+    assert sizes(texts).compound_lengths.tolist() == [0, 0, 2, 1]
+    assert found(texts)["Comp"] == pytest.approx(3 / 5)
+    assert found(texts)["Comp-2"] == 1
 
 
-def test_a_text_is_parsed_once() -> None:
-    calls: list[str] = []
+def test_a_text_is_parsed_once_and_parts_share_the_trees_of_all() -> None:
+    parser = ByHand()
+    captions = Captions.of([["bus stop", "", "bus stop"], ["two dogs cats run"]], "none")
+    bank, rows = trees.parsed(captions, parser)
+    assert rows.tolist() == [0, 1, 0, 2]
+    part = trees.parsed(captions.take_images(np.array([1])), parser)
+    assert part.bank is bank
+    assert part.rows.tolist() == [2]
+    assert parser.calls == ["bus stop", "", "two dogs cats run"]
+    assert [bank.tags.words[t] for t in bank.trees.tags] == ["NN", "NN", "CD", "NNS", "NNS", "VBP"]
+    # Parts of captions that were not parsed are parsed by themselves, not with all the others.
+    alone = ByHand()
+    trees.parsed(Captions.of([["bus stop"], ["two dogs cats run"]], "none").take_images(np.array([0])), alone)
+    assert alone.calls == ["bus stop"]
 
-    def counting(texts: Sequence[str]) -> list[Parse]:
-        calls.extend(texts)
-        return parser(texts)
 
-    bank = TreeBank(counting)
-    first = bank.rows(["bus stop", "", "bus stop"])
-    second = bank.rows(["two dogs cats run", "bus stop"])
-    assert first.tolist() == [0, 1, 0]
-    assert second.tolist() == [2, 0]
-    assert calls == ["bus stop", "", "two dogs cats run"]
-    alone, _ = bank_of(["bus stop", "", "two dogs cats run"])
-    for name in ("words", "heads", "sentences", "offsets"):
-        assert (getattr(bank.trees, name) == getattr(alone.trees, name)).all()
-    for made in (bank, alone):  # labels are numbered as they come, so only the names are the same
-        assert [made.tags.words[t] for t in made.trees.tags] == ["NN", "NN", "CD", "NNS", "NNS", "VBP"]
+def test_the_trees_are_of_ptb_tokens_whatever_the_tokenizer() -> None:
+    counts = []
+    for tokenizer in ("ptb", "spacy-like", "none"):
+        corpus = Corpus.build(["1"], [["A red bus stop, on the street."]], tokenizer=tokenizer)
+        counts.append([score.value for score in captious.score(corpus, "Comp,Prep,Yngve").values()])
+    assert counts[0] == counts[1] == counts[2]
+    assert counts[0][:2] == [1, 1]
 
 
 def test_yngve_and_frazier_by_hand() -> None:
@@ -117,12 +135,14 @@ def test_complexity_of_several_sentences_and_of_none() -> None:
     # Two sentences: the peak does not reach over the full stop between them.
     assert scores.frazier_peak[0] == 1.5
     assert np.isnan(scores.yngve[1])
-    assert cx.mean_over(scores.yngve, bank.weights(rows)) == pytest.approx(0.5)
+    assert rows.tolist() == [0, 1, 2]
+    corpus = Corpus.build(["1", "2"], [["two dogs cats run", ""], ["bus stop"]], tokenizer="none")
+    assert captious.score(corpus, "Yngve", parser=ByHand())["Yngve"].value == pytest.approx(0.5)
 
 
 def test_shares_of_parts_of_speech() -> None:
-    bank, rows = bank_of(["two dogs cats run"])
-    shares = pos.shares(bank, pos.tag_counts(bank, bank.weights(rows)))
+    found = trees.Parsed(*bank_of(["two dogs cats run"]))
+    shares = pos.shares(found.bank, pos.tag_counts(found))
     assert shares == {"noun": 0.5, "number": 0.25, "verb": 0.25}
     assert [pos.is_content(tag) for tag in ("NNP", "JJR", "VBG", "RBS", "IN", "MD", "PRP")] == [True] * 4 + [False] * 3
 
@@ -139,6 +159,20 @@ REFERENCES = [
 CANDIDATES = ["the/DT dog/NN on/IN sand/NN", "a/DT bus/NN", "a/DT"]
 
 
+def tagged(groups: list[list[str]]) -> tuple[trees.Parsed, np.ndarray]:
+    """Captions by image, parsed from their tags, and where each image starts."""
+    texts = [text for group in groups for text in group]
+    offsets = np.concatenate([[0], np.cumsum([len(group) for group in groups])])
+    return trees.Parsed(TreeBank(plain(texts)), np.arange(len(texts))), offsets
+
+
+def recall_of(candidates: list[list[str]], references: list[list[str]]) -> tuple[local.LocalRecall, list[str]]:
+    theirs, bounds = tagged(references)
+    target = local.importance(theirs, bounds)
+    ours, own = tagged(candidates)
+    return local.local_recall(local.recalled(ours, own, np.arange(len(candidates)), target)), target.words.words
+
+
 def plain(texts: Sequence[str]) -> list[Parse]:
     """Tags only; every word hangs from the root."""
     parses = []
@@ -149,10 +183,7 @@ def plain(texts: Sequence[str]) -> list[Parse]:
 
 
 def test_local_recall_by_hand() -> None:
-    bank = TreeBank(plain)
-    rows = bank.rows([text for group in REFERENCES for text in group])
-    target = local.importance(bank, rows, np.repeat(np.arange(3), 3), 3)
-    result = local.local_recall(bank, bank.rows(CANDIDATES), np.arange(3), target, 3)
+    result, names = recall_of([[text] for text in CANDIDATES], REFERENCES)
     # Class 1: runs, sleeps, grass | car | quickly; class 2: bus; class 3: dog | red | cats.
     assert result.words.tolist() == [5, 1, 3]
     assert result.images.tolist() == [3, 1, 3]
@@ -161,15 +192,11 @@ def test_local_recall_by_hand() -> None:
     # dog yes, sand no | bus yes | no content word: that image is left out.
     assert result.precision_mean == pytest.approx(0.75)
     assert result.precision_pooled == pytest.approx(2 / 3)
-    names = bank.words.words
     assert {names[w] for w in local.rank_absolute(result.missed)} == {"red", "cats"}
 
 
 def test_mean_and_pooled_recall_differ_as_they_should() -> None:
-    bank = TreeBank(plain)
-    rows = bank.rows(["a/NN b/NN c/NN", "d/NN"])
-    target = local.importance(bank, rows, np.arange(2), 2)
-    result = local.local_recall(bank, bank.rows(["a/NN", "d/NN"]), np.arange(2), target, 1)
+    result, _ = recall_of([["a/NN"], ["d/NN"]], [["a/NN b/NN c/NN"], ["d/NN"]])
     assert result.mean.tolist() == [pytest.approx((1 / 3 + 1) / 2)]
     assert result.pooled.tolist() == [pytest.approx(2 / 4)]
 
@@ -182,11 +209,8 @@ def test_rankings_of_missed_words() -> None:
 
 
 def test_several_captions_of_an_image_count_together() -> None:
-    bank = TreeBank(plain)
-    rows = bank.rows(["dog/NN", "grass/NN"])
-    target = local.importance(bank, rows, np.zeros(2, dtype=np.int64), 1)
-    both = local.local_recall(bank, bank.rows(["grass/NN", "dog/NN"]), np.zeros(2, dtype=np.int64), target, 1)
-    assert both.mean.tolist() == [1]
+    both, _ = recall_of([["grass/NN", "dog/NN"]], [["dog/NN", "grass/NN"]])
+    assert both.mean.tolist() == [1, pytest.approx(np.nan, nan_ok=True)]
 
 
 @pytest.mark.shared
@@ -197,10 +221,10 @@ def test_fast_paths_agree_with_plain_ones_on_real_trees(shared_data: Path, monke
             gold[row["text"]] = [Sentence.from_dict(s, keep_graph=False) for s in row["sentences"]]
         if number > 80_000:
             break
-    bank = TreeBank(lambda texts: [gold[text] for text in texts])
     monkeypatch.setattr(trees, "repair", lambda words, tags, *_: (tags, np.zeros(len(words), dtype=bool)))
-    weights = bank.weights(bank.rows(list(gold)))
-    result = comp.composition(comp.find_compounds(bank), comp.find_prepositions(bank), weights)
+    bank = TreeBank(list(gold.values()))
+    result = comp.composition(trees.Parsed(bank, np.arange(len(gold))))
+    compounds, prepositions = comp.find_compounds(bank), comp.find_prepositions(bank)
     lengths: Counter[int] = Counter()
     depths: Counter[int] = Counter()
     pairs, phrases = set(), set()
@@ -216,14 +240,13 @@ def test_fast_paths_agree_with_plain_ones_on_real_trees(shared_data: Path, monke
                     phrases.add(phrase)
     assert {k: v for k, v in enumerate(result.compound_lengths) if v} == lengths
     assert {k: v for k, v in enumerate(result.pp_depths) if v} == depths
-    assert result.compound_types_2 == len(pairs)
-    assert result.pp_types_1 == len(phrases)
+    assert len(np.unique(compounds.key[compounds.size == 2])) == len(pairs)
+    assert len(np.unique(prepositions.key[prepositions.size == 1])) == len(phrases)
 
 
 def test_tags_are_repaired_as_captions_need_it() -> None:
     def tags_of(text: str) -> list[str]:
-        bank = TreeBank(plain)
-        bank.rows([text])
+        bank = TreeBank(plain([text]))
         return [bank.tags.words[t] for t in bank.trees.tags]
 
     assert tags_of("a/DT dog/NN standing/NN on/IN grass/NN") == ["DT", "NN", "VBG", "IN", "NN"]
@@ -245,16 +268,14 @@ def test_tags_are_repaired_as_captions_need_it() -> None:
 def test_rules_do_not_reach_over_the_end_of_a_sentence() -> None:
     first, second = ["lies/VBZ down/RP", "a/DT dog/NN"], ["a/DT dog/NN", "standing/NN"]
     for texts, expected in ((first, ["VBZ", "RP", "DT", "NN"]), (second, ["DT", "NN", "NN"])):
-        bank = TreeBank(lambda _, texts=texts: [[parse[0] for parse in plain(texts)]])
-        bank.rows(["x"])
+        bank = TreeBank([[parse[0] for parse in plain(texts)]])
         assert [bank.tags.words[t] for t in bank.trees.tags] == expected
 
 
 def test_a_regained_preposition_has_the_phrase_that_follows() -> None:
     line = "walks/VBZ/0/root down/RP/1/compound:prt the/DT/4/det street/NN/1/dobj in/IN/6/case town/NN/4/nmod"
-    bank = TreeBank(lambda _: [[sentence(line)]])
-    weights = bank.weights(bank.rows(["x"]))
-    assert comp.composition(comp.find_compounds(bank), comp.find_prepositions(bank), weights).pp_depths.tolist() == [0, 1, 1]
+    bank = TreeBank([[sentence(line)]])
+    assert comp.composition(trees.Parsed(bank, np.array([0]))).pp_depths.tolist() == [0, 1, 1]
 
 
 def plain_compounds(parsed: Sentence) -> list[list[str]]:
@@ -290,11 +311,7 @@ def test_arrays_of_the_parser_are_its_sentences() -> None:
 
     captions = [["a", "man", "walks", "down", "the", "street"], [], ["two", "dogs"], ["a", "man", "walks", "down", "the", "street"]]
     batch = parse_batch(captions)
-    made = []
-    for parsed in (batch, batch.parses()):
-        bank = TreeBank(lambda _, parsed=parsed: parsed)
-        bank.rows([str(i) for i in range(len(captions))])
-        made.append(bank)
+    made = [TreeBank(batch), TreeBank(batch.parses())]
     first, second = (bank.trees for bank in made)
     for name in ("words", "heads", "sentences", "offsets", "regained"):
         assert (getattr(first, name) == getattr(second, name)).all()

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captious.diversity.corpus import vocabulary as voc
-from captious.diversity.corpus.flat import Flat, parallel_rows
-from captious.diversity.corpus.novelty import caption_hashes, share_novel
-from captious.text.vocabulary import Vocabulary
+import captious
+from captious.corpus import Captions, Corpus
+from captious.statistics import Sequences
+from captious.variety.corpus import vocabulary as voc
+from captious.variety.corpus.base import words_of
+from captious.variety.corpus.novelty import are_novel, caption_hashes
+from captious.variety.corpus.study import parallel_rows
 
 captions = st.lists(st.lists(st.integers(0, 7), max_size=9), max_size=30)
 
 
-def flat_of(rows: list[list[int]]) -> Flat:
+def table_of(rows: list[list[int]]) -> Sequences:
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
-    return Flat(np.array([word for row in rows for word in row], dtype=np.int32), offsets)
+    return Sequences(np.array([w for row in rows for w in row], dtype=np.int32), offsets, np.arange(8, dtype=np.uint64))
+
+
+def captions_of(rows: list[list[int]]) -> Captions:
+    return Captions.of([[" ".join(map(str, row))] for row in rows], "none")
+
+
+def plain_ttr(items: list[object], segment: int) -> float:
+    parts = [items[i : i + segment] for i in range(0, len(items) - segment + 1, segment)]
+    return float(np.mean([len(set(part)) / segment for part in parts])) if parts else float("nan")
 
 
 def plain_mtld(words: list[int]) -> float:
@@ -38,16 +52,45 @@ def plain_mtld(words: list[int]) -> float:
 def test_mtld_is_its_definition(rows: list[list[int]]) -> None:
     words = [word for row in rows for word in row]
     if words:
-        assert voc.mtld(flat_of(rows), 8) == pytest.approx(plain_mtld(words), nan_ok=True)
+        assert voc.mtld(table_of(rows).sum()) == pytest.approx(plain_mtld(words), nan_ok=True)
+
+
+@given(captions, st.integers(1, 12))
+def test_segmented_ratios_are_their_definition(rows: list[list[int]], segment: int) -> None:
+    words = [word for row in rows for word in row]
+    texts = table_of(rows).sum()
+    assert voc.segmented_ttr(texts, 1, segment) == pytest.approx(plain_ttr(list(words), segment), nan_ok=True)
+    pairs: list[object] = list(itertools.pairwise(words))
+    assert voc.segmented_ttr(texts, 2, segment) == pytest.approx(plain_ttr(pairs, segment), nan_ok=True)
+
+
+@given(captions.filter(len), st.randoms(use_true_random=False))
+def test_a_resample_is_the_text_that_its_rows_make(rows: list[list[int]], random: object) -> None:
+    draws = [[random.randrange(len(rows)) for _ in rows] for _ in range(4)]  # type: ignore[attr-defined]
+    several = table_of(rows).read(np.array(draws, dtype=np.int32))
+    for k, draw in enumerate(draws):
+        alone = table_of([rows[i] for i in draw]).sum()
+        for measure in (voc.mtld, lambda texts: voc.segmented_ttr(texts, 1, 5), lambda texts: voc.segmented_ttr(texts, 2, 5)):
+            assert measure(several)[k] == pytest.approx(float(measure(alone)), nan_ok=True)
+        assert several.counts()[k].tolist() == alone.counts().tolist()
 
 
 def test_both_forms_of_the_kernels_agree() -> None:
     words = np.random.default_rng(0).zipf(1.4, 5000).clip(max=400).astype(np.int32)
-    for threshold in (0.5, 0.72):
-        seen = np.zeros(401, dtype=np.int32)
-        plain = voc._factors.plain(words, seen.copy(), threshold)
-        assert voc._factors.compiled(words, seen.copy(), threshold) == pytest.approx(plain)
     offsets = np.arange(0, 5001, 10)
+    orders = np.random.default_rng(2).integers(0, 500, (3, 500)).astype(np.int32)
+    for backwards in (False, True):
+        outs = [np.zeros((3, 2)) for _ in range(2)]
+        voc._factors.plain(words, offsets, orders, backwards, 0.72, np.zeros(401, dtype=np.int64), outs[0])
+        voc._factors.compiled(words, offsets, orders, backwards, 0.72, np.zeros(401, dtype=np.int64), outs[1])
+        assert outs[0] == pytest.approx(outs[1])
+        assert (outs[0] > 0).all()
+    for width in (1, 2):
+        outs = [np.zeros((3, 2)) for _ in range(2)]
+        for form, out in zip((voc._segments.plain, voc._segments.compiled), outs):
+            room = np.zeros(256, dtype=np.int64), np.zeros(256, dtype=np.int64)
+            form(words.astype(np.int64), offsets, orders, width, 100, *room, out)
+        assert (outs[0] == outs[1]).all()
     order = np.random.default_rng(1).permutation(500)
     first = [np.full(401, -1, dtype=np.int64) for _ in range(2)]
     voc._first_seen.plain(words, offsets, order, first[0])
@@ -56,30 +99,39 @@ def test_both_forms_of_the_kernels_agree() -> None:
 
 
 def test_segments_are_whole_and_averaged() -> None:
-    items = np.array([0, 0, 0, 1, 2, 3, 9], dtype=np.int64)
-    assert voc.segmented_ttr(items, 3) == pytest.approx((1 / 3 + 1) / 2)
-    assert np.isnan(voc.segmented_ttr(items, 8))
+    texts = table_of([[0, 0, 0, 1], [2, 3, 7]]).sum()
+    assert voc.segmented_ttr(texts, 1, 3) == pytest.approx((1 / 3 + 1) / 2)
+    assert np.isnan(voc.segmented_ttr(texts, 1, 8))
 
 
 def test_numbers_of_a_small_corpus() -> None:
-    found = voc.vocabulary(flat_of([[0, 1], [0, 1, 2, 3], []]), 6)
-    assert (found.captions, found.tokens, found.types, found.hapaxes) == (3, 6, 4, 2)
-    assert found.asl == 2
-    assert found.sdsl == pytest.approx(np.std([2, 4, 0]))
-    assert found.hapax_share == 0.5
-    assert np.isnan(found.ttr1)
+    corpus = Corpus(captions_of([[0, 1], [0, 1, 2, 3], []]))
+    found = {name: score.value for name, score in captious.score(corpus, "ASL,SDSL,Types,Hapax,TTR1").items()}
+    assert found["ASL"] == 2
+    assert found["SDSL"] == pytest.approx(np.std([2, 4, 0]))
+    assert (found["Types"], found["Hapax"]) == (4, 0.5)
+    assert np.isnan(found["TTR1"])
 
 
 def test_bigrams_cross_captions_and_do_not_collide() -> None:
-    found = voc.bigrams(flat_of([[0, 1], [1, 0]]), 2)
-    assert len(np.unique(found)) == 3
+    # 0 1, 1 1, 1 0: three different ones, the middle one of two captions.
+    assert voc.segmented_ttr(table_of([[0, 1], [1, 0]]).sum(), 2, 3) == 1
+    assert voc.segmented_ttr(table_of([[0, 1], [0, 1]]).sum(), 2, 3) == pytest.approx(2 / 3)
+
+
+def test_all_captions_of_an_image_count_in_their_order() -> None:
+    one = Corpus(Captions.of([["a b", "c"], ["a"]], "none"))
+    assert words_of(one.candidates).offsets.tolist() == [0, 3, 4]
+    found = captious.score(one, "ASL,Types,Hapax")
+    assert found["ASL"].value == pytest.approx(4 / 3)
+    assert (found["Types"].value, found["Hapax"].value) == (3, pytest.approx(2 / 3))
 
 
 @given(captions)
 def test_curve_grows_to_all_types(rows: list[list[int]]) -> None:
-    flat = flat_of(rows)
-    curve = voc.type_token_curve(flat, 8, seed=3)
-    again = voc.type_token_curve(flat, 8, seed=3)
+    flat = captions_of(rows)
+    curve = voc.type_token_curve(flat, seed=3)
+    again = voc.type_token_curve(flat, seed=3)
     assert (curve.types == again.types).all()
     if len(flat.tokens):
         assert curve.tokens[-1] == len(flat.tokens)
@@ -91,8 +143,7 @@ def test_curve_grows_to_all_types(rows: list[list[int]]) -> None:
 
 def test_curve_is_the_mean_over_orders() -> None:
     # Two captions: the one with three words comes first in half of the orders.
-    flat = flat_of([[0, 0, 0], [1, 2, 3]])
-    curve = voc.type_token_curve(flat, 4, orders=4000, seed=0)
+    curve = voc.type_token_curve(captions_of([[0, 0, 0], [1, 2, 3]]), orders=4000, seed=0)
     assert curve.types[2] == pytest.approx(2.0, abs=0.1)
 
 
@@ -102,17 +153,15 @@ def test_parallel_descriptions_are_of_all_images() -> None:
 
 
 def test_novelty_ignores_punctuation_and_nothing_else() -> None:
-    vocabulary = Vocabulary()
-    train = Flat.of(["A dog.", "a cat on a mat", ""], "spacy-like", vocabulary)
-    new = Flat.of(["a dog .", "a cat", "dog a", "a cat on a mat!", "a a dog"], "spacy-like", vocabulary)
-    is_word = np.array([any(map(str.isalnum, word)) for word in vocabulary.words])
-    known = np.unique(caption_hashes(train, is_word))
-    assert share_novel(caption_hashes(new, is_word), known) == pytest.approx(3 / 5)
-    assert share_novel(caption_hashes(new, is_word), known[:0]) == 1
+    train = Captions.of([["A dog.", "a cat on a mat", ""]], "spacy-like")
+    new = Captions.of([["a dog .", "a cat", "dog a", "a cat on a mat!", "a a dog"]], "spacy-like")
+    known = np.unique(caption_hashes(train))
+    assert are_novel(caption_hashes(new), known).tolist() == [False, True, True, False, True]
+    assert are_novel(caption_hashes(new), known[:0]).all()
 
 
 def test_hash_forms_agree() -> None:
-    from captious.diversity.corpus import novelty
+    from captious.variety.corpus import novelty
 
     tokens = np.arange(100, dtype=np.uint64) % np.uint64(7)
     offsets = np.arange(0, 101, 5)

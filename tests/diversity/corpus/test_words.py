@@ -9,12 +9,12 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import power_divergence, spearmanr
 
-from captious.diversity.corpus import global_recall as glob
-from captious.diversity.corpus import over_use, pos, word_lists
-from captious.diversity.corpus.correlation import rank_correlations
-from captious.diversity.corpus.flat import Flat
+import captious
+from captious.corpus import Corpus
 from captious.errors import InputError
-from captious.text.vocabulary import Vocabulary
+from captious.variety.corpus import global_recall as glob
+from captious.variety.corpus import over_use, pos, word_lists
+from captious.variety.corpus.result import rank_correlations
 
 
 def target(training: list[int] | None = None) -> glob.Target:
@@ -65,10 +65,9 @@ def test_usage_is_the_log_likelihood_with_a_sign() -> None:
 
 
 def test_share_of_negations() -> None:
-    vocabulary = Vocabulary()
-    flat = Flat.of(["no dog", "a dog", "", "it doesnt not", "a dog without a tail"], "spacy-like", vocabulary)
-    marked = np.array([word in word_lists.NEGATIONS for word in vocabulary.words])
-    assert word_lists.share_negated(flat, marked) == pytest.approx(3 / 5)
+    texts = ["no dog", "a dog", "", "it doesnt not", "a dog without a tail"]
+    corpus = Corpus.build(list("12345"), [[text] for text in texts], tokenizer="spacy-like")
+    assert captious.score(corpus, "Neg")["Neg"].value == pytest.approx(3 / 5)
 
 
 def test_norms_and_concreteness(tmp_path: Path) -> None:
@@ -76,12 +75,12 @@ def test_norms_and_concreteness(tmp_path: Path) -> None:
     table.write_text("Word\tBigram\tConc.M\tSD\ndog\t0\t4.85\t0.1\nIdea\t0\t1.61\t1.0\n", encoding="utf-8")
     norms = word_lists.read_norms(table)
     assert norms == {"dog": 4.85, "idea": 1.61}
-    vocabulary = Vocabulary()
-    flat = Flat.of(["dog dog idea cat"], "none", vocabulary)
-    ratings = np.array([norms.get(word, np.nan) for word in vocabulary.words])
-    mean, known = word_lists.concreteness(flat, ratings)
-    assert mean == pytest.approx((4.85 * 2 + 1.61) / 3)
-    assert known == 0.75
+    corpus = Corpus.build(["1"], [["dog dog idea cat"]], tokenizer="none")
+    score = captious.score(corpus, "Concr", norms=table)["Concr"]
+    assert score.value == pytest.approx((4.85 * 2 + 1.61) / 3)
+    assert score.statistics.tolist() == [[pytest.approx(11.31), 3, 4]]
+    same, other = (captious.score(corpus, "Concr", norms=given)["Concr"] for given in (norms, {"dog": 5.0}))
+    assert same.signature == score.signature != other.signature
     (tmp_path / "bare.csv").write_text("dog,5\ncat,4\n", encoding="utf-8")
     assert word_lists.read_norms(tmp_path / "bare.csv") == {"dog": 5, "cat": 4}
 
@@ -97,8 +96,11 @@ def test_bad_norms_are_refused(tmp_path: Path, content: bytes) -> None:
 
 
 def test_jensen_shannon_distance_is_that_of_scipy() -> None:
-    p, q = np.array([5.0, 3.0, 0.0, 2.0]), np.array([1.0, 3.0, 6.0])
-    assert pos.jensen_shannon_distance(p, q) == pytest.approx(jensenshannon(p, [1, 3, 6, 0], 2))
+    p, q = np.array([5.0, 3.0, 0.0, 2.0]), np.array([1.0, 3.0, 6.0, 0.0])
+    assert pos.jensen_shannon_distance(p, q) == pytest.approx(jensenshannon(p, q, 2))
+    assert pos.jensen_shannon_distance(np.array([p, 2 * q, 0 * p]), q) == pytest.approx(
+        [jensenshannon(p, q, 2), 0, np.nan], abs=1e-7, nan_ok=True
+    )
     assert pos.jensen_shannon_distance(p, 3 * p) == pytest.approx(0, abs=1e-7)
     assert pos.jensen_shannon_distance(np.array([1.0, 0]), np.array([0, 1.0])) == 1
 

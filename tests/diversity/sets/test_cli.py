@@ -72,11 +72,13 @@ def test_json_holds_everything(tmp_path: Path) -> None:
 
 def test_document_frequencies_from_a_file(tmp_path: Path) -> None:
     import captious
+    from captious.io.frequencies import save_frequencies
 
     corpus = captious.load(REFERENCES, SAMPLES, tokenizer="simple")
-    captious.FrequencyTable.build(corpus.references).save(tmp_path / "df.npz")
+    table = captious.FrequencyTable.build(corpus.references)
+    save_frequencies(table, tmp_path / "df.npz")
     data = json.loads(run(REFERENCES, SAMPLES, "--df", str(tmp_path / "df.npz"), "--json", "-"))
-    assert "df:table(60," in data["systems"][0]["scores"]["Self-CIDEr"]["signature"]
+    assert f"|df:table@{table.digest}|" in data["systems"][0]["scores"]["Self-CIDEr"]["signature"]
     own = json.loads(run(REFERENCES, SAMPLES, "--json", "-"))
     assert own["systems"][0]["scores"]["Self-CIDEr"]["value"] == pytest.approx(
         data["systems"][0]["scores"]["Self-CIDEr"]["value"]

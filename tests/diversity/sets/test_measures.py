@@ -11,11 +11,13 @@ import pytest
 import captious
 from benchmarks import plain_diversity as plain
 from captious.corpus import Corpus
-from captious.diversity.sets import CiderDKernel, CiderKernel
-from captious.diversity.sets.mbleu import MBleu
 from captious.errors import InputError
 from captious.io import CaptionWarning
+from captious.io.frequencies import save_frequencies
 from captious.metrics.rouge import RougeL
+from captious.variety.sets import CiderDKernel, CiderKernel, SetDiversity
+from captious.variety.sets.mbleu import MBleu
+from captious.variety.sets.selection import with_selected
 
 Make = Callable[..., Corpus]
 
@@ -25,7 +27,7 @@ def split(corpus: Corpus, side: str, i: int) -> list[list[str]]:
     return [captions.words(k) for k in range(captions.image_offsets[i], captions.image_offsets[i + 1])]
 
 
-def of(sets: dict[str, list[str]], **options: object) -> captious.diversity.SetDiversity:
+def of(sets: dict[str, list[str]], **options: object) -> SetDiversity:
     """Measures of sets by themselves, without the warning that there are no references."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CaptionWarning)
@@ -61,21 +63,22 @@ def test_batched_matrices_equal_pairwise_similarities(make: Make, kind: type[Cid
     corpus = make(15, (6,))
     kernel = kind()
     images = np.arange(len(corpus))
-    quick = kernel.matrices(corpus, images, 6)
-    slow = super(CiderKernel, kernel).matrices(corpus, images, 6)
+    state = kernel.prepare(corpus.references)
+    quick = kernel.matrices(corpus.candidates, images, 6, state)
+    slow = super(CiderKernel, kernel).matrices(corpus.candidates, images, 6, state)
     np.testing.assert_allclose(quick, slow, atol=1e-12)
 
 
 def test_the_size_of_a_large_set_does_not_matter_for_the_batches(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = make(30, (4, 9))
     whole = captious.diversity(corpus)["Self-CIDEr"].per_image
-    monkeypatch.setattr("captious.diversity.sets.spectrum._CELLS", 100)
+    monkeypatch.setattr("captious.variety.sets.spectrum._CELLS", 100)
     again = captious.diversity(make(30, (4, 9)))["Self-CIDEr"].per_image
     assert whole == pytest.approx(again)
 
 
 def test_compiled_and_plain_kernels_agree(make: Make) -> None:
-    from captious.diversity.sets import distinct, mbleu, products
+    from captious.variety.sets import distinct, mbleu, products
 
     corpus = make(12, (5, 3))
     captions = corpus.candidates
@@ -190,7 +193,8 @@ def test_order_of_captions_and_of_images_does_not_matter(make: Make) -> None:
 def test_without_references_the_captions_are_counted_and_that_is_said() -> None:
     with pytest.warns(CaptionWarning, match="by the captions themselves"):
         found = captious.diversity({"a": ["a dog", "a cat"], "b": ["a man", "a car"]}, tokenizer="none")
-    assert "df:candidates(2)" in found["Self-CIDEr"].signature
+    assert found["Self-CIDEr"].signature.fields["df"] == f"candidates@{found.corpus.candidates.digest}"
+    assert "refs" not in found["Self-CIDEr"].signature.fields
     assert "mean CIDEr-D" not in found
 
 
@@ -208,11 +212,14 @@ def test_one_image_without_frequencies_has_no_self_cider_but_the_rest() -> None:
 def test_frequencies_from_a_file(make: Make, tmp_path: object) -> None:
     corpus = make(10)
     path = f"{tmp_path}/df.npz"
-    captious.FrequencyTable.build(corpus.references).save(path)
+    built = captious.FrequencyTable.build(corpus.references)
+    save_frequencies(built, path)
     own, table = captious.diversity(corpus), captious.diversity(corpus, df=path)
     assert own["Self-CIDEr"].per_image == pytest.approx(table["Self-CIDEr"].per_image)
-    assert "df:references(10)" in own["Self-CIDEr"].signature
-    assert "df:table(10," in table["Self-CIDEr"].signature
+    assert own["Self-CIDEr"].signature.fields["df"] == "references"
+    assert own["Self-CIDEr"].signature.fields["refs"] == f"10x5@{corpus.references.digest}"
+    assert table["Self-CIDEr"].signature.fields["df"] == f"table@{built.digest}"
+    assert "refs" not in table["Self-CIDEr"].signature.fields
 
 
 def test_any_metric_can_be_the_kernel(make: Make) -> None:
@@ -267,7 +274,10 @@ def test_novel_captions(make: Make) -> None:
     sets = {"a": ["a dog runs", "a cat sits"], "b": ["a dog runs", "a dog runs"]}
     found = of(sets, train=["a  dog runs", "something else"])
     assert found["Novel"].per_image == {"a": 0.5, "b": 0.0}
-    assert "train:2" in found["Novel"].signature
+    assert found["Novel"].signature.fields["train"].startswith("training@")
+    # Neither order nor repeats matter; another caption does, where a count of them would be the same.
+    same, other = (of(sets, train=t)["Novel"] for t in (["something else", "a  dog runs", "a  dog runs"], ["a  dog runs", "else"]))
+    assert same.signature == found["Novel"].signature != other.signature
     assert "Novel" not in of(sets)
     assert of(sets, train={"t": ["a cat sits"]})["Novel"].value == pytest.approx(0.75)
     with pytest.raises(InputError, match="no training captions"):
@@ -289,7 +299,8 @@ def test_intervals_json_and_signature_come_with_every_measure(make: Make) -> Non
     for name, score in found.items():
         low, high = score.interval(resamples=50)
         assert low <= score.value <= high, name
-        assert score.signature.startswith(f"{name}|m:3-5"), name
+        assert score.signature.name == name
+        assert score.signature.fields["m"] == "3-5", name
     data = found.to_json(per_image=True)
     assert data["captions"] == 48 and data["images"] == 12
     assert set(data["scores"]) == set(found)
@@ -304,7 +315,10 @@ def test_mbleu_mix_is_the_mean(make: Make) -> None:
 
 
 def test_a_set_of_no_captions_has_no_value() -> None:
-    corpus = Corpus.build(["a", "b", "c"], [["x y", "y z"], [], ["x"]], [["x"], ["y"], ["z"]], tokenizer="none")
+    with pytest.raises(InputError, match="image b has no candidate caption"):
+        Corpus.build(["a", "b", "c"], [["x y", "y z"], [], ["x"]], [["x"], ["y"], ["z"]], tokenizer="none")
+    whole = Corpus.build(["a", "b", "c"], [["x y", "y z"], ["q"], ["x"]], [["x"], ["y"], ["z"]], tokenizer="none")
+    corpus = with_selected(whole, np.array([0, 1, 3]), np.array([2, 0, 1]))
     found = captious.diversity(corpus, accuracy=())
     for name, score in found.items():
         assert np.isnan(score.per_image["b"]), name

@@ -1,4 +1,4 @@
-"""``captious.diversity`` is a function and a package at once."""
+"""``captious.diversity`` is a function, however the rooms behind it are imported."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ CALL = "assert captious.diversity({'a': ['x y', 'z'], 'b': ['x', 'x']}, tokenize
     "lines",
     [
         ["import captious", CALL],
-        ["import captious.diversity", CALL],
-        ["import captious", "from captious.diversity.sets import LSA", CALL],
-        ["from captious.diversity import human, f_measure", "import captious", CALL],
+        ["import captious", "from captious.variety.sets import LSA", CALL],
+        ["from captious.variety.sets import human, f_measure", "import captious", CALL],
         ["from captious import diversity", "import captious", "assert diversity is captious.diversity", CALL],
-        ["import captious", CALL, "import captious.diversity.sets.lsa", CALL, "captious.diversity.human"],
-        ["import captious", "import captious.diversity.corpus", CALL],
+        ["import captious", CALL, "import captious.variety.sets.lsa", CALL],
+        ["import captious", "import captious.variety.corpus", CALL],
+        ["from captious import corpus_diversity", "import captious", CALL],
     ],
 )
 def test_called_and_imported_in_any_order(lines: list[str]) -> None:
@@ -29,14 +29,18 @@ def test_called_and_imported_in_any_order(lines: list[str]) -> None:
 
 
 def test_importing_captious_does_not_load_it() -> None:
-    program = "import captious, sys; assert 'captious.diversity' not in sys.modules; assert 'numpy' not in sys.modules"
+    program = "import captious, sys; assert 'captious.variety' not in sys.modules; assert 'numpy' not in sys.modules"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
-def test_unknown_names() -> None:
-    import captious.diversity
+def test_it_is_a_function_and_no_module() -> None:
+    import inspect
 
+    import captious
+
+    assert inspect.isfunction(captious.diversity)
+    with pytest.raises(ModuleNotFoundError, match="captious"):
+        __import__("captious.diversity")
     with pytest.raises(AttributeError, match="nothing"):
-        captious.diversity.nothing  # noqa: B018
-    assert "human" in dir(captious.diversity)
+        captious.nothing  # noqa: B018

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 import captious
 from captious.io import CaptionWarning
+from captious.variety.sets import SetDiversity
 
 caption = st.lists(st.sampled_from(["a", "b", "c", "dog", "😀", "|||", "<b>"]), max_size=6).map(" ".join)
 sets = st.lists(st.lists(caption, min_size=1, max_size=6), min_size=2, max_size=5)
 
 
-def measure(given_sets: list[list[str]], **options: object) -> captious.diversity.SetDiversity:
+def measure(given_sets: list[list[str]], **options: object) -> SetDiversity:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CaptionWarning)
         return captious.diversity({str(i): s for i, s in enumerate(given_sets)}, tokenizer="none", **options)

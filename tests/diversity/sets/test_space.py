@@ -7,9 +7,9 @@ import pytest
 
 import captious
 from captious.corpus import Corpus
-from captious.diversity import caption_map, latent_space, mds
-from captious.diversity.sets.space import distances
 from captious.errors import InputError
+from captious.variety.sets import caption_map, latent_space, mds
+from captious.variety.sets.space import distances
 
 REFERENCES = [["a dog runs"], ["a cat sleeps"], ["a man eats pizza"]]
 SETS = [
@@ -41,7 +41,8 @@ def test_lsa_axes_are_right_singular_vectors_without_stop_words(corpus: Corpus) 
 
 def test_self_cider_axes_are_eigenvectors(corpus: Corpus) -> None:
     space = latent_space(corpus, "1", by="Self-CIDEr", axes=6)
-    kernel = captious.diversity.sets.CiderKernel().matrices(corpus, np.array([0]), 6)[0]
+    cider = captious.variety.sets.CiderKernel()
+    kernel = cider.matrices(corpus.candidates, np.array([0]), 6, cider.prepare(corpus.references))[0]
     np.testing.assert_allclose(space.positions @ space.positions.T, kernel, atol=1e-9)
     assert np.all(np.diff(space.strengths) <= 1e-12)
 

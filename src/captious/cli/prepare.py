@@ -1,0 +1,40 @@
+"""``captious prepare``: references made ready once, kept in a file, and taken wherever references are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from captious.cli import options
+
+
+def register(app: typer.Typer) -> None:
+    app.command("prepare")(options.takes_measure_options(prepare))
+
+
+def prepare(
+    references: options.References,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the prepared references.")],
+    metrics: options.Metrics = "coco",
+    tokenizer: options.Tokenizer = None,
+    *,
+    given: dict[str, Any],
+) -> None:
+    """Make references ready for metrics: tokens, n-gram tables, document frequencies, scene graphs, sentence vectors."""
+    from captious.measures.making import make_measures
+    from captious.progress import track
+    from captious.references import References
+
+    made = make_measures(metrics, given)
+    prepared = References.read(references, tokenizer)
+    for measure in track(made, "preparing references"):
+        prepared.prepare([measure])
+    prepared.save(output)
+    captions = prepared.captions
+    kept = sorted({key[0] for memo in (captions.encoding.memo, captions.memo) for key, _ in memo.products()})
+    print(
+        f"{output}: {len(prepared):,} images x {captions.sizes} references, {output.stat().st_size / 1e6:,.1f} MB; "
+        f"{', '.join(kept) if kept else 'no products'}; refs:{captions.digest}"
+    )

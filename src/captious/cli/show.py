@@ -1,0 +1,46 @@
+"""``captious show``: saved scores as a table, without scoring again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from captious.cli import options
+from captious.cli.output import write_json
+from captious.cli.score import print_signatures, write_per_image
+from captious.cli.score import show as show_table
+
+SavedScores = Annotated[list[Path], typer.Argument(metavar="FILE.scores…", help="Saved scores, one file per system.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("show")(show)
+
+
+def show(
+    files: SavedScores,
+    metrics: Annotated[str | None, typer.Option("--metrics", "-m", help="Only these, separated by commas.")] = None,
+    ci: options.Confidence = False,
+    signature: options.WithSignatures = False,
+    json: options.JsonOut = None,
+    per_image: Annotated[
+        Path | None, typer.Option("--per-image", metavar="OUT.csv", help="Write the score of every image.")
+    ] = None,
+) -> None:
+    """Print scores that were saved by 'captious score -o' or 'captious diversity -o'."""
+    from captious.comparison import only, saved_names
+    from captious.scores import Scores
+
+    results = [Scores.load(path) for path in files]
+    if metrics is not None:
+        results = [only(found, saved_names(metrics, found)) for found in results]
+    if per_image is not None:
+        write_per_image(results, per_image)
+    if json is not None:
+        write_json({"systems": [found.to_json(per_image=True, ci=ci) for found in results]}, json)
+    if json != "-":
+        show_table(results, ci=ci)
+        if signature:
+            print_signatures(results, ci=ci)

@@ -1,0 +1,339 @@
+"""Is one system better than another? Paired tests of any number of systems on the same images, corrected for their number."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from captious import significance
+from captious.corpus import Corpus
+from captious.errors import InputError, did_you_mean, some
+from captious.io import CaptionWarning
+from captious.measures import registry
+from captious.measures.base import Measure
+from captious.measures.making import make_measures
+from captious.measures.registry import Wanted
+from captious.paired import PairedTests
+from captious.progress import track
+from captious.records import SUFFIX, ScoredCaptions
+from captious.scores import Score, Scores, json_number
+
+#: The chance of calling any difference real that is none, over all comparisons of one call.
+ALPHA = 0.05
+
+System = Corpus | Scores | str | Path
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One metric on two systems over the same images."""
+
+    metric: str
+    a: float
+    b: float
+    #: B − A, with its confidence interval (of this difference alone, not corrected for others).
+    difference: float
+    interval: tuple[float, float]
+    #: Two-sided p-values of the paired bootstrap and of approximate randomisation.
+    p_bootstrap: float
+    p_randomisation: float
+    higher_is_better: bool
+    signature: str
+    system_a: str = "A"
+    system_b: str = "B"
+    #: The p-value of approximate randomisation, corrected by Holm's method over all comparisons made together.
+    p_corrected: float = float("nan")
+    #: How many comparisons those were.
+    family: int = 1
+    alpha: float = ALPHA
+
+    @property
+    def better(self) -> str:
+        """Which system has the better value, by however little: "A", "B" or "neither"."""
+        if self.difference == 0 or np.isnan(self.difference):
+            return "neither"
+        return "B" if (self.difference > 0) == self.higher_is_better else "A"
+
+    @property
+    def significant(self) -> bool:
+        """Whether the corrected p-value is at most α."""
+        return self.p_corrected <= self.alpha
+
+    @property
+    def ahead(self) -> str | None:
+        """The name of the system that is better, where the difference is significant."""
+        if not self.significant:
+            return None
+        return {"A": self.system_a, "B": self.system_b}.get(self.better)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "metric": self.metric,
+            "system_a": self.system_a,
+            "system_b": self.system_b,
+            "a": json_number(self.a),
+            "b": json_number(self.b),
+            "difference": json_number(self.difference),
+            "interval": [json_number(bound) for bound in self.interval],
+            "p_bootstrap": json_number(self.p_bootstrap),
+            "p_randomisation": json_number(self.p_randomisation),
+            "p_corrected": json_number(self.p_corrected),
+            "better": self.better,
+            "ahead": self.ahead,
+            "signature": self.signature,
+        }
+
+
+class Comparisons(list[Comparison]):
+    """All comparisons of one call: metric by metric, every pair of systems (or every system with the baseline)."""
+
+    def __init__(self, rows: Iterable[Comparison], systems: Sequence[Scores], names: Sequence[str], alpha: float) -> None:
+        super().__init__(rows)
+        #: The scores that were compared, and the names that tell them apart.
+        self.scores = list(systems)
+        self.systems = list(names)
+        self.alpha = alpha
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics that all systems have."""
+        return list(dict.fromkeys(row.metric for row in self))
+
+    @property
+    def family(self) -> int:
+        """How many comparisons Holm's correction is over: those of all pairs and metrics that have a p-value."""
+        return self[0].family if self else 0
+
+    def beaten(self, metric: str, system: str) -> list[str]:
+        """The systems that one is significantly ahead of."""
+        rows = [row for row in self if row.metric == metric and row.ahead == system]
+        return [row.system_b if row.ahead == row.system_a else row.system_a for row in rows]
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description; with two systems also their names as ``a`` and ``b``."""
+        return {
+            "systems": self.systems,
+            **(dict(zip("ab", self.systems)) if len(self.systems) == 2 else {}),
+            "alpha": self.alpha,
+            "correction": "holm",
+            "family": self.family,
+            "metrics": [row.to_json() for row in self],
+        }
+
+
+def compare(
+    *systems: System | Wanted,
+    metrics: Wanted | None = None,
+    baseline: str | int | None = None,
+    alpha: float = ALPHA,
+    resamples: int = significance.RESAMPLES,
+    trials: int = significance.TRIALS,
+    seed: int = significance.SEED,
+    **options: Any,
+) -> Comparisons:
+    """Compare systems on the same images, metric by metric, with paired tests. Refuses unlike numbers.
+
+    Parameters
+    ----------
+    systems
+        Two or more: corpora, scores, or paths of saved scores (``NAME.scores``).
+    metrics
+        As for :func:`captious.score`; may also come last, after the systems. Without it "coco" for corpora, and all that
+        scores have in common. Options of metrics follow by name.
+    baseline
+        Compare each system with this one (its name, or its place from 0) rather than all pairs.
+    alpha
+        A system is ahead where the p-value of approximate randomisation, corrected by Holm's method over all pairs and metrics
+        of this call, is at most so large. Intervals have the level 1 − alpha.
+    resamples, trials, seed
+        Of the bootstrap, of the randomisation test, and of both.
+    """
+    given, wanted = _sorted_out(systems, metrics)
+    if len(given) < 2:
+        raise InputError(f"a comparison needs at least two systems, and {len(given)} was given")
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha lies between 0 and 1, not {alpha}")
+    scores = _scored(given, wanted, options)
+    names = distinct([found.system for found in scores])
+    shared = _in_common(scores, names)
+    pairs = _pairs(names, baseline)
+    rows = _compared(scores, names, shared, pairs, alpha, resamples, trials, seed)
+    smallest = 1 / (trials + 1)
+    if rows and rows[0].family * smallest > alpha:
+        warnings.warn(
+            CaptionWarning(
+                f"{trials:,} trials cannot give a p-value below {smallest:.2g}, too large for a family of {rows[0].family:,} at "
+                f"{alpha:g}: nothing can be significant; ask for more trials (--trials, trials=…), or compare less"
+            ),
+            stacklevel=2,
+        )
+    return Comparisons(rows, scores, names, alpha)
+
+
+def compare_scores(
+    a: Score,
+    b: Score,
+    *,
+    alpha: float = ALPHA,
+    resamples: int = significance.RESAMPLES,
+    trials: int = significance.TRIALS,
+    seed: int = significance.SEED,
+) -> Comparison:
+    """Compare two scores of one metric on the same images."""
+    _check(a, b, "A", "B")
+    scores = [Scores("A", [a]), Scores("B", [b])]
+    return _compared(scores, ["A", "B"], [a.name], [(0, 1)], alpha, resamples, trials, seed)[0]
+
+
+def _sorted_out(systems: Sequence[Any], metrics: Wanted | None) -> tuple[list[Corpus | Scores], Wanted | None]:
+    """Systems and metrics from the arguments that have no name."""
+    given = list(systems)
+    if given and metrics is None and not _is_system(given[-1]):
+        metrics = given.pop()
+    wrong = next((one for one in given if not _is_system(one)), None)
+    if wrong is not None:
+        raise InputError(f"systems are corpora, scores, or paths of saved scores (NAME{SUFFIX}), not {wrong!r}")
+    return [Scores.load(one) if isinstance(one, str | Path) else one for one in given], metrics
+
+
+def _is_system(one: Any) -> bool:
+    return isinstance(one, Corpus | Scores | Path) or (isinstance(one, str) and one.endswith(SUFFIX))
+
+
+def _scored(given: Sequence[Corpus | Scores], wanted: Wanted | None, options: dict[str, Any]) -> list[Scores]:
+    """The scores of all systems; corpora are scored by the metrics asked for, or by those of the scores beside them."""
+    known = [one for one in given if isinstance(one, Scores)]
+    if options and len(known) == len(given):
+        raise InputError(f"options of metrics ({some(options)}) are for captions; these scores were made already")
+    measures: list[Measure] = []
+    if len(known) < len(given):
+        names = [name for name in known[0] if all(name in other for other in known)] if known else "coco"
+        measures = make_measures(wanted if wanted is not None else names, options)
+    work = [(one, measure) for one in given if isinstance(one, Corpus) for measure in measures]
+    made: dict[int, list[Score]] = {}
+    for corpus, measure in track(work, "scoring"):
+        made.setdefault(id(corpus), []).append(Score.of(measure, corpus))
+    scores = [
+        one if isinstance(one, Scores) else Scores(one.name, made[id(one)], ScoredCaptions.of(one)) for one in given
+    ]
+    if wanted is None or not known:
+        return scores
+    chosen = [measure.name for measure in measures] or saved_names(wanted, known[0])
+    return [only(found, chosen) for found in scores]
+
+
+def saved_names(wanted: Wanted, scores: Scores) -> list[str]:
+    """Metrics by name, where there are only scores: those of the registry, or any that the scores have ("mean CIDEr-D")."""
+    names: list[str] = []
+    for part in registry.parts(wanted):
+        known = isinstance(part, str) and part in scores
+        found = [part] if known else registry.resolve(part)
+        names += [one.name if isinstance(one, Measure) else str(one) for one in found]
+    return names
+
+
+def only(scores: Scores, names: Sequence[str]) -> Scores:
+    """Some of the metrics of a system."""
+    missing = [name for name in names if name not in scores]
+    if missing:
+        raise InputError(f"{scores.system} has no {some(missing)}; it has {some(scores, 40)}")
+    return Scores(scores.system, [scores[name] for name in names], scores.captions)
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Names that tell systems apart: the second ``pred`` becomes ``pred (2)``."""
+    seen: dict[str, int] = {}
+    found: list[str] = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return found
+
+
+def _in_common(scores: Sequence[Scores], names: Sequence[str]) -> list[str]:
+    """Metrics that all systems have; they must have been made alike, of the same images."""
+    first = scores[0]
+    shared = [name for name in first if all(name in other for other in scores)]
+    if not shared:
+        listed = "; ".join(f"{name}: {some(found)}" for name, found in zip(names, scores))
+        raise InputError(f"the systems have no metric in common ({listed})")
+    every = dict.fromkeys(name for found in scores for name in found)
+    left_out = [name for name in every if name not in shared]
+    if left_out:
+        warnings.warn(CaptionWarning(f"left out {some(left_out)}: not all systems have them"), stacklevel=4)
+    for metric in shared:
+        for other, name in zip(scores[1:], names[1:]):
+            _check(first[metric], other[metric], names[0], name)
+    return shared
+
+
+def _check(a: Score, b: Score, name_a: str, name_b: str) -> None:
+    if a.signature != b.signature:
+        apart = "; ".join(f"{field}: {here} / {there}" for field, here, there in a.signature.difference(b.signature))
+        raise InputError(f"{a.name}: {name_a} and {name_b} cannot be compared, they were made differently ({apart})")
+    if a.ids != b.ids and set(a.ids) != set(b.ids):
+        apart = some(sorted(set(a.ids) ^ set(b.ids)))
+        raise InputError(
+            f"{a.name}: {name_a} was scored on {len(a.ids):,} images and {name_b} on {len(b.ids):,}; they must be the same "
+            f"(in one of them only: {apart})"
+        )
+
+
+def _pairs(names: Sequence[str], baseline: str | int | None) -> list[tuple[int, int]]:
+    if baseline is None:
+        return list(itertools.combinations(range(len(names)), 2))
+    if isinstance(baseline, str):
+        if baseline not in names:
+            raise InputError(f"the baseline '{baseline}' is not among the systems{did_you_mean(baseline, names)} ({some(names, 20)})")
+        baseline = list(names).index(baseline)
+    if not 0 <= baseline < len(names):
+        raise InputError(f"the baseline is system {baseline}, and there are {len(names)}, from 0")
+    return [(baseline, other) for other in range(len(names)) if other != baseline]
+
+
+def _compared(
+    scores: Sequence[Scores], names: Sequence[str], metrics: Sequence[str], pairs: Sequence[tuple[int, int]],
+    alpha: float, resamples: int, trials: int, seed: int,
+) -> list[Comparison]:  # fmt: skip
+    """All pairs by all metrics."""
+    tables = PairedTests(scores, metrics)
+    resampled = tables.resampled(resamples, seed)
+    p_randomisation = tables.randomised(pairs, trials, seed)
+    keys = [(metric, a, b) for metric in metrics for a, b in pairs]
+    corrected = significance.holm([p_randomisation[key] for key in keys])
+    family = max(1, sum(p == p for p in corrected))
+    rows = []
+    for (metric, a, b), p in zip(keys, corrected):
+        first, second = scores[a][metric], scores[b][metric]
+        difference = second.value - first.value
+        apart = resampled[metric, b] - resampled[metric, a]
+        low, high, p_bootstrap = significance.of_differences(apart, difference, 1 - alpha)
+        rows.append(
+            Comparison(
+                metric=first.name,
+                a=first.value,
+                b=second.value,
+                difference=difference,
+                interval=(low, high),
+                p_bootstrap=p_bootstrap,
+                p_randomisation=p_randomisation[metric, a, b],
+                higher_is_better=first.measure.higher_is_better,
+                signature=(
+                    f"{first.signature}|paired-bootstrap:{resamples}|randomisation:{trials}|seed:{seed}"
+                    f"|holm:{family}|alpha:{alpha:g}"
+                ),
+                system_a=names[a],
+                system_b=names[b],
+                p_corrected=p,
+                family=family,
+                alpha=alpha,
+            )
+        )
+    return rows

@@ -1,0 +1,146 @@
+"""Captions as numbers: tokenised once, words and n-grams numbered, frozen from then on.
+
+References are encoded by themselves. Candidates are encoded *over* their references: words and n-grams that the
+references have keep their numbers, new ones are numbered from where the references end. The references are never
+touched, so any number of systems, threads and training steps can share them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.memo import Arrays, Memo, Product
+from captious.ragged import IntArray, offsets_of
+from captious.text import tokenizers
+from captious.text.ngrams import NgramIndex, NgramTable, is_exact, ngram_positions, pack, tabulate
+from captious.text.vocabulary import Vocabulary
+
+S = TypeVar("S", bound=np.generic)
+
+
+class Numbered(NamedTuple):
+    """The n-grams of captions for one n: the table, how many numbers there are, and the index they came from."""
+
+    table: NgramTable
+    #: One more than the largest number in use, those of the captions below included.
+    size: int
+    #: Finds the number of an n-gram. Single words need none, and captions over others keep none.
+    finder: NgramIndex | None
+
+
+def _pack_numbered(numbered: Numbered) -> Arrays:
+    table, size, index = numbered
+    arrays: dict[str, NDArray[Any]] = {"number": table.number, "count": table.count, "offsets": table.offsets, "totals": table.totals}
+    head = [size, 0, 0, 0]
+    if index is not None:
+        arrays |= {"slots": index.slots, "numbers": index.numbers}
+        head = [size, index.n, int(index.exact), index.size]
+    return {**arrays, "head": np.array(head, np.int64)}
+
+
+def _unpack_numbered(arrays: Arrays) -> Numbered:
+    size, n, exact, known = (int(value) for value in arrays["head"])
+    table = NgramTable(*(arrays[name] for name in ("number", "count", "offsets", "totals")))
+    index = NgramIndex.restore(n, bool(exact), known, arrays["slots"], arrays["numbers"]) if n else None
+    return Numbered(table, size, index)
+
+
+NUMBERED = Product("n-grams", _pack_numbered, _unpack_numbered)
+
+
+class Encoding:
+    """Captions in a row, as tokens: caption i is ``tokens[offsets[i]:offsets[i + 1]]``. Nothing in it changes."""
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        tokens: NDArray[np.int32],
+        offsets: IntArray,
+        vocabulary: Vocabulary,
+        tokenizer: str,
+        base: Encoding | None = None,
+        memo: Memo | None = None,
+    ) -> None:
+        self.texts = texts
+        self.tokens = tokens
+        self.offsets = offsets
+        self.vocabulary = vocabulary
+        self.tokenizer = tokenizer
+        self.base = base
+        self.memo = memo if memo is not None else Memo()
+        vocabulary.freeze()
+
+    @classmethod
+    def of(cls, texts: Sequence[str], tokenizer: str = "ptb", base: Encoding | None = None) -> Encoding:
+        """Tokenise and number."""
+        words, counts = tokenizers.get(tokenizer)(texts)
+        vocabulary = Vocabulary(base=base.vocabulary if base is not None else None)
+        tokens = vocabulary.encode(words)
+        return cls(texts, tokens, offsets_of(counts), vocabulary, tokenizer, base)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def numbered(self, n: int) -> Numbered:
+        """The n-grams of all captions."""
+        return self.memo.product(NUMBERED, (str(n),), lambda: self._number(n))
+
+    def _number(self, n: int) -> Numbered:
+        numbers, starts, size, index = self._numbers(n)
+        return Numbered(tabulate(numbers, starts), size, index)
+
+    def _numbers(self, n: int) -> tuple[NDArray[np.int32], IntArray, int, NgramIndex | None]:
+        """The number of every n-gram where it stands, where each caption's run of them starts, how many numbers there
+        are, and the index. The same every time."""
+        positions, starts = ngram_positions(self.offsets, n)
+        size = len(self.vocabulary)
+        if n == 1:
+            # A word's number is its own.
+            return self.tokens[positions], starts, size, None
+        exact = is_exact(n, size)
+        keys = pack(self.tokens, n, size)[positions]
+        own = NgramIndex(n, exact)
+        if self.base is None:
+            numbers = own.encode(keys)
+            return numbers, starts, own.size, own
+        below = self.base.numbered(n)
+        numbers = np.full(len(keys), -1, dtype=np.int32)
+        if below.finder is not None and below.finder.size:
+            # Only n-grams of words that the base knows can be in its index.
+            known = self.tokens < len(self.base.vocabulary)
+            inside = np.all([known[positions + k] for k in range(n)], axis=0)
+            # The base packed its n-grams as its own vocabulary allowed.
+            theirs = keys if below.finder.exact == exact else pack(self.tokens, n, len(self.base.vocabulary))[positions]
+            numbers[inside] = below.finder.find(theirs[inside])
+        new = numbers < 0
+        numbers[new] = below.size + own.encode(keys[new])
+        return numbers, starts, below.size + own.size, None
+
+    def first_positions(self, n: int) -> tuple[NDArray[np.int32], IntArray]:
+        """The numbers of the n-grams that the captions have, ascending, and a place among the tokens where each stands."""
+        numbers = self._numbers(n)[0]
+        distinct, first = np.unique(numbers, return_index=True)
+        return distinct, ngram_positions(self.offsets, n)[0][first]
+
+    def per_word(self, key: Hashable, look_up: Callable[[list[str]], NDArray[S]]) -> NDArray[S]:
+        """An array with a row for each word of the vocabulary; what the base's words have is looked up once for all."""
+
+        def make() -> NDArray[S]:
+            if self.base is None:
+                return look_up(self.vocabulary.words)
+            below = self.base.per_word(key, look_up)
+            return np.concatenate([below, look_up(self.vocabulary.new)]) if self.vocabulary.new else below
+
+        return self.memo.get(("per word", key), make)
+
+    @cached_property
+    def words(self) -> NDArray[np.object_]:
+        """The words by number, as an array to pick from."""
+        listed = np.empty(len(self.vocabulary), dtype=object)
+        listed[:] = self.vocabulary.words
+        return listed

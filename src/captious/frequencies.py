@@ -1,0 +1,196 @@
+"""Document frequencies: in how many images' references an n-gram occurs. CIDEr weighs n-grams by them."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious import digest
+from captious.corpus import Captions
+from captious.encoding import Encoding
+from captious.errors import InputError
+from captious.kernels import kernel
+from captious.memo import Memo, Product
+from captious.text.ngrams import pack
+from captious.text.vocabulary import Vocabulary
+
+MAX_N = 4
+
+
+@kernel
+def _count_images(number, offsets, image_of, last, out):  # type: ignore[no-untyped-def]
+    """Count each n-gram once per image; captions come image by image, so the last image seen is enough to know."""
+    for i in range(offsets.shape[0] - 1):
+        image = image_of[i]
+        for j in range(offsets[i], offsets[i + 1]):
+            if last[number[j]] != image:
+                last[number[j]] = image
+                out[number[j]] += 1
+
+
+class DocumentFrequencies(ABC):
+    """Where CIDEr's weights come from: the references of the run, or a table made from another corpus."""
+
+    #: What signatures call it.
+    label: str
+    #: Number of images counted.
+    images: int
+
+    @abstractmethod
+    def counts(self, captions: Captions, n: int) -> NDArray[np.int64]:
+        """Images for each row of ``captions.ngrams(n)``; 0 for n-grams never seen."""
+
+    @property
+    @abstractmethod
+    def digest(self) -> str:
+        """Names the content."""
+
+    def check_tokenizer(self, tokenizer: str) -> None:  # noqa: B027 - counts of the run's own captions always fit
+        """Refuse captions that were tokenised in another way than those that were counted."""
+
+
+#: Images per n-gram number, of the captions of all images.
+_COUNTS: Product[NDArray[np.int64]] = Product(
+    "document frequencies", lambda counts: {"counts": counts}, lambda arrays: arrays["counts"].astype(np.int64, copy=False)
+)
+
+
+class ReferenceFrequencies(DocumentFrequencies):
+    """Counts over the references of the run (or over other captions that number their n-grams together)."""
+
+    def __init__(self, references: Captions, label: str = "references") -> None:
+        self.references = references
+        self.label = label
+        self.images = references.n_images
+
+    @property
+    def digest(self) -> str:
+        return self.references.digest
+
+    def counts(self, captions: Captions, n: int) -> NDArray[np.int64]:
+        own = self.references.product(_COUNTS, (str(n),), lambda: self._count(n))
+        number = captions.ngrams(n).number
+        # New n-grams have numbers beyond those of the references.
+        return np.where(number < len(own), own[np.minimum(number, len(own) - 1)], 0) if len(own) else np.zeros_like(number)
+
+    def _count(self, n: int) -> NDArray[np.int64]:
+        table = self.references.ngrams(n)
+        size = self.references.encoding.numbered(n).size
+        counts = np.zeros(size, dtype=np.int64)
+        _count_images.pick(len(table.number) * 3)(
+            table.number, table.offsets, self.references.image_of, np.full(size, -1, dtype=np.int64), counts
+        )
+        return counts
+
+
+class FrequencyTable(DocumentFrequencies):
+    """Counts that were made once and kept: columns of word numbers and a count for each n-gram."""
+
+    label: ClassVar[str] = "table"  # type: ignore[misc]
+
+    def __init__(
+        self, words: Sequence[str], grams: Mapping[int, NDArray[np.int32]], counts: Mapping[int, NDArray[np.int64]],
+        images: int, tokenizer: str = "ptb",
+    ) -> None:  # fmt: skip
+        largest = max((int(column.max(initial=0)) for column in counts.values()), default=0)
+        if images < max(1, largest):
+            raise InputError(f"a table of {images} images cannot count an n-gram in {largest} of them")
+        self.vocabulary = Vocabulary(words)
+        self.vocabulary.freeze()
+        self.grams = dict(grams)
+        self.table = dict(counts)
+        self.images = images
+        self.tokenizer = tokenizer
+        self._memo = Memo()
+
+    @classmethod
+    def build(cls, references: Captions, max_n: int = MAX_N) -> FrequencyTable:
+        """Count the n-grams of reference captions."""
+        source = ReferenceFrequencies(references)
+        tokens = references.encoding.tokens
+        grams, counts = {}, {}
+        for n in range(1, max_n + 1):
+            known, position = references.encoding.first_positions(n)
+            present, rows = np.unique(references.ngrams(n).number, return_index=True)
+            where = position[np.searchsorted(known, present)]
+            grams[n] = np.stack([tokens[where + k] for k in range(n)], axis=1).astype(np.int32)
+            counts[n] = source.counts(references, n)[rows]
+        return cls(references.vocabulary.words, grams, counts, references.n_images, references.tokenizer)
+
+    @classmethod
+    def from_counts(
+        cls, counts: Iterable[tuple[Sequence[str], float]], images: int, tokenizer: str = "ptb"
+    ) -> FrequencyTable:
+        """A table from (n-gram as words, number of images) pairs."""
+        vocabulary = Vocabulary()
+        rows: dict[int, list[Sequence[str]]] = {}
+        numbers: dict[int, list[float]] = {}
+        for gram, count in counts:
+            rows.setdefault(len(gram), []).append(gram)
+            numbers.setdefault(len(gram), []).append(count)
+        if not rows:
+            raise InputError("the table of document frequencies is empty")
+        grams = {
+            n: vocabulary.encode([word for gram in listed for word in gram]).reshape(-1, n)
+            for n, listed in rows.items()
+        }
+        whole = {n: np.rint(np.asarray(column)).astype(np.int64) for n, column in numbers.items()}
+        return cls(vocabulary.words, grams, whole, images, tokenizer)
+
+    def counts(self, captions: Captions, n: int) -> NDArray[np.int64]:
+        number = captions.ngrams(n).number
+        known, counts = captions.encoding.memo.get(("df table", self, n), lambda: self._look_up(captions.encoding, n))
+        return counts[np.searchsorted(known, number)] if len(known) else np.zeros(len(number), dtype=np.int64)
+
+    def check_tokenizer(self, tokenizer: str) -> None:
+        # Captions that come tokenised ("none") may have been tokenised by anything.
+        if tokenizer != self.tokenizer and "none" not in (tokenizer, self.tokenizer):
+            raise InputError(
+                f"the table of document frequencies was made with the tokenizer '{self.tokenizer}' and the captions are "
+                f"tokenised with '{tokenizer}'; make a table with 'captious df build REFS -o FILE --tokenizer {tokenizer}'"
+            )
+
+    def _sorted(self, n: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        def sort() -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+            keys = pack(self.grams[n].ravel().astype(np.int32), n, len(self.vocabulary))[::n]
+            order = np.argsort(keys)
+            return keys[order], self.table[n][order]
+
+        return self._memo.get(("sorted", n), sort)
+
+    def _look_up(self, encoding: Encoding, n: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The numbers of an encoding's n-grams, ascending, and their counts here."""
+        numbers, position = encoding.first_positions(n)
+        if n not in self.table or not len(self.table[n]) or not len(numbers):
+            return numbers, np.zeros(len(numbers), dtype=np.int64)
+        keys, counts = self._sorted(n)
+        tokens = encoding.per_word(self, self.vocabulary.find)[encoding.tokens]
+        wanted = pack(tokens, n, len(self.vocabulary))[position]
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        # A word the table does not know makes the n-gram unknown, whatever its key.
+        known = np.all(np.stack([tokens[position + k] for k in range(n)]) >= 0, axis=0)
+        return numbers, np.where(known & (keys[place] == wanted), counts[place], 0)
+
+    @cached_property
+    def digest(self) -> str:
+        """Names the n-grams with their counts, whatever the order of words and rows."""
+        names = np.array([_hash(word) for word in self.vocabulary.words], dtype=np.uint64)
+        total = np.uint64(0)
+        with np.errstate(over="ignore"):
+            for n in sorted(self.table):
+                keys = np.full(len(self.table[n]), n, dtype=np.uint64)
+                for column in [*(names[self.grams[n][:, k]] for k in range(n)), self.table[n].astype(np.uint64)]:
+                    keys = (keys ^ column) * np.uint64(0x9E3779B97F4A7C15)
+                    keys ^= keys >> np.uint64(29)
+                total += keys.sum(dtype=np.uint64)
+        return digest.of_lines([f"{int(total):016x}", str(self.images), self.tokenizer])
+
+
+def _hash(word: str) -> int:
+    return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")

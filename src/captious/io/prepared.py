@@ -1,0 +1,123 @@
+"""Prepared references in a file: the captions, their encoding, and what measures derived from them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.corpus import Captions
+from captious.encoding import Encoding
+from captious.io import container
+from captious.io.captions import CaptionFile
+from captious.memo import Arrays, Memo, ProductKey
+from captious.ragged import IntArray
+from captious.text.vocabulary import Vocabulary
+
+KIND = "prepared references"
+VERSION = 1
+_HOW = "'captious prepare REFS -o FILE' makes one"
+
+
+def save(path: str | Path, captions: Captions, name: str) -> None:
+    """Write encoded references with all products they have."""
+    if captions.rows is not None or captions.encoding.base is not None:
+        raise ValueError("only captions that were encoded by themselves can be kept")
+    encoding = captions.encoding
+    arrays: dict[str, NDArray[Any]] = {
+        **container.text_arrays("ids", captions.ids),
+        **container.text_arrays("texts", encoding.texts),
+        **container.text_arrays("words", encoding.vocabulary.words),
+        "image_offsets": captions.image_offsets,
+        "tokens": encoding.tokens,
+        "token_offsets": encoding.offsets,
+    }
+    listed: list[dict[str, Any]] = []
+    for owner, memo in (("encoding", encoding.memo), ("captions", captions.memo)):
+        for key, parts in memo.products():
+            names = {}
+            for part, values in parts.items():
+                names[part] = f"product {len(listed)}/{part}"
+                arrays[names[part]] = values
+            listed.append({"of": owner, "key": list(key), "arrays": names})
+    meta = {
+        "name": name, "tokenizer": encoding.tokenizer, "digest": captions.digest, "products": listed,
+    }  # fmt: skip
+    container.write(path, KIND, VERSION, meta, arrays)
+
+
+def is_prepared(path: str | Path) -> bool:
+    """Whether a file may be one of prepared references."""
+    return container.is_container(path)
+
+
+def open_captions(path: str | Path) -> tuple[Captions, str]:
+    """The captions, mapped from the file, and the name of what they were made from."""
+    opened = container.read(path, KIND, VERSION, _HOW)
+    meta, arrays = opened.meta, opened.arrays
+    memos: dict[str, dict[ProductKey, Arrays]] = {"encoding": {}, "captions": {}}
+    for row in meta["products"]:
+        memos[row["of"]][tuple(row["key"])] = _Parts(arrays, row["arrays"])
+    encoding = Encoding(
+        opened.texts("texts"),
+        arrays["tokens"],
+        arrays["token_offsets"],
+        Vocabulary(opened.texts("words")),
+        meta["tokenizer"],
+        memo=Memo(memos["encoding"]),
+    )
+    ids = list(opened.texts("ids"))
+    captions = Captions(ids, arrays["image_offsets"], encoding, memo=Memo(memos["captions"]), digest=meta["digest"])
+    return captions, meta["name"]
+
+
+def caption_file(captions: Captions, name: str, path: Path | None) -> CaptionFile:
+    """Encoded references as a reader of captions gives them."""
+    groups = Grouped(captions.texts, captions.image_offsets)
+    return CaptionFile(name, list(captions.ids), groups, KIND, several=True, role="references", path=path)
+
+
+class _Parts(Mapping[str, NDArray[Any]]):
+    """The arrays of one product; they are read when it is unpacked."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], names: Mapping[str, str]) -> None:
+        self._arrays, self._names = arrays, names
+
+    def __getitem__(self, part: str) -> NDArray[Any]:
+        return self._arrays[self._names[part]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class Grouped(Sequence[Sequence[str]]):
+    """Texts in groups, one for each image."""
+
+    def __init__(self, texts: Sequence[str], offsets: IntArray) -> None:
+        self._texts, self._offsets = texts, np.asarray(offsets)
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    @overload
+    def __getitem__(self, i: int) -> Sequence[str]: ...
+    @overload
+    def __getitem__(self, i: slice) -> Sequence[Sequence[str]]: ...
+    def __getitem__(self, i: int | slice) -> Sequence[str] | Sequence[Sequence[str]]:
+        if isinstance(i, slice):
+            return [self[k] for k in range(*i.indices(len(self)))]
+        if not -len(self) <= i < len(self):
+            raise IndexError(i)
+        i %= len(self)
+        return self._texts[int(self._offsets[i]) : int(self._offsets[i + 1])]
+
+    def __iter__(self) -> Iterator[Sequence[str]]:
+        texts, bounds = list(self._texts), self._offsets.tolist()
+        return (texts[a:b] for a, b in itertools.pairwise(bounds))

@@ -1,0 +1,75 @@
+"""Which parser reads the captions. Measures, commands and signatures know parsers through this."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Protocol
+
+from captious.corpus import Captions
+from captious.errors import InputError, did_you_mean
+from captious.language.model import SHIPPED, shipped_model
+from captious.language.parse_types import Parse
+from captious.language.parser import ParsedBatch, parse_batch
+
+#: Parsers by name.
+NAMES = ("small",)
+
+
+class Parser(Protocol):
+    """A parser with a name and a digest for signatures; what it gives depends on the captions alone."""
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def digest(self) -> str:
+        """Names its weights or its grammar."""
+        ...
+
+    def parse_batch(self, captions: Sequence[Sequence[str]], *, jobs: int = 1) -> ParsedBatch:
+        """Parse tokenised captions."""
+        ...
+
+
+class SmallParser:
+    """The shipped model: small, quick, nearly always of CoreNLP's opinion."""
+
+    label = "captious"
+
+    @cached_property
+    def digest(self) -> str:
+        """Other weights find other trees."""
+        return hashlib.sha256(SHIPPED.read_bytes()).hexdigest()[:8]
+
+    def parse_batch(self, captions: Sequence[Sequence[str]], *, jobs: int = 1) -> ParsedBatch:
+        return parse_batch(captions, jobs=jobs, model=shipped_model())
+
+
+_SMALL = SmallParser()
+
+
+def parses_of(captions: Captions, parser: Parser | str | None = None, *, jobs: int = 1) -> list[Parse]:
+    """The parses of captions, as they were tokenised; distinct captions are parsed once, and kept."""
+    chosen = get(parser)
+
+    def make() -> list[Parse]:
+        first, inverse = captions.unique
+        distinct = chosen.parse_batch([captions.words(i) for i in first.tolist()], jobs=jobs).parses()
+        return [distinct[i] for i in inverse.tolist()]
+
+    return captions.cached(("parses", chosen.label, chosen.digest), make)
+
+
+def get(parser: Parser | str | None = None) -> Parser:
+    """A parser by name; the small one unless told."""
+    if parser is None:
+        return _SMALL
+    if not isinstance(parser, str):
+        if not all(hasattr(parser, name) for name in ("label", "digest", "parse_batch")):
+            raise InputError("a parser has a label and a digest, for signatures, and a method parse_batch; or give its name")
+        return parser
+    if parser.casefold() == "small":
+        return _SMALL
+    raise InputError(f"unknown parser '{parser}'{did_you_mean(parser, NAMES)} (there are {', '.join(NAMES)})")

@@ -1,0 +1,162 @@
+"""More captions to train on: which to have labelled by the reference parser, and its labels as a file for training.
+
+    python -m captious.language.training.labels choose --parses captions.jsonl.gz --captions flickr30k.json nocaps.json --output more.txt
+    java -cp 'lib/*' edu.stanford.nlp.parser.lexparser.LexicalizedParser -tokenized -sentences newline \\
+        -outputFormat wordsAndTags,typedDependencies -outputFormatOptions basicDependencies,includePunctuationDependencies \\
+        edu/stanford/nlp/models/lexparser/englishPCFG.ser.gz more.txt > more.out
+    python -m captious.language.training.labels convert --parsed more.out --output more.jsonl
+
+Chosen are captions that are not among the parsed ones and do not belong to the development or test part, in the form the COCO
+pipeline gives to SPICE: PTB tokens in lower case, without punctuation (with `--raw`, as they are written). In place of `choose`,
+`recombine` makes new captions of the parts of parsed ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from captious.cache import atomic_write
+from captious.errors import InputError, one_message
+from captious.io import read
+from captious.language.parse_types import Sentence
+from captious.language.sentences import split
+from captious.language.training.treebank import part_of, read_parses
+from captious.text.ptb import tokenize
+
+LONGEST = 32  # words; the reference parser takes cubic time
+LONGEST_PHRASE = 8
+PATIENCE = 1000  # attempts in a row that give nothing new
+
+
+def choose(captions: Sequence[str], parsed: Iterable[str], raw: bool = False) -> Iterator[str]:
+    """Distinct sentences to have labelled, in their order; `raw` ones keep case and punctuation."""
+    done = set(parsed)
+    for text in captions:
+        tokens = tokenize(text, keep_punctuation=raw, lowercase=not raw)
+        for sentence in split(tokens) if raw else [tokens]:
+            line = " ".join(sentence)
+            # What belongs to development or test must not come in by this door.
+            if 0 < len(sentence) <= LONGEST and line not in done and part_of(line) == part_of(text) == "train":
+                done.add(line)
+                yield line
+
+
+def phrases(sentence: Sentence) -> Iterator[tuple[tuple[str, ...], int, int]]:
+    """(kind, start, end) of the words' subtrees that are not too long: phrases of one kind can change places."""
+    heads = sentence.heads
+    first, last = list(range(len(heads))), list(range(len(heads)))
+    for i in range(len(heads)):
+        above, steps = heads[i], 0
+        while above and steps < len(heads):
+            first[above - 1], last[above - 1] = min(first[above - 1], i), max(last[above - 1], i)
+            above, steps = heads[above - 1], steps + 1
+    for i in range(len(heads)):
+        if heads[i] and last[i] - first[i] < LONGEST_PHRASE:
+            yield (sentence.relations[i], sentence.tags[i], sentence.tags[first[i]]), first[i], last[i] + 1
+
+
+def recombine(sentences: Sequence[Sentence], seed: int = 13) -> Iterator[str]:
+    """New captions, known ones with one to three phrases taken from others, until hardly any new ones turn up."""
+    rng = random.Random(seed)
+    store: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for s in sentences:
+        for kind, start, end in phrases(s):
+            store.setdefault(kind, []).append(tuple(s.forms[start:end]))
+    given = {" ".join(s.forms) for s in sentences}
+    failures = 0
+    while sentences and failures < PATIENCE:
+        base = rng.choice(sentences)
+        places = list(phrases(base))
+        words, rest = list(base.forms), len(base.forms)
+        # From the end, so that the places of the others stay; of overlapping phrases only the last is exchanged.
+        for kind, start, end in sorted(rng.sample(places, min(len(places), rng.randint(1, 3))), key=lambda place: -place[1]):
+            if end <= rest:
+                words[start:end] = rng.choice(store[kind])
+                rest = start
+        text = " ".join(words)
+        failures += 1
+        if len(words) <= LONGEST and text not in given and part_of(text) == "train":
+            failures = 0
+            given.add(text)
+            yield text
+
+
+_NO_PARSE = "(())"
+_DEPENDENCY = re.compile(r"(\S+)\(.*-(\d+)'*, .*-(\d+)'*\)")
+
+
+def convert(path: Path) -> Iterator[dict[str, Any]]:
+    """Rows as `treebank.read_parses` reads them, from the output of CoreNLP's LexicalizedParser.
+
+    What has no whole tree is left out: captions that it could not parse, and the last one where it was stopped.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; expected the output of CoreNLP's LexicalizedParser")
+    with path.open(encoding="utf-8") as lines:
+        row: dict[str, Any] | None = None
+        for number, line in enumerate(lines, start=1):
+            line = line.rstrip("\n")
+            edge = _DEPENDENCY.fullmatch(line)
+            if not line or line == _NO_PARSE:
+                continue
+            if edge and row is not None:
+                row["sentences"][0]["basic"].append([int(edge[2]), int(edge[3]), edge[1]])
+                continue
+            if row is not None and _whole(row):
+                yield row
+            pairs = [token.rsplit("/", 1) for token in line.split(" ")]
+            if any(len(pair) != 2 for pair in pairs):
+                raise InputError(f"{path}, line {number}: not the parser's output (wordsAndTags,typedDependencies): {line[:80]!r}")
+            forms = [form for form, _ in pairs]
+            sentence: dict[str, Any] = {"form": forms, "tag": [tag for _, tag in pairs], "basic": []}
+            row = {"text": " ".join(forms), "source": "more", "sentences": [sentence]}
+        if row is not None and _whole(row):
+            yield row
+
+
+def _whole(row: dict[str, Any]) -> bool:
+    [sentence] = row["sentences"]
+    return sorted(dependent for _, dependent, _ in sentence["basic"]) == list(range(1, len(sentence["form"]) + 1))
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m captious.language.training.labels", description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    make = commands.add_parser("choose", help="write captions to be labelled")
+    make.add_argument("--parses", required=True, type=Path, help="captions parsed by the reference parser already")
+    make.add_argument("--captions", required=True, type=Path, nargs="+", help="caption files of any kind that captious reads")
+    make.add_argument("--raw", action="store_true", help="keep case and punctuation")
+    make.add_argument("--output", required=True, type=Path)
+    mix = commands.add_parser("recombine", help="write new captions made of parts of parsed ones")
+    mix.add_argument("--parses", required=True, type=Path, nargs="+")
+    mix.add_argument("--count", type=int, default=100_000)
+    mix.add_argument("--output", required=True, type=Path)
+    back = commands.add_parser("convert", help="turn the labels into a file for training")
+    back.add_argument("--parsed", required=True, type=Path, nargs="+")
+    back.add_argument("--output", required=True, type=Path)
+    options = parser.parse_args(argv)
+    with atomic_write(options.output) as temporary, temporary.open("w", encoding="utf-8") as out:
+        if options.command == "choose":
+            texts = [text for path in options.captions for group in read(path, "references").captions for text in group]
+            for text in choose(texts, (c.text for c in read_parses(options.parses)), options.raw):
+                out.write(text + "\n")
+        elif options.command == "recombine":
+            known = [s for path in options.parses for c in read_parses(path) if c.part == "train" for s in c.sentences if s.forms]
+            for text in itertools.islice(recombine(known), options.count):
+                out.write(text + "\n")
+        else:
+            for path in options.parsed:
+                for row in convert(path):
+                    out.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    with one_message():
+        main()

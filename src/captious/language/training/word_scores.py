@@ -1,0 +1,88 @@
+"""The reference parser's scores of words, which make the classes of words; for training only.
+
+    python -m captious.language.training.word_scores words.txt [list.txt …]         words to ask for besides the lexicon's own
+    java -cp 'lib/*' tools/WordScores.java words.txt scores.tsv.gz         with CoreNLP 3.6.0 and its models in lib/
+
+The second command's output is what ``python -m captious.language.training.train --scores`` reads. Lists of English words, the longer the
+better, let it find British spellings, which the reference parser changes to American ones before it looks them up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import itertools
+import string
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.cache import atomic_write
+from captious.errors import InputError, one_message
+from captious.language.classes import WordClasses, spelling
+
+
+def invented() -> list[str]:
+    """Words that nobody has seen, of every way of writing."""
+    ends = string.ascii_lowercase + "ñ.'/-"
+    stems = ("xqzv", "Xqzv", "XQZV", "xq-zv", "Xq-zv", "XQ-ZV")
+    words = [stem + (end.upper() if stem.isupper() else end) for stem, end in itertools.product(stems, ends)]
+    words += ["xqj", "Xqj", "XQJ", "x-q", "X-q", "X-Q", "xq9zv", "Xq9zv", "XQ9ZV", "xq-9z", "Xq-9z", "XQ-9Z", "9-8-7777777"]
+    return [*words, "98769876987", "98769.8769", "~", "~~~~~~~", "~-~~~~", "ßßß-ßß", "中文字", "中文字中文字"]
+
+
+def read_scores(path: str | Path) -> tuple[WordClasses, NDArray[np.float32]]:
+    """Classes, and for each the scores of all tags: log-probabilities, 0 for the best tag; NaN where there is none."""
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; expected the output of tools/WordScores.java")
+    rows: list[NDArray[np.float32]] = []
+    words: dict[str, int] = {}
+    spellings: dict[str, int] = {}
+    tags: list[str] = []
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            kind, *columns = line.rstrip("\n").split("\t")
+            try:
+                if kind == "tags":
+                    tags = columns
+                elif kind == "class":
+                    row: NDArray[np.float32] = np.full(len(tags), np.nan, np.float32)
+                    for column in columns:
+                        tag, score = column.split(":")
+                        row[int(tag)] = float(score)
+                    rows.append(row - np.nanmax(row) if columns else row)
+                else:
+                    word, known, found = columns
+                    if not 0 <= int(found) < len(rows):
+                        raise ValueError(f"class {found}, but there are {len(rows)} so far")
+                    if known == "1":
+                        words[word] = int(found)
+                    else:
+                        spellings.setdefault(spelling(word), int(found))
+            except (ValueError, IndexError) as error:
+                raise InputError(f"{path}, line {number}: not the output of tools/WordScores.java ({error})") from error
+    if not words or not spellings:
+        raise InputError(f"{path}: no words with scores; expected the output of tools/WordScores.java")
+    return WordClasses(words, spellings, spellings.get("lq", next(iter(spellings.values())))), np.stack(rows)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m captious.language.training.word_scores", description=__doc__.splitlines()[0])
+    parser.add_argument("output", type=Path, help="the words to give to tools/WordScores.java")
+    parser.add_argument("lists", type=Path, nargs="*", help="words to ask for, too, separated by white space")
+    options = parser.parse_args(argv)
+    words = dict.fromkeys(invented())
+    for path in options.lists:
+        if not path.is_file():
+            raise InputError(f"{path}: no such file; expected a list of words")
+        words.update(dict.fromkeys(path.read_text(encoding="utf-8").split()))
+    with atomic_write(options.output) as temporary:
+        temporary.write_text("\n".join(words) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    with one_message():
+        main()

@@ -1,0 +1,57 @@
+"""Options of measures. Declared once here, they reach Python (``captious.score(…, df=…)``), the command line
+(``--df FILE``, ``--option df=FILE``) and the signature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+#: Other packages add measures through this group of entry points: name of the measure → its class.
+ENTRY_POINTS = "captious.measures"
+
+
+@dataclass(frozen=True)
+class Option:
+    """A keyword of a measure's constructor."""
+
+    name: str
+    help: str
+    #: What the command line takes: a path, text, a number or a switch.
+    kind: type = str
+    metavar: str | None = None
+    #: The values there are, where they can be listed.
+    choices: tuple[str, ...] = ()
+    #: Whether the value itself belongs in the signature. What names a file or a model does not: its content does.
+    setting: bool = False
+
+    @property
+    def flag(self) -> str:
+        """The option on the command line."""
+        return "--" + self.name.replace("_", "-")
+
+
+DF = Option("df", "Document frequencies for CIDEr and Self-CIDEr (default: the references of the run).", metavar="FILE")
+METEOR_DATA = Option("meteor_data", "Folder with METEOR's data (default: the installed pycocoevalcap).", metavar="DIR")
+VECTORS = Option("vectors", "Word vectors: a file, glove-6b-50d, or default.", metavar="VECTORS")
+COMBINE = Option(
+    "combine", "WEmbSim over references: mean, max or min.", choices=("mean", "max", "min"), setting=True
+)
+CONCEPTS = Option("concepts", "Concept frequencies for SPICE-U (default: the references of the run).", metavar="FILE")
+OBJECTS = Option("objects", "Objects per image for CHAIR.", metavar="FILE")
+CHAIR_SYNONYMS = Option("chair_synonyms", "Synonym table for CHAIR (default: our own).", metavar="FILE")
+SENTENCE_MODEL = Option("sentence_model", "Folder or package of the sentence encoder.", metavar="MODEL")
+TRAIN = Option("train", "Training captions, for the share of novel ones and for what can be learned.", metavar="FILE")
+KERNEL = Option("kernel", "What Self-CIDEr compares captions by: cider, cider-d, or a metric's name.", metavar="NAME")
+PARSER = Option("parser", "Parser of SPICE, HWCM and corpus measures.", metavar="NAME")
+
+NORMS = Option("norms", "Concreteness ratings by word (CSV or TSV), for Concr.", metavar="TABLE")
+
+#: What the measures of this package take; each is a flag of the commands that score.
+STANDARD = (DF, METEOR_DATA, VECTORS, COMBINE, CONCEPTS, OBJECTS, CHAIR_SYNONYMS, SENTENCE_MODEL, TRAIN, KERNEL, PARSER, NORMS)
+
+
+def converted(option: Option, value: Any) -> Any:
+    """A value from the command line (text) as the option's kind."""
+    if not isinstance(value, str) or option.kind is str:
+        return value
+    return option.kind(value)

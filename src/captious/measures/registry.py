@@ -1,0 +1,206 @@
+"""All measures by name. A measure's module is imported when the measure is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any, NamedTuple
+
+from captious.errors import InputError, did_you_mean
+from captious.measures.base import Measure, Unit
+from captious.measures.options import ENTRY_POINTS, Option, converted
+
+#: Names, groups, lists of them, or measures themselves.
+Wanted = str | Measure | Iterable[str | Measure]
+
+
+class Entry(NamedTuple):
+    """Where a measure lives: ``module:class``, and the fixed arguments that make this member of a family."""
+
+    path: str
+    arguments: Mapping[str, Any] = {}
+
+
+_METRICS = "captious.metrics."
+
+_SETS = "captious.variety.sets."
+
+_CORPUS = "captious.variety.corpus."
+
+#: In the order of tables. One line per measure.
+ENTRIES: dict[str, Entry] = {
+    "BLEU-1": Entry(_METRICS + "bleu:BLEU", {"n": 1}),
+    "BLEU-2": Entry(_METRICS + "bleu:BLEU", {"n": 2}),
+    "BLEU-3": Entry(_METRICS + "bleu:BLEU", {"n": 3}),
+    "BLEU-4": Entry(_METRICS + "bleu:BLEU", {"n": 4}),
+    "METEOR": Entry(_METRICS + "meteor:Meteor"),
+    "ROUGE-L": Entry(_METRICS + "rouge:RougeL"),
+    "CIDEr-D": Entry(_METRICS + "cider:CiderD"),
+    "CIDEr": Entry(_METRICS + "cider:Cider"),
+    "SPICE": Entry(_METRICS + "spice:Spice"),
+    "SPICE-Object": Entry(_METRICS + "spice:Spice", {"category": "Object"}),
+    "SPICE-Attribute": Entry(_METRICS + "spice:Spice", {"category": "Attribute"}),
+    "SPICE-Relation": Entry(_METRICS + "spice:Spice", {"category": "Relation"}),
+    "SPICE-Cardinality": Entry(_METRICS + "spice:Spice", {"category": "Cardinality"}),
+    "SPICE-Color": Entry(_METRICS + "spice:Spice", {"category": "Color"}),
+    "SPICE-Size": Entry(_METRICS + "spice:Spice", {"category": "Size"}),
+    "SPIDEr": Entry(_METRICS + "spider:Spider"),
+    "SPICE-U": Entry(_METRICS + "spice_u:SpiceU"),
+    "Uniq": Entry(_METRICS + "spice_u:Uniq"),
+    "CHAIRs": Entry(_METRICS + "chair:ChairS"),
+    "CHAIRi": Entry(_METRICS + "chair:ChairI"),
+    "Precision-1": Entry(_METRICS + "ngram_precision:NgramPrecision", {"n": 1}),
+    "Precision-2": Entry(_METRICS + "ngram_precision:NgramPrecision", {"n": 2}),
+    "Precision-3": Entry(_METRICS + "ngram_precision:NgramPrecision", {"n": 3}),
+    "Precision-4": Entry(_METRICS + "ngram_precision:NgramPrecision", {"n": 4}),
+    "Recall-1": Entry(_METRICS + "unigram_recall:UnigramRecall"),
+    "WMD": Entry(_METRICS + "wmd:WMD"),
+    "WEmbSim": Entry(_METRICS + "wembsim:WEmbSim"),
+    "MOWE": Entry(_METRICS + "mowe:MOWE"),
+    "SentenceSim": Entry(_METRICS + "sentence_sim:SentenceSim"),
+    "HWCM-1": Entry(_METRICS + "hwcm:HWCM", {"n": 1}),
+    "HWCM-2": Entry(_METRICS + "hwcm:HWCM", {"n": 2}),
+    "HWCM-3": Entry(_METRICS + "hwcm:HWCM", {"n": 3}),
+    "HWCM-4": Entry(_METRICS + "hwcm:HWCM", {"n": 4}),
+    "LSA": Entry(_SETS + "lsa:LSA"),
+    "Self-CIDEr": Entry(_SETS + "self_cider:SelfCider"),
+    "mBLEU-1": Entry(_SETS + "mbleu:MBleu", {"n": 1}),
+    "mBLEU-2": Entry(_SETS + "mbleu:MBleu", {"n": 2}),
+    "mBLEU-3": Entry(_SETS + "mbleu:MBleu", {"n": 3}),
+    "mBLEU-4": Entry(_SETS + "mbleu:MBleu", {"n": 4}),
+    "mBLEU-mix": Entry(_SETS + "mbleu:MBleu", {"n": 0}),
+    "1-mBLEU-1": Entry(_SETS + "mbleu:InverseMBleu", {"n": 1}),
+    "1-mBLEU-2": Entry(_SETS + "mbleu:InverseMBleu", {"n": 2}),
+    "1-mBLEU-3": Entry(_SETS + "mbleu:InverseMBleu", {"n": 3}),
+    "1-mBLEU-4": Entry(_SETS + "mbleu:InverseMBleu", {"n": 4}),
+    "1-mBLEU-mix": Entry(_SETS + "mbleu:InverseMBleu", {"n": 0}),
+    "Div-1": Entry(_SETS + "distinct:Div", {"n": 1}),
+    "Div-2": Entry(_SETS + "distinct:Div", {"n": 2}),
+    "Vocabulary": Entry(_SETS + "distinct:VocabularySize"),
+    "Unique": Entry(_SETS + "distinct:Unique"),
+    "Novel": Entry(_SETS + "distinct:Novel"),
+    "ASL": Entry(_CORPUS + "vocabulary:ASL"),
+    "SDSL": Entry(_CORPUS + "vocabulary:SDSL"),
+    "Types": Entry(_CORPUS + "vocabulary:Types"),
+    "TTR1": Entry(_CORPUS + "vocabulary:TTR", {"n": 1}),
+    "TTR2": Entry(_CORPUS + "vocabulary:TTR", {"n": 2}),
+    "%Novel": Entry(_CORPUS + "novelty:NovelShare"),
+    "Cov": Entry(_CORPUS + "global_recall:Coverage"),
+    "Loc": Entry(_CORPUS + "local_recall:Recall"),
+    "Prec": Entry(_CORPUS + "local_recall:Precision"),
+    "Hapax": Entry(_CORPUS + "vocabulary:Hapax"),
+    "MTLD": Entry(_CORPUS + "vocabulary:MTLD"),
+    "Comp": Entry(_CORPUS + "composition:PhrasesPerCaption", {"name": "Comp", "kind": "compound"}),
+    "Comp-2": Entry(_CORPUS + "composition:PhraseTypes", {"name": "Comp-2", "kind": "compound"}),
+    "Prep": Entry(_CORPUS + "composition:PhrasesPerCaption", {"name": "Prep", "kind": "preposition"}),
+    "PP-1": Entry(_CORPUS + "composition:PhraseTypes", {"name": "PP-1", "kind": "preposition"}),
+    "Yngve": Entry(_CORPUS + "complexity:MeanComplexity", {"name": "Yngve", "key": "yngve"}),
+    "Frazier": Entry(_CORPUS + "complexity:MeanComplexity", {"name": "Frazier", "key": "frazier"}),
+    "Frazier3": Entry(_CORPUS + "complexity:MeanComplexity", {"name": "Frazier3", "key": "frazier_peak"}),
+    "Neg": Entry(_CORPUS + "word_lists:Negations"),
+    "Concr": Entry(_CORPUS + "word_lists:Concreteness"),
+    "POS-JSD": Entry(_CORPUS + "pos:PosDistance"),
+}
+
+#: Names for several metrics at once.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "coco": ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR", "ROUGE-L", "CIDEr-D", "SPICE"),
+    "lexical": ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "ROUGE-L", "CIDEr-D"),
+    "bleu": ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4"),
+    "spice-all": ("SPICE", "SPICE-Object", "SPICE-Attribute", "SPICE-Relation", "SPICE-Cardinality", "SPICE-Color", "SPICE-Size"),
+    "precision": ("Precision-1", "Precision-2", "Precision-3", "Precision-4"),
+}
+
+#: Every measure of a kind: of single captions, of the sets of captions of an image, of whole corpora.
+FAMILIES: dict[str, Unit] = {"all": "caption", "sets": "image", "corpus": "corpus"}
+
+
+@lru_cache(maxsize=1)
+def entries() -> Mapping[str, Entry]:
+    """All measures, in the order of tables: our own, then those that installed packages bring."""
+    found = dict(ENTRIES)
+    folded = {name.casefold() for name in found}
+    for point in entry_points(group=ENTRY_POINTS):
+        if point.name.casefold() not in folded:
+            found[point.name] = Entry(point.value)
+    return found
+
+
+def names() -> list[str]:
+    """All names, in the order of tables."""
+    return list(entries())
+
+
+def _folded() -> dict[str, str]:
+    return {name.casefold(): name for name in entries()}
+
+
+def named(wanted: Wanted) -> list[str | Measure]:
+    """Those measures that are asked for by their own name (or as objects), not as members of a group."""
+    by_fold = _folded()
+    return [p if isinstance(p, Measure) else by_fold[p.casefold()] for p in parts(wanted) if isinstance(p, Measure) or p.casefold() in by_fold]
+
+
+def parts(wanted: Wanted) -> list[str | Measure]:
+    """Names, groups and measures one by one."""
+    found: list[str | Measure] = []
+    for item in [wanted] if isinstance(wanted, str | Measure) else wanted:
+        if isinstance(item, str):
+            found.extend(part.strip() for part in item.split(","))
+        else:
+            found.append(item)
+    return found
+
+
+def resolve(wanted: Wanted) -> list[str | Measure]:
+    """Names from names, groups ("coco", "all") and comma-separated lists; measures that are objects pass through."""
+    by_fold = _folded()
+    found: list[str | Measure] = []
+    for part in parts(wanted):
+        if isinstance(part, Measure):
+            found.append(part)
+        elif part.casefold() in by_fold:
+            found.append(by_fold[part.casefold()])
+        elif part.casefold() in GROUPS:
+            found.extend(GROUPS[part.casefold()])
+        elif part.casefold() in FAMILIES:
+            found.extend(of_family(part.casefold()))
+        elif part:
+            hint = did_you_mean(part, [*by_fold.values(), *GROUPS, *FAMILIES])
+            raise InputError(f"unknown metric '{part}'{hint} ('captious metrics' lists them all)")
+    if not found:
+        raise InputError("no metric was named ('captious metrics' lists them all)")
+    return list(dict.fromkeys(found))
+
+
+def of_family(family: str) -> list[str]:
+    """The measures whose rows are of one kind: ``all`` of captions, ``sets`` of images, ``corpus`` of whole corpora."""
+    return [name for name in names() if measure_class(name).rows == FAMILIES[family]]
+
+
+@cache
+def measure_class(name: str) -> type[Measure]:
+    """The class of a measure, with its self-description."""
+    path = entries()[name].path
+    module, _, attribute = path.partition(":")
+    kind: Any = getattr(import_module(module), attribute, None)
+    if not (isinstance(kind, type) and issubclass(kind, Measure)):
+        raise InputError(f"the measure '{name}' is said to be {path}, which is no Measure; look at the package that brings it")
+    return kind
+
+
+def option_table() -> dict[str, Option]:
+    """All options that some measure takes, by name."""
+    return {option.name: option for name in names() for option in measure_class(name).options}
+
+
+def create(name: str, options: Mapping[str, Any] | None = None) -> Measure:
+    """The measure of that name, given those of the options that it takes."""
+    kind = measure_class(name)
+    takes = {option.name: option for option in kind.options}
+    given = {
+        key: converted(takes[key], value) for key, value in (options or {}).items() if key in takes and value is not None
+    }
+    return kind(**entries()[name].arguments, **given)

@@ -1,0 +1,24 @@
+"""Ragged arrays: runs of different lengths, one after the other in one flat array, found by their offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+
+
+def offsets_of(counts: Sequence[int] | IntArray) -> IntArray:
+    """Where each of several runs of the given lengths starts, and where the last ends."""
+    offsets = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
+
+
+def runs(offsets: IntArray, index: IntArray) -> tuple[IntArray, IntArray]:
+    """Positions of all elements of the runs ``index``, one run after another, and the offsets of those runs."""
+    lengths = np.diff(offsets)[index]
+    new = offsets_of(lengths)
+    return np.arange(new[-1], dtype=np.int64) + np.repeat(offsets[:-1][index] - new[:-1], lengths), new

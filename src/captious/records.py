@@ -1,0 +1,186 @@
+"""Scores in a file: ``NAME.scores`` (docs/scores.md has the format). What is read gives the same numbers, bit for bit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from captious import digest, statistics
+from captious._version import __version__
+from captious.corpus import Corpus
+from captious.errors import InputError
+from captious.io import container
+from captious.measures.base import Measure
+from captious.measures.recipes import describe, restore
+from captious.memo import Arrays
+from captious.ragged import IntArray
+from captious.statistics import Rows
+
+KIND = "scores"
+VERSION = 1
+SUFFIX = ".scores"
+_HOW = "'captious score … -o NAME.scores' makes one"
+
+
+class Record(NamedTuple):
+    """One measure of one system: what a :class:`captious.scores.Score` is made of."""
+
+    measure: Measure
+    statistics: Rows
+    ids: tuple[str, ...]
+    image_offsets: IntArray
+    signature: str
+    #: The score itself, by which a reader sees that its formula is that of the writer.
+    value: float
+
+
+class ScoredCaptions(NamedTuple):
+    """The captions that were scored."""
+
+    ids: tuple[str, ...]
+    #: The captions of image j are ``texts[image_offsets[j]:image_offsets[j + 1]]``.
+    image_offsets: IntArray
+    texts: Sequence[str] | None
+    #: The place of each image among the references, and a digest of their order; nothing without references.
+    places: IntArray | None
+    order: str | None
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> ScoredCaptions:
+        """The candidates of a corpus."""
+        captions, references = corpus.candidates, corpus.references
+        places = order = None
+        if corpus.has_references:
+            places = corpus.images
+            order = references.cached("order of images", lambda: digest.of_lines(references.ids))
+        return cls(captions.ids, captions.image_offsets, captions.texts, places, order)
+
+
+class Saved(NamedTuple):
+    """What is in a file."""
+
+    system: str
+    records: list[Record]
+    captions: ScoredCaptions | None
+
+
+def write(path: str | Path, saved: Saved, *, texts: bool = True) -> None:
+    """Write a file, atomically; without the captions' texts unless ``texts``."""
+    arrays: dict[str, Any] = {}
+    frames: dict[tuple[tuple[str, ...], bytes], int] = {}
+    tables: dict[int, int] = {}
+
+    def frame(ids: tuple[str, ...], offsets: IntArray) -> int:
+        """Measures of the same captions share their ids."""
+        key = (ids, offsets.tobytes())
+        if key not in frames:
+            number = frames[key] = len(frames)
+            arrays.update(container.text_arrays(f"frame/{number}/ids", ids))
+            arrays[f"frame/{number}/captions"] = np.asarray(offsets, dtype=np.int64)
+        return frames[key]
+
+    def table(rows: Rows) -> int:
+        """BLEU-1 to BLEU-4 are formulas of one table."""
+        if id(rows) not in tables:
+            number = tables[id(rows)] = len(tables)
+            arrays.update({f"statistics/{number}/{name}": values for name, values in statistics.pack(rows).items()})
+        return tables[id(rows)]
+
+    rows = [
+        {
+            **describe(record.measure),
+            "signature": str(record.signature),
+            "value": record.value if math.isfinite(record.value) else None,
+            "frame": frame(record.ids, record.image_offsets),
+            "statistics": table(record.statistics),
+        }
+        for record in saved.records
+    ]
+    meta: dict[str, Any] = {"captious": __version__, "system": saved.system, "scores": rows}
+    captions = saved.captions
+    if captions is not None:
+        meta["captions"] = {"frame": frame(captions.ids, captions.image_offsets), "order": captions.order}
+        if captions.places is not None:
+            arrays["captions/places"] = captions.places
+        if texts and captions.texts is not None:
+            arrays.update(container.text_arrays("captions/texts", captions.texts))
+    container.write(path, KIND, VERSION, meta, arrays)
+
+
+def read(path: str | Path) -> Saved:
+    """Read a file; whatever is wrong with it is one clear message."""
+    file = container.read(path, KIND, VERSION, _HOW)
+    for name in file.arrays:
+        file.arrays[name]  # all of it is checked now: a number from half a file is worse than none
+    try:
+        return _saved(file)
+    except InputError as error:
+        raise InputError(f"{file.path}: {error}") from error
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
+        raise InputError(f"{file.path}: its description cannot be understood ({error!r}); {_HOW}") from error
+
+
+def _saved(file: container.Container) -> Saved:
+    meta, arrays = file.meta, file.arrays
+    frames: dict[int, tuple[tuple[str, ...], IntArray]] = {}
+
+    def frame(number: int) -> tuple[tuple[str, ...], IntArray]:
+        if number not in frames:
+            ids = tuple(_texts(file, f"frame/{number}/ids"))
+            offsets = arrays[f"frame/{number}/captions"]
+            if offsets.dtype != np.int64 or len(offsets) != len(ids) + 1 or offsets[0] != 0 or (np.diff(offsets) < 0).any():
+                raise ValueError(f"impossible numbers of captions in frame {number}")
+            frames[number] = ids, offsets
+        return frames[number]
+
+    records = list(_records(meta["scores"], arrays, frame))
+    captions = None
+    if "captions" in meta:
+        ids, offsets = frame(meta["captions"]["frame"])
+        texts = _texts(file, "captions/texts") if "captions/texts" in arrays else None
+        if texts is not None and len(texts) != offsets[-1]:
+            raise ValueError(f"{len(texts)} captions where {offsets[-1]} were scored")
+        captions = ScoredCaptions(ids, offsets, texts, arrays.get("captions/places"), meta["captions"]["order"])
+    return Saved(str(meta["system"]), records, captions)
+
+
+def _texts(file: container.Container, name: str) -> container.Texts:
+    """Texts, if they lie one after another."""
+    data, offsets = file.arrays[name], file.arrays[name + "/offsets"]
+    if offsets.dtype != np.int64 or offsets[0] != 0 or offsets[-1] != len(data) or (np.diff(offsets) < 0).any():
+        raise ValueError(f"texts '{name}' that overlap or end elsewhere")
+    return file.texts(name)
+
+
+def _records(
+    rows: Sequence[Mapping[str, Any]], arrays: Arrays, frame: Callable[[int], tuple[tuple[str, ...], IntArray]]
+) -> Iterator[Record]:
+    tables: dict[int, Rows] = {}
+    for row in rows:
+        ids, offsets = frame(row["frame"])
+        number = int(row["statistics"])
+        if number not in tables:
+            start = f"statistics/{number}/"
+            tables[number] = _table({name[len(start) :]: arrays[name] for name in arrays if name.startswith(start)})
+        if len(tables[number]) != offsets[-1]:
+            raise ValueError(f"statistics of {row['name']} that do not fit the captions")
+        value = math.nan if row["value"] is None else float(row["value"])
+        yield Record(restore(row), tables[number], ids, offsets, str(row["signature"]), value)
+
+
+def _table(arrays: Arrays) -> Rows:
+    """Rows of statistics, if these are some."""
+    rows = statistics.unpack(arrays)
+    if isinstance(rows, statistics.Sequences):
+        offsets, items = rows.offsets, rows.items
+        sound = len(offsets) and offsets[0] == 0 and offsets[-1] == len(items) and not (np.diff(offsets) < 0).any()
+        inside = not len(items) or (items.min() >= 0 and items.max() < len(rows.keys))
+        if not (sound and inside and (rows.known is None or len(rows.known) == len(rows.keys))):
+            raise ValueError("impossible rows of words")
+    elif rows.dtype != np.float64 or rows.ndim != 2:
+        raise ValueError("rows of statistics that are no numbers")
+    return rows
