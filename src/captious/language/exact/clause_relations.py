@@ -7,6 +7,7 @@ from captious.language.exact.context import (
     auxiliary,
     follows,
     has_noun_phrase,
+    parenthetical,
     passive,
     prepositional,
     temporal,
@@ -95,7 +96,7 @@ def in_fragment(parent: Node, child: Node, head: Node) -> str:
     if label in ("PP", "WHPP"):
         return "nmod" if has_noun_phrase(child, ("IN", "TO")) else "dep"
     if label == "PRN":
-        return "appos" if any(c.label == "NP" for c in child.children) else "dep"
+        return "appos" if parenthetical(child) == "appos" else "dep"
     if label in ("RB", "ADVP") and child.head.word == "not":
         return "neg"
     if (

@@ -65,6 +65,14 @@ def has_participle(phrase: Node) -> bool:
     return any(c.label in ("VBG", "VBN", "VBD") for c in phrase.children)
 
 
+def parenthetical(phrase: Node) -> str:
+    """What stands in brackets beside a noun."""
+    kinds = [c.label for c in phrase.children]
+    if "NP" in kinds and kinds[0] == "-LRB-":
+        return "appos"
+    return "nmod" if "PP" in kinds else "dep"
+
+
 def infinitive(clause: Node) -> bool:
     return any(c.label == "VP" and any(v.label == "TO" for v in c.children) for c in clause.children)
 
@@ -87,8 +95,7 @@ def participle(phrase: Node) -> bool:
 
 
 def auxiliary(parent: Node, child: Node, head: Node) -> str:
-    assert child.word is not None
-    word = child.word.lower()
+    word = (child.head.word or "").lower()
     if (
         child.label != "MD"
         and child.label != "POS"

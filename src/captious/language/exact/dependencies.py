@@ -1,4 +1,8 @@
-"""Basic Universal Dependencies (version 1) of a phrase-structure tree."""
+"""Basic Universal Dependencies (version 1) of a phrase-structure tree, as CoreNLP 3.6.0 gives them.
+
+The rules follow the published descriptions (Collins 1999 on heads; de Marneffe et al. 2006 and 2014 on relations and on content
+words as heads; the guidelines of Universal Dependencies 1) and what the tool was seen to do with trees.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,11 @@ from captious.language.exact.trees import Node
 def convert(tree: Node) -> tuple[list[int], list[str]]:
     """For each word the number of its head word (from 1; 0 is the root) and its relation to it.
 
-    The tree is changed: flat coordinations get their phrases.
+    Times are to be told by `NP-TMP`; other functional annotations are to be removed. The tree is changed: flat
+    coordinations get their phrases.
     """
-    phrases: list[Node] = []
-    _prepare(tree, 0, phrases)
-    for node in phrases:  # from the leaves upwards
+    phrases = _prepare(tree)
+    for node in phrases:
         chosen = find_head(node)
         node.head_child = chosen
         node.head = chosen.head
@@ -32,17 +36,27 @@ def convert(tree: Node) -> tuple[list[int], list[str]]:
     return heads, relations
 
 
-def _prepare(node: Node, start: int, phrases: list[Node]) -> int:
-    """Set spans and parents; collect the phrases, daughters before mothers."""
-    node.start = start
-    if node.word is not None:
-        node.end = start + 1
-        node.head = node
-        return start + 1
-    regroup(node)
-    for child in node.children:
-        child.parent = node
-        start = _prepare(child, start, phrases)
-    node.end = start
-    phrases.append(node)
-    return start
+def _prepare(tree: Node) -> list[Node]:
+    """The phrases, daughters before mothers; spans and mothers are set."""
+    phrases: list[Node] = []
+    position = 0
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if node.word is not None:
+            node.start = position
+            position += 1
+            node.end = position
+            node.head = node
+        else:
+            regroup(node)
+            phrases.append(node)
+            children = node.children
+            for child in children:
+                child.parent = node
+            stack.extend(reversed(children))
+    phrases.reverse()
+    for node in phrases:
+        node.start = node.children[0].start
+        node.end = node.children[-1].end
+    return phrases

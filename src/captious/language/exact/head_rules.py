@@ -69,7 +69,9 @@ def find_head(node: Node) -> Node:
         if found is not None:
             return found
     if label == "SBARQ" and any(c.label in VERBS for c in children):
-        return next(c for c in children if c.label == "WHNP")
+        for child in children:
+            if child.label == "WHNP":
+                return child
     chosen = by_table(label, children)
     return _first_conjunct(children, chosen)
 

@@ -9,6 +9,7 @@ from captious.language.exact.context import (
     has_noun_phrase,
     has_participle,
     infinitive,
+    parenthetical,
     prepositional,
     temporal,
 )
@@ -21,10 +22,9 @@ def in_noun_phrase(parent: Node, child: Node, head: Node) -> str:
     before = child.start < head.start
     head_label = head.label
     if label == "DT":
-        assert child.word is not None
         if not before:
             return "dep"
-        word = child.word.lower()
+        word = (child.head.word or "").lower()
         if word == "no":
             return "neg"
         joined = coordinated(parent)
@@ -43,7 +43,7 @@ def in_noun_phrase(parent: Node, child: Node, head: Node) -> str:
         return "det" if before else "dep"
     if label == "PDT":
         following = parent.children[parent.children.index(child) + 1] if before else head
-        return "det:predet" if before and (following.label == "DT" or head_label in ("DT",)) else "dep"
+        return "det:predet" if before and (following.label in ("DT", "PRP$") or head_label == "DT") else "dep"
     if label in ("CD", "QP"):
         return "nummod"
     if label in ("PRP$", "WP$"):
@@ -79,15 +79,15 @@ def in_noun_phrase(parent: Node, child: Node, head: Node) -> str:
         return "acl" if not before and head_label in NOMINAL and has_participle(child) else "dep"
     if label == "SBAR":
         found = _clause_of_noun(parent, child, head)
-        if parent.label == "NP-TMP" and found == "acl:relcl":
+        if parent.label == "NP-TMP" and found == "acl:relcl" and child.children[0].label in ("IN", "WP$"):
             return "dep"
         return found if not before or head_label in ("NN", "NNS", "JJ") else "dep"
     if label == "RRC":
-        return "acl:relcl" if head_label == "NP" else "dep"
+        return "acl:relcl" if head_label in ("NP", "DT", "WHNP") else "dep"
     if label == "S":
         return "acl" if infinitive(child) and not before else "dep"
     if label == "PRN":
-        return "appos" if any(c.label == "NP" for c in child.children) else "dep"
+        return parenthetical(child)
     if label == "UCP":
         return "nmod" if child.children[0].label == "PP" else "dep"
     return "dep"
@@ -164,6 +164,15 @@ def _lacks_object(clause: Node) -> bool:
     return True
 
 
+def _has_predicate(clause: Node) -> bool:
+    """Whether the clause has a subject or a verb; some consist of a noun that the grammar takes for a verb phrase."""
+    if clause.head.label in _PREDICATE_TAGS or any(c.label == "NP" for c in clause.children):
+        return True
+    return any(
+        c.label == "VP" and any(v.label in _PREDICATE_TAGS for v in c.children) for c in clause.children
+    )
+
+
 _PREDICATE_TAGS = frozenset(["VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "MD", "TO", "JJ"])
 
 
@@ -173,15 +182,11 @@ def in_prepositions(parent: Node, child: Node, head: Node) -> str:
 
 def in_prepositional(parent: Node, child: Node, head: Node) -> str:
     label = child.label
-    before = child.start < head.start
     if label in ("IN", "TO", "VBG", "VBN", "JJ", "MWE"):
-        if before and label != "VBG":
-            other = parent.children[parent.children.index(child) + 1]
-            if other.label == "SBAR":
-                return "mark"
-            if other.label == "S" and (
-                other.head.label in _PREDICATE_TAGS or any(c.label == "NP" for c in other.children)
-            ):
+        at = parent.children.index(child) + 1
+        if label != "VBG" and at < len(parent.children):
+            other = parent.children[at]
+            if other.label == "SBAR" or (other.label == "S" and _has_predicate(other)):
                 return "mark"
         return "case"
     if label in ADVERBS:
@@ -208,6 +213,14 @@ def in_adjective_phrase(parent: Node, child: Node, head: Node) -> str:
             return "amod" if sum(c.label == "JJ" for c in parent.children) > 1 else "dep"
         return "amod" if head_label in ("JJ", "NNP") else "dep"
     if label in ("DT", "WDT", "WP"):
+        above = parent.parent
+        if (
+            child.head.word == "both"
+            and above is not None
+            and above.children[0] is parent
+            and coordinated(above)
+        ):
+            return "cc:preconj"
         known = head_label in ("CD", "JJ", "JJR", "JJS", "NN", "NNP", "NNS") and not coordinated(parent)
         return "det" if before and known else "dep"
     if label == "NN":

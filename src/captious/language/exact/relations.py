@@ -14,7 +14,7 @@ from captious.language.exact.phrase_relations import (
 )
 from captious.language.exact.trees import Node
 from captious.language.exact.verb_relations import in_verb_phrase
-from captious.language.exact.words import ADVERBS, NOUN_PHRASES, PUNCTUATION
+from captious.language.exact.words import ADVERBS, NOMINAL, NOUN_PHRASES, PUNCTUATION
 
 
 def attach(parent: Node, child: Node) -> tuple[Node, str]:
@@ -24,12 +24,13 @@ def attach(parent: Node, child: Node) -> tuple[Node, str]:
     """
     label = child.label
     kind = parent.label
-    if label == "ADVP":
+    if label == "ADVP" or (label == "RB" and kind == "VP"):
         at = parent.children.index(child)
         if (
             0 < at < len(parent.children) - 1
             and parent.children[at - 1].label == "CC"
             and parent.children[at + 1].label == kind
+            and all(c.word is not None for c in child.children)
         ):
             return parent.children[at + 1], adverbial(child)
     elif label == "PP":
@@ -81,6 +82,14 @@ def relation(parent: Node, child: Node) -> str:
     # What a child can be even after a conjunction.
     if kind in ("FRAG", "X", "PRT") or label == "PRN" or found == "compound:prt":
         return found
+    if (
+        found == "compound"
+        and kind in NOMINAL
+        and parent.children[parent.children.index(child) - 1].label in ("CC", "CONJP")
+    ):
+        return found
+    if found == "case" and kind == "PP":
+        return found
     if (found == "acl" and label != "PP") or (found == "acl:relcl" and label == "RRC"):
         return found
     if (label == "SBAR" and kind in ("VP", "S")) or (label == "S" and found == "ccomp"):
@@ -102,9 +111,14 @@ def _is_conjunct(parent: Node, child: Node, head: Node) -> bool:
         at -= 1
     before = children[at]
     if before.label in ("CC", "CONJP") and at > 0:
-        return before is not head or child.label not in ADVERBS
-    if before.label == "ADVP" and at > 0 and children[at - 1].label == "CC" and child.label == parent.label:
-        return True
+        return before is not head or (child.word is None and child.label not in ADVERBS)
+    if (
+        (before.label == "ADVP" or (before.label == "RB" and parent.label == "VP"))
+        and at > 0
+        and children[at - 1].label == "CC"
+        and before is not head
+    ):
+        return child.label == parent.label or (parent.label == "UCP" and child.label == "SBAR")
     # Members of a list come before the conjunction, with commas between.
     at = children.index(child)
     if children[at - 1].label in (",", ":"):

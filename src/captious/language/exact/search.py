@@ -211,26 +211,35 @@ def derive(
     return written
 
 
+def _rows(*shape: int) -> Floats:
+    """An array of rows of `LANES` floats that begin where cache lines begin."""
+    size = int(np.prod(shape)) * LANES * 4
+    raw = np.empty(size + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start : start + size].view(np.float32).reshape(*shape, LANES)
+
+
 class Workspace:
     """The arrays of one thread, for sentences of up to `length` words; memory is taken where something is written."""
 
     def __init__(self, rules: Rules, length: int) -> None:
         states, cells = len(rules.names), length * (length + 1) // 2
         self.length = length
-        self.chart: Floats = np.empty((cells, rules.looked_up, LANES), np.float32)
+        self.chart = _rows(cells, rules.looked_up)
         lefts = int((np.diff(rules.left[0]) > 0).sum())
         self.unfinished: tuple[NDArray[Any], ...] = ()
         for most in (states, lefts):
             self.unfinished += (
                 np.empty((cells, most), np.int32),
-                np.empty((cells, most, LANES), np.float32),
+                _rows(cells, most),
                 np.zeros(cells, np.int64),
             )
-        none = np.zeros((2, LANES), np.float32)
-        none[0] = -np.inf
+        none, base = _rows(2), _rows(states)
+        none[0], none[1] = -np.inf, 0
+        base[:] = -np.inf
         self.scratch = (
-            np.full((states, LANES), -np.inf, np.float32),
-            np.empty((states, LANES), np.float32),
+            base,
+            _rows(states),
             np.zeros(states, np.bool_),
             np.zeros(states, np.bool_),
             none,

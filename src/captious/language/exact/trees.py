@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from captious.errors import InputError
+from captious.language.exact.words import PHRASES
 
 _PIECES = re.compile(r"[()]|[^\s()]+")
 
@@ -70,6 +71,8 @@ def read_tree(text: str) -> Node:
             node = stack.pop()
             if node.word is None and not node.children:
                 raise _bad(text, f"an empty {node.label}")
+            if node.word is not None and node.label in PHRASES:
+                raise _bad(text, f"the word {node.word!r} without a tag in {node.label}")
             if not stack:
                 root = node
         else:

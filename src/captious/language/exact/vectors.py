@@ -10,7 +10,7 @@ from typing import Any
 def vector_forms(lanes: int) -> dict[str, Any]:
     """Intrinsics by name; rows are those of C-ordered float32 arrays with `lanes` columns."""
     from llvmlite import ir
-    from numba.core import types
+    from numba.core import cgutils, types
     from numba.extending import intrinsic
 
     vector = ir.VectorType(ir.FloatType(), lanes)
@@ -42,7 +42,10 @@ def vector_forms(lanes: int) -> dict[str, Any]:
             score = builder.shuffle_vector(score, nothing, ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes))
             total = builder.fadd(builder.fadd(score, first), second)
             old = load(builder, place)
-            store(builder, builder.select(builder.fcmp_ordered(">", total, old), total, old), place)
+            # A comparison and a selection would become a masked store, and reading that again at once makes the processor wait.
+            kind = ir.FunctionType(vector, [vector, vector])
+            larger = cgutils.get_or_insert_function(builder.module, kind, f"llvm.maxnum.v{lanes}f32")
+            store(builder, builder.call(larger, [total, old], fastmath=("nnan",)), place)
             return context.get_dummy_value()
 
         return signature, code

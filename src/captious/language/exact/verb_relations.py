@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from captious.language.exact.context import adverbial, auxiliary, infinitive, passive, prepositional, temporal
+from captious.language.exact.context import (
+    adverbial,
+    auxiliary,
+    coordinated,
+    infinitive,
+    passive,
+    prepositional,
+    temporal,
+)
 from captious.language.exact.trees import Node
 from captious.language.exact.words import ADVERBS, BE, CONTROL, HAVE, LINKING, VERBS
 
@@ -95,7 +103,7 @@ def _bare_complement(parent: Node, child: Node, head: Node) -> str:
     if verb_phrase is None:
         return "xcomp"
     word = head.word.lower() if head.word is not None else ""
-    subject = any(c.label in ("NP", "NP-TMP") for c in child.children)
+    subject = any(c.label == "NP" for c in child.children)
     tags = [c.label for c in verb_phrase.children]
     if "TO" in tags:
         if _has_object(parent, child):
@@ -121,7 +129,8 @@ def _complement(parent: Node, child: Node) -> str:
     assert word is not None
     word = word.lower()
     if first.label in ("IN", "DT") and word in ("that", "whether"):
-        return "ccomp" if any(c.label == "VP" for c in body.children) else "dep"
+        clause = body.children[0] if body.children and body.children[0].label == "S" else body
+        return "ccomp" if any(c.label == "VP" for c in clause.children) else "dep"
     for other in child.children:
         if other.label in ("IN", "MWE"):
             return "dep" if other.word in ("that", "whether") else "advcl"
@@ -137,4 +146,6 @@ def _complement(parent: Node, child: Node) -> str:
         return _complement(parent, first) if first.children[0].label == "IN" else "dep"
     if _has_object(parent, child):
         return "xcomp" if infinitive(body) else "dep"
+    if body.children and body.children[0].label == "S" and coordinated(body):
+        return "dep"
     return "ccomp"

@@ -8,6 +8,11 @@ def _words(text: str) -> frozenset[str]:
 
 
 PUNCTUATION = frozenset([".", ",", ":", "``", "''", "-LRB-", "-RRB-", "HYPH"])
+PHRASES = _words(
+    """
+    ADJP ADVP CONJP FRAG INTJ LST NAC NP NP-TMP NX PP PRN PRT QP ROOT RRC S SBAR SBARQ SINV SQ UCP VP WHADJP WHADVP WHNP WHPP
+    """
+)
 NOMINAL = frozenset(["NP", "NP-TMP", "NX", "WHNP"])
 NOUNS = frozenset(["NN", "NNS", "NNP", "NNPS"])
 VERBS = frozenset(["VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "MD"])
