@@ -48,11 +48,11 @@ class Grammar:
             ("unary rule", self.unary, (states, states)),
         ):
             for column, limit in enumerate(limits):
-                if len(rows) and not (0 <= rows[:, column].min() and rows[:, column].max() < limit):
+                if len(rows) and not (rows[:, column].min() >= 0 and rows[:, column].max() < limit):
                     raise InputError(f"a {name} of the grammar names a state that is not there (there are {limit})")
         for rows in (self.seen, self.unseen):
             for column, limit in enumerate((words, tags)):
-                if len(rows) and not (-1 <= rows[:, column].min() and rows[:, column].max() < limit):
+                if len(rows) and not (rows[:, column].min() >= -1 and rows[:, column].max() < limit):
                     raise InputError(f"the grammar's lexicon names a word or tag that is not there (there are {limit})")
         for scores in (self.binary_scores, self.unary_scores, self.seen_counts, self.unseen_counts):
             if not np.isfinite(scores).all():

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from captious.kernels import kernel
 from captious.language.exact.grammar import Floats, Ints
-from captious.language.exact.lanes import LANES, alive, copy_row, raise_row
+from captious.language.exact.lanes import LANES, above, copy_row, raise_row
 from captious.language.exact.rules import Rules
 
 # A unary chain is taken for the best one if its score comes this near; far more than floats round, far less than scores differ.
@@ -22,14 +22,18 @@ NEAR = np.float32(1e-3)
 
 @kernel
 def fill(
-    length: Any, words: Any, table: Any, tag_states: Any, sizes: Any, up: Any, right: Any, left: Any, chart: Any, unfinished: Any, scratch: Any
+    length: Any, words: Any, table: Any, tag_states: Any, sizes: Any, up: Any, right: Any, left: Any, chart: Any, unfinished: Any, scratch: Any, prior: Any, beam: Any
 ) -> None:
-    """Fill the chart for sentences of at most `length` words; `words` are rows of `table`, -1 after the end of a sentence."""
+    """Fill the chart for sentences of at most `length` words; `words` are rows of `table`, -1 after the end of a sentence.
+
+    States that are `beam` worse than a cell's best one, for all sentences, are dropped: an infinite beam is the exact search.
+    For this comparison, a state's score includes `prior`, how often the state occurs.
+    """
     up_start, up_parent, up_score = up
     r_start, r_middle, r_other, r_parent, r_score = right
     l_start, l_middle, l_other, l_parent, l_score = left
     r_states, r_scores, r_count, l_states, l_scores, l_count = unfinished
-    base, full, hit, full_hit, none = scratch
+    base, full, hit, full_hit, none, limit = scratch
     states, looked_up = sizes[0], sizes[1]
     nothing = np.float32(-np.inf)
     for size in range(1, length + 1):
@@ -67,7 +71,7 @@ def fill(
                         raise_row(base, parent, before_scores, l_other[r], mine, a, l_score[r])
             for state in range(states):
                 if hit[state]:
-                    if not alive(base, state):
+                    if not above(base, state, np.float32(0), none):
                         hit[state] = False
                         continue
                     if full_hit[state]:
@@ -81,6 +85,11 @@ def fill(
                             copy_row(full, parent, none, 0)
                             full_hit[parent] = True
                         raise_row(full, parent, base, state, none, 1, up_score[r])
+            copy_row(limit, 0, none, 0)
+            if beam < np.inf:
+                for state in range(states):
+                    if full_hit[state]:
+                        raise_row(limit, 0, full, state, none, 1, prior[state] - beam)
             mine = chart[cell]
             rights, lefts = 0, 0
             for state in range(states):
@@ -89,11 +98,12 @@ def fill(
                         copy_row(mine, state, full, state)
                     has_left = l_start[state + 1] > l_start[state]
                     # States that are nobody's daughter are kept, too: the derivation is found by their scores.
-                    if r_start[state + 1] > r_start[state] or (state >= looked_up and not has_left):
+                    keep = above(full, state, prior[state], limit)
+                    if keep and (r_start[state + 1] > r_start[state] or (state >= looked_up and not has_left)):
                         r_states[cell, rights] = state
                         copy_row(r_scores[cell], rights, full, state)
                         rights += 1
-                    if has_left:
+                    if keep and has_left:
                         l_states[cell, lefts] = state
                         copy_row(l_scores[cell], lefts, full, state)
                         lefts += 1
@@ -234,7 +244,7 @@ class Workspace:
                 _rows(cells, most),
                 np.zeros(cells, np.int64),
             )
-        none, base = _rows(2), _rows(states)
+        none, base, limit = _rows(2), _rows(states), _rows(1)
         none[0], none[1] = -np.inf, 0
         base[:] = -np.inf
         self.scratch = (
@@ -243,13 +253,14 @@ class Workspace:
             np.zeros(states, np.bool_),
             np.zeros(states, np.bool_),
             none,
+            limit,
         )
         self.tag_scores = np.full((length, states), -np.inf, np.float32)
         self.out = np.empty((length * 64, 2), np.int32)
         self.stack = np.empty((length * 64, 3), np.int32)
 
 
-def derivations(rules: Rules, table: Floats, words: list[Ints], space: Workspace, compiled: bool = True) -> list[Ints]:
+def derivations(rules: Rules, table: Floats, words: list[Ints], space: Workspace, compiled: bool = True, beam: float = np.inf) -> list[Ints]:
     """The best derivations of up to `LANES` sentences, given as rows of `table` (scores by tag); empty where there is none."""
     length = max(map(len, words))
     numbers = np.full((length, LANES), -1, np.int64)
@@ -257,7 +268,7 @@ def derivations(rules: Rules, table: Floats, words: list[Ints], space: Workspace
         numbers[: len(sentence), lane] = sentence
     sizes = np.array([len(rules.names), rules.looked_up], np.int64)
     run_fill, run_derive = (fill.compiled, derive.compiled) if compiled else (fill.plain, derive.plain)
-    run_fill(length, numbers, table, rules.tag_states, sizes, rules.up, rules.right, rules.left, space.chart, space.unfinished, space.scratch)
+    run_fill(length, numbers, table, rules.tag_states, sizes, rules.up, rules.right, rules.left, space.chart, space.unfinished, space.scratch, rules.prior, np.float32(beam))
     found: list[Ints] = []
     for lane, sentence in enumerate(words):
         space.tag_scores[: len(sentence), rules.tag_states] = table[sentence]

@@ -26,9 +26,9 @@ _WORDS = """
     travelling:traveling
 """
 _AMERICAN = dict(pair.split(":") for pair in _WORDS.split())
-for _name in "monday tuesday wednesday thursday friday saturday sunday".split():
+for _name in ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]:
     _AMERICAN[_name] = _name.capitalize()
-for _name in "january february april june july august september october november december".split():
+for _name in ["january", "february", "april", "june", "july", "august", "september", "october", "november", "december"]:
     _AMERICAN[_name] = _name.capitalize()
 
 _OUR = re.compile(r"[a-z]{3,}ours?")
