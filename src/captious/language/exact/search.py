@@ -201,6 +201,8 @@ def derive(
             total = down_score[d] + score
             if total > best:
                 best, rule, split, lowest, chain = total, child_rule, child_split, child, d
+        if rule < 0 and j - i > 1:  # the beam has dropped a part of what it led to
+            return 0
         # The chain of unary rules from the state down to the lowest one.
         while state != lowest:
             out[written, 0], out[written, 1] = state, 1

@@ -80,6 +80,8 @@ def label(texts: Sequence[str], parser: ExactParser, jobs: int = 1) -> Iterator[
     for start in range(0, len(texts), AT_ONCE):
         part = [text.split(" ") for text in texts[start : start + AT_ONCE]]
         for s in parser.sentences([forms for forms in part if len(forms) <= LONGEST], jobs=jobs):
+            if "XX" in s.tags:  # no analysis, or none within the beam
+                continue
             arcs = [[head, i, relation] for i, (head, relation) in enumerate(zip(s.heads, s.relations), start=1)]
             yield {"text": " ".join(s.forms), "source": "more", "sentences": [{"form": s.forms, "tag": s.tags, "basic": arcs}]}
 

@@ -269,7 +269,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     excluded = read_excluded(options.exclude)
     for path in options.parses:
         for caption in read_parses(path):
-            if words_of(caption.text) not in excluded:
+            if caption.part != "train" or words_of(caption.text) not in excluded:
                 parts[caption.part].append(caption)
     print({name: len(captions) for name, captions in parts.items()}, flush=True)
     if options.share < 1:
