@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import pytest
@@ -58,13 +58,13 @@ def brute_force(rules: Rules, table: np.ndarray, words: list[int]) -> float:
     ]
     tag_of = {int(state): tag for tag, state in enumerate(rules.tag_states.tolist())}
 
-    @lru_cache(maxsize=None)
+    @cache
     def base(state: int, i: int, j: int) -> float:
         if j - i == 1:
             return float(table[words[i], tag_of[state]]) if state in tag_of else -np.inf
         return max((s + full(a, i, k) + full(b, k, j) for k in range(i + 1, j) for a, b, s in parents[state]), default=-np.inf)
 
-    @lru_cache(maxsize=None)
+    @cache
     def full(state: int, i: int, j: int) -> float:
         return max([base(state, i, j), *(s + base(child, i, j) for child, s in chains[state])])
 

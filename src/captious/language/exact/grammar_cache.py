@@ -120,7 +120,7 @@ def _read_cache(path: Path) -> Grammar | None:
     try:
         data: NDArray[np.uint8] = np.memmap(path, np.uint8, "r")
         start = len(_MAGIC) + 32
-        if bytes(data[: len(_MAGIC)]) != _MAGIC or hashlib.sha256(data[start:]).digest() != bytes(data[len(_MAGIC) : start]):
+        if bytes(data[: len(_MAGIC)]) != _MAGIC or hashlib.sha256(data[start:].data).digest() != bytes(data[len(_MAGIC) : start]):
             return None
         size = int.from_bytes(bytes(data[start : start + 8]), "little")
         header = json.loads(bytes(data[start + 8 : start + 8 + size]))

@@ -25,7 +25,8 @@ class _Lane(Kernel):
     def compiled(self) -> Form:
         from captious.language.exact.vectors import vector_forms
 
-        return vector_forms(LANES)[self.__name__]
+        form: Form = vector_forms(LANES)[self.__name__]
+        return form
 
 
 @_Lane

@@ -7,6 +7,7 @@ unfinished, those of one phrase together.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,7 +98,7 @@ def arrange(grammar: Grammar) -> Rules:
         places = np.flatnonzero(chosen)
         places = places[np.lexsort((parent[places], other[places], daughter[places]))]
         start = _starts(daughter[places], size)
-        ends = start[:-1] + np.array([int((other[places[a:b]] < phrases).sum()) for a, b in zip(start[:-1], start[1:])], np.int32)
+        ends = start[:-1] + np.array([int((other[places[a:b]] < phrases).sum()) for a, b in itertools.pairwise(start)], np.int32)
         return start, ends.astype(np.int32), other[places], parent[places], scores[places]
 
     by_parent = np.argsort(parent, kind="stable")

@@ -18,28 +18,44 @@ from captious.language.exact.rules import Rules
 
 # A unary chain is taken for the best one if its score comes this near; far more than floats round, far less than scores differ.
 NEAR = np.float32(1e-3)
+_USUAL = 1500  # unfinished phrases in a cell, at first; the lists grow where there are more
 
 
 @kernel
 def fill(
-    length: Any, words: Any, table: Any, tag_states: Any, sizes: Any, up: Any, right: Any, left: Any, chart: Any, unfinished: Any, scratch: Any, prior: Any, beam: Any
-) -> None:
+    length: Any,
+    words: Any,
+    table: Any,
+    tag_states: Any,
+    sizes: Any,
+    up: Any,
+    right: Any,
+    left: Any,
+    chart: Any,
+    unfinished: Any,
+    scratch: Any,
+    prior: Any,
+    beam: Any,
+) -> bool:
     """Fill the chart for sentences of at most `length` words; `words` are rows of `table`, -1 after the end of a sentence.
 
     States that are `beam` worse than a cell's best one, for all sentences, are dropped: an infinite beam is the exact search.
-    For this comparison, a state's score includes `prior`, how often the state occurs.
+    For this comparison, a state's score includes `prior`, how often the state occurs. False if the lists of unfinished phrases were too short.
     """
     up_start, up_parent, up_score = up
     r_start, r_middle, r_other, r_parent, r_score = right
     l_start, l_middle, l_other, l_parent, l_score = left
-    r_states, r_scores, r_count, l_states, l_scores, l_count = unfinished
+    r_states, r_scores, r_begin, r_count, l_states, l_scores, l_begin, l_count = unfinished
     base, full, hit, full_hit, none, limit = scratch
     states, looked_up = sizes[0], sizes[1]
     nothing = np.float32(-np.inf)
+    r_used, l_used = 0, 0
     for size in range(1, length + 1):
         for i in range(length - size + 1):
             j = i + size
             cell = j * (j - 1) // 2 + i
+            if r_used + states > len(r_states) or l_used + states > len(l_states):
+                return False
             if size == 1:
                 for tag in range(len(tag_states)):
                     state = tag_states[tag]
@@ -53,22 +69,20 @@ def fill(
             for k in range(i + 1, j):
                 before, after = k * (k - 1) // 2 + i, j * (j - 1) // 2 + k
                 before_scores, after_scores = chart[before], chart[after]
-                mine = r_scores[before]
                 one = j - k == 1
-                for a in range(r_count[before]):
-                    state = r_states[before, a]
+                for a in range(r_begin[before], r_begin[before] + r_count[before]):
+                    state = r_states[a]
                     for r in range(r_start[state], r_start[state + 1] if one else r_middle[state]):
                         parent = r_parent[r]
                         hit[parent] = True
-                        raise_row(base, parent, mine, a, after_scores, r_other[r], r_score[r])
-                mine = l_scores[after]
+                        raise_row(base, parent, r_scores, a, after_scores, r_other[r], r_score[r])
                 one = k - i == 1
-                for a in range(l_count[after]):
-                    state = l_states[after, a]
+                for a in range(l_begin[after], l_begin[after] + l_count[after]):
+                    state = l_states[a]
                     for r in range(l_start[state], l_start[state + 1] if one else l_middle[state]):
                         parent = l_parent[r]
                         hit[parent] = True
-                        raise_row(base, parent, before_scores, l_other[r], mine, a, l_score[r])
+                        raise_row(base, parent, before_scores, l_other[r], l_scores, a, l_score[r])
             for state in range(states):
                 if hit[state]:
                     if not above(base, state, np.float32(0), none):
@@ -91,7 +105,7 @@ def fill(
                     if full_hit[state]:
                         raise_row(limit, 0, full, state, none, 1, prior[state] - beam)
             mine = chart[cell]
-            rights, lefts = 0, 0
+            r_begin[cell], l_begin[cell] = r_used, l_used
             for state in range(states):
                 if full_hit[state]:
                     if state < looked_up:
@@ -100,32 +114,33 @@ def fill(
                     # States that are nobody's daughter are kept, too: the derivation is found by their scores.
                     keep = above(full, state, prior[state], limit)
                     if keep and (r_start[state + 1] > r_start[state] or (state >= looked_up and not has_left)):
-                        r_states[cell, rights] = state
-                        copy_row(r_scores[cell], rights, full, state)
-                        rights += 1
+                        r_states[r_used] = state
+                        copy_row(r_scores, r_used, full, state)
+                        r_used += 1
                     if keep and has_left:
-                        l_states[cell, lefts] = state
-                        copy_row(l_scores[cell], lefts, full, state)
-                        lefts += 1
+                        l_states[l_used] = state
+                        copy_row(l_scores, l_used, full, state)
+                        l_used += 1
                     copy_row(base, state, none, 0)
                     hit[state] = False
                     full_hit[state] = False
                 elif state < looked_up:
                     copy_row(mine, state, none, 0)
-            r_count[cell], l_count[cell] = rights, lefts
+            r_count[cell], l_count[cell] = r_used - r_begin[cell], l_used - l_begin[cell]
+    return True
 
 
 @kernel
-def find(states: Any, count: Any, state: Any) -> Any:
+def find(states: Any, begin: Any, count: Any, state: Any) -> Any:
     """The place of a state in a cell's ascending list, or -1."""
-    low, high = 0, count
+    low, high = begin, begin + count
     while low < high:
         middle = (low + high) // 2
         if states[middle] < state:
             low = middle + 1
         else:
             high = middle
-    if low < count and states[low] == state:
+    if low < begin + count and states[low] == state:
         return low
     return -1
 
@@ -135,13 +150,13 @@ def stored(state: Any, cell: Any, lane: Any, looked_up: Any, chart: Any, unfinis
     """The score of a state in a cell, minus infinity if it has none."""
     if state < looked_up:
         return chart[cell, state, lane]
-    r_states, r_scores, r_count, l_states, l_scores, l_count = unfinished
-    place = find(r_states[cell], r_count[cell], state)
+    r_states, r_scores, r_begin, r_count, l_states, l_scores, l_begin, l_count = unfinished
+    place = find(r_states, r_begin[cell], r_count[cell], state)
     if place >= 0:
-        return r_scores[cell, place, lane]
-    place = find(l_states[cell], l_count[cell], state)
+        return r_scores[place, lane]
+    place = find(l_states, l_begin[cell], l_count[cell], state)
     if place >= 0:
-        return l_scores[cell, place, lane]
+        return l_scores[place, lane]
     return np.float32(-np.inf)
 
 
@@ -192,7 +207,7 @@ def derive(
         whole = stored(state, cell, lane, looked_up, chart, unfinished)
         least = whole - NEAR
         best, rule, split = best_split(state, i, j, lane, least, looked_up, by_parent, chart, unfinished, tag_scores)
-        lowest, chain = state, -1
+        lowest, _chain = state, -1
         for d in range(down_start[state], down_start[state + 1]):
             child = down_state[d]
             if not down_score[d] + stored(child, cell, lane, looked_up, chart, unfinished) >= least:
@@ -200,7 +215,7 @@ def derive(
             score, child_rule, child_split = best_split(child, i, j, lane, least - down_score[d], looked_up, by_parent, chart, unfinished, tag_scores)
             total = down_score[d] + score
             if total > best:
-                best, rule, split, lowest, chain = total, child_rule, child_split, child, d
+                best, rule, split, lowest, _chain = total, child_rule, child_split, child, d
         if rule < 0 and j - i > 1:  # the beam has dropped a part of what it led to
             return 0
         # The chain of unary rules from the state down to the lowest one.
@@ -232,20 +247,15 @@ def _rows(*shape: int) -> Floats:
 
 
 class Workspace:
-    """The arrays of one thread, for sentences of up to `length` words; memory is taken where something is written."""
+    """The arrays of one thread, for sentences of up to `length` words."""
 
     def __init__(self, rules: Rules, length: int) -> None:
         states, cells = len(rules.names), length * (length + 1) // 2
         self.length = length
         self.chart = _rows(cells, rules.looked_up)
-        lefts = int((np.diff(rules.left[0]) > 0).sum())
+        self.cells, self.states = cells, states
         self.unfinished: tuple[NDArray[Any], ...] = ()
-        for most in (states, lefts):
-            self.unfinished += (
-                np.empty((cells, most), np.int32),
-                _rows(cells, most),
-                np.zeros(cells, np.int64),
-            )
+        self.make_lists(_USUAL)
         none, base, limit = _rows(2), _rows(states), _rows(1)
         none[0], none[1] = -np.inf, 0
         base[:] = -np.inf
@@ -257,9 +267,18 @@ class Workspace:
             none,
             limit,
         )
-        self.tag_scores = np.full((length, states), -np.inf, np.float32)
-        self.out = np.empty((length * 64, 2), np.int32)
-        self.stack = np.empty((length * 64, 3), np.int32)
+        self.tag_scores: Floats = np.full((length, states), -np.inf, np.float32)
+        self.out: Ints = np.empty((length * 64, 2), np.int32)
+        self.stack: Ints = np.empty((length * 64, 3), np.int32)
+
+
+    def make_lists(self, usual: int) -> None:
+        """Lists of unfinished phrases for about this many in a cell, besides room for the last one."""
+        self.usual = usual
+        self.unfinished = ()
+        for _ in range(2):
+            size = self.cells * min(usual, self.states) + self.states
+            self.unfinished += np.empty(size, np.int32), _rows(size), np.zeros(self.cells, np.int64), np.zeros(self.cells, np.int64)
 
 
 def derivations(rules: Rules, table: Floats, words: list[Ints], space: Workspace, compiled: bool = True, beam: float = np.inf) -> list[Ints]:
@@ -270,7 +289,22 @@ def derivations(rules: Rules, table: Floats, words: list[Ints], space: Workspace
         numbers[: len(sentence), lane] = sentence
     sizes = np.array([len(rules.names), rules.looked_up], np.int64)
     run_fill, run_derive = (fill.compiled, derive.compiled) if compiled else (fill.plain, derive.plain)
-    run_fill(length, numbers, table, rules.tag_states, sizes, rules.up, rules.right, rules.left, space.chart, space.unfinished, space.scratch, rules.prior, np.float32(beam))
+    while not run_fill(
+        length,
+        numbers,
+        table,
+        rules.tag_states,
+        sizes,
+        rules.up,
+        rules.right,
+        rules.left,
+        space.chart,
+        space.unfinished,
+        space.scratch,
+        rules.prior,
+        np.float32(beam),
+    ):
+        space.make_lists(2 * space.usual)
     found: list[Ints] = []
     for lane, sentence in enumerate(words):
         space.tag_scores[: len(sentence), rules.tag_states] = table[sentence]

@@ -10,8 +10,8 @@ from typing import Any
 def vector_forms(lanes: int) -> dict[str, Any]:
     """Intrinsics by name; rows are those of C-ordered float32 arrays with `lanes` columns."""
     from llvmlite import ir
+    from numba import extending
     from numba.core import cgutils, types
-    from numba.extending import intrinsic
 
     vector = ir.VectorType(ir.FloatType(), lanes)
 
@@ -33,7 +33,6 @@ def vector_forms(lanes: int) -> dict[str, Any]:
         first = builder.insert_element(nothing, value, ir.Constant(ir.IntType(32), 0))
         return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes))
 
-    @intrinsic
     def raise_row(typing: Any, target: Any, t: Any, left: Any, a: Any, right: Any, b: Any, score: Any) -> Any:
         signature = types.void(target, types.intp, left, types.intp, right, types.intp, types.float32)
 
@@ -53,7 +52,6 @@ def vector_forms(lanes: int) -> dict[str, Any]:
 
         return signature, code
 
-    @intrinsic
     def above(typing: Any, rows: Any, i: Any, score: Any, limit: Any) -> Any:
         signature = types.boolean(rows, types.intp, types.float32, limit)
 
@@ -66,7 +64,6 @@ def vector_forms(lanes: int) -> dict[str, Any]:
 
         return signature, code
 
-    @intrinsic
     def copy_row(typing: Any, target: Any, t: Any, source: Any, s: Any) -> Any:
         signature = types.void(target, types.intp, source, types.intp)
 
@@ -77,4 +74,4 @@ def vector_forms(lanes: int) -> dict[str, Any]:
 
         return signature, code
 
-    return {"raise_row": raise_row, "above": above, "copy_row": copy_row}
+    return {form.__name__: extending.intrinsic(form) for form in (raise_row, above, copy_row)}
