@@ -16,7 +16,7 @@ from pathlib import Path
 from captious.cache import atomic_write
 from captious.errors import one_message
 from captious.language.exact.parser import LONGEST, ExactParser
-from captious.language.treebank import read_parses
+from captious.language.training.treebank import read_parses
 
 
 def main(argv: Sequence[str] | None = None) -> None:
