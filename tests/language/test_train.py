@@ -16,6 +16,7 @@ from captious.errors import InputError  # noqa: E402
 from captious.language.model import read_model  # noqa: E402
 from captious.language.parse_types import Sentence  # noqa: E402
 from captious.language.parser import parse_batch  # noqa: E402
+from captious.language.training.average import average  # noqa: E402
 from captious.language.training.labels import choose, convert, recombine  # noqa: E402
 from captious.language.training.labels import main as labels  # noqa: E402
 from captious.language.training.observed import observed_classes  # noqa: E402
@@ -77,6 +78,9 @@ def test_training_goes_on_from_a_model_with_the_same_analyses(tmp_path: Path) ->
     before, after = (parse_batch(words, model=read_model(path)).parses() for path in (first, second))
     same = sum(a[0].tags == b[0].tags and a[0].heads == b[0].heads and a[0].relations == b[0].relations for a, b in zip(before, after))
     assert same >= 0.98 * len(words)  # weights are rounded once more
+    average([first, second], tmp_path / "mean.npz")
+    mean = parse_batch(words, model=read_model(tmp_path / "mean.npz")).parses()
+    assert sum(a[0].heads == b[0].heads for a, b in zip(before, mean)) >= 0.98 * len(words)
     main([*common, "--epochs", "0.1", "--rate", "1e-9", "--output", str(second)])
     other = parse_batch(words, model=read_model(second)).parses()
     assert sum(a[0].heads == b[0].heads for a, b in zip(before, other)) < 0.5 * len(words)
