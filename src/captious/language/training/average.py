@@ -50,7 +50,7 @@ def average(paths: Sequence[Path], output: Path) -> None:
         different = [name for name in NAMES if not np.array_equal(first[name], model[name])]
         if different or model.keys() != first.keys():
             raise InputError(f"{path}: not the same {', '.join(different) or 'arrays'} as {paths[0]}; only models that come from one another can be averaged")
-    mixed = dict(first)
+    mixed: dict[str, Any] = dict(first)
     for name, array in first.items():
         if array.dtype == np.float16:
             mixed[name] = np.mean([model[name].astype(np.float32) for model in models], axis=0).astype(np.float16)
