@@ -16,9 +16,12 @@ from captious.errors import InputError  # noqa: E402
 from captious.language.model import read_model  # noqa: E402
 from captious.language.parse_types import Sentence  # noqa: E402
 from captious.language.parser import parse_batch  # noqa: E402
+from captious.language.training.average import average  # noqa: E402
 from captious.language.training.labels import choose, convert, recombine  # noqa: E402
+from captious.language.training.labels import main as labels  # noqa: E402
+from captious.language.training.observed import observed_classes  # noqa: E402
 from captious.language.training.train import main  # noqa: E402
-from captious.language.training.treebank import part_of  # noqa: E402
+from captious.language.training.treebank import part_of, read_parses  # noqa: E402
 from captious.language.training.word_scores import invented, read_scores  # noqa: E402
 
 NOUNS = ["dog", "cat", "man", "boy", "girl", "bird", "horse", "cow", "fish", "duck"]
@@ -60,6 +63,66 @@ def test_training_writes_a_model_that_parses(tmp_path: Path) -> None:
     assert parsed.tags == ["DT", "NN", "VBZ", "DT", "NN"]
     assert parsed.heads == [2, 3, 0, 5, 3]
     assert parsed.relations == ["det", "nsubj", "root", "det", "dobj"]
+
+
+def test_training_goes_on_from_a_model_with_the_same_analyses(tmp_path: Path) -> None:
+    """A model read back as weights for torch is the same network: after a step of almost no length, it parses as before."""
+    treebank(tmp_path / "parses.jsonl")
+    scores(tmp_path / "scores.tsv")
+    small = ["--hidden1", "8", "--hidden2", "8", "--embedding", "16", "--arc", "8", "--label", "8", "--threads", "1"]
+    common = ["--scores", str(tmp_path / "scores.tsv"), "--parses", str(tmp_path / "parses.jsonl"), "--rare", "1", *small, "--batch-words", "100"]
+    first, second = tmp_path / "first.npz", tmp_path / "second.npz"
+    main([*common, "--epochs", "1", "--output", str(first)])
+    main([*common, "--epochs", "0.1", "--rate", "1e-9", "--initial", str(first), "--output", str(second)])
+    words = [["the", a, v, "a", b] for a in NOUNS for v in VERBS for b in NOUNS] + [["unheard-of", "things", "the"]]
+    before, after = (parse_batch(words, model=read_model(path)).parses() for path in (first, second))
+    same = sum(a[0].tags == b[0].tags and a[0].heads == b[0].heads and a[0].relations == b[0].relations for a, b in zip(before, after))
+    assert same >= 0.98 * len(words)  # weights are rounded once more
+    average([first, second], tmp_path / "mean.npz")
+    mean = parse_batch(words, model=read_model(tmp_path / "mean.npz")).parses()
+    assert sum(a[0].heads == b[0].heads for a, b in zip(before, mean)) >= 0.98 * len(words)
+    main([*common, "--epochs", "0.1", "--rate", "1e-9", "--output", str(second)])
+    other = parse_batch(words, model=read_model(second)).parses()
+    assert sum(a[0].heads == b[0].heads for a, b in zip(before, other)) < 0.5 * len(words)
+
+
+def test_classes_from_observed_analyses(tmp_path: Path) -> None:
+    treebank(tmp_path / "parses.jsonl")
+    sentences = [s for c in read_parses(tmp_path / "parses.jsonl") for s in c.sentences]
+    rare = Sentence(["one", "zyzzyvas"], ["CD", "NNS"], [], [2, 0], ["nummod", "root"])
+    classes, rows = observed_classes([*sentences, rare])
+    assert len({classes.of(word) for word in ("the", "a", *NOUNS, *VERBS)}) == 2 + len(NOUNS) + len(VERBS)
+    assert classes.of("zyzzyvas") == classes.of("aardvarks") != classes.of("dog")  # known by its last letter only
+    tags = sorted({"DT", "NN", "VBZ", "CD", "NNS"})
+    assert tags[int(rows[classes.of("feeds")].argmax())] == "VBZ"
+    assert tags[int(rows[classes.of("aardvarks")].argmax())] == "NNS"
+    assert rows.shape == (classes.size, len(tags)) and rows.max() == 0
+    small = ["--hidden1", "8", "--hidden2", "8", "--embedding", "16", "--arc", "8", "--label", "8", "--threads", "1", "--batch-words", "100"]
+    model = tmp_path / "model.npz"
+    main(["--observed", "--parses", str(tmp_path / "parses.jsonl"), "--rare", "1", "--epochs", "13", "--dropout", "0.1", "--output", str(model), *small])
+    [[parsed]] = parse_batch([["the", "bird", "feeds", "a", "cow"]], model=read_model(model)).parses()
+    assert (parsed.tags, parsed.heads) == (["DT", "NN", "VBZ", "DT", "NN"], [2, 3, 0, 5, 3])
+
+
+def test_images_are_held_out_with_all_their_captions(tmp_path: Path) -> None:
+    references, system = tmp_path / "references.json", tmp_path / "system.json"
+    references.write_text(json.dumps({str(i): [f"Image {i}, once.", f"image {i} twice"] for i in range(200)}))
+    system.write_text(json.dumps([{"image_id": i, "caption": f"system on {i}"} for i in range(200)]))
+    labels(["hold-out", "--captions", str(references), str(system), "--percent", "20", "--output", str(tmp_path / "held.txt")])
+    held = set((tmp_path / "held.txt").read_text().splitlines())
+    images = {line.split()[-1] for line in held if line.startswith("system")}
+    assert 20 < len(images) < 60
+    assert held == {line for i in images for line in (f"image {i} once", f"image {i} twice", f"system on {i}")}
+    rows = [
+        {"text": f"Image {i} twice", "source": "made", "sentences": [{"form": [f"w{i}"], "tag": ["NN"], "lemma": [f"w{i}"], "basic": [[0, 1, "root"]]}]}
+        for i in range(200)
+    ]
+    (tmp_path / "parses.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "empty.jsonl").write_text("")
+    given = ["choose", "--parses", str(tmp_path / "empty.jsonl"), "--captions", str(references), "--exclude", str(tmp_path / "held.txt")]
+    labels([*given, "--output", str(tmp_path / "more.txt")])
+    chosen = (tmp_path / "more.txt").read_text().splitlines()
+    assert len(chosen) > 200 and held.isdisjoint(chosen)
 
 
 def test_bad_input_is_named(tmp_path: Path) -> None:

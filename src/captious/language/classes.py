@@ -6,6 +6,7 @@ in lower case, ending in d". A class is what the model sees of a word; no captio
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -34,6 +35,10 @@ class WordClasses:
     words: Mapping[str, int]
     spellings: Mapping[str, int]
     other: int
+
+    @property
+    def size(self) -> int:
+        return 1 + max(itertools.chain(self.words.values(), self.spellings.values(), [self.other]))
 
     def of(self, word: str) -> int:
         found = self.words.get(word)

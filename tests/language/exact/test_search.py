@@ -137,6 +137,33 @@ def test_company_and_history_do_not_matter() -> None:
     assert len(sentences) <= LANES
 
 
+def test_a_beam_drops_what_is_far_behind() -> None:
+    """A wide beam changes nothing; a narrow one finds analyses that are no better; states known to be common stay longer."""
+    rng = np.random.default_rng(2)
+    lost = kept = 0
+    for seed in range(25):
+        rules = arrange(made_up(seed, 1e-3))
+        table = np.full((7, len(TAGS)), -np.inf, np.float32)
+        table[0, -1] = 0
+        table[1:, :-1] = -rng.random((6, len(TAGS) - 1)) * 4
+        words = [[*rng.integers(1, 7, 6).tolist(), 0] for _ in range(4)]
+        sentences = [np.array(s, np.int32) for s in words]
+        space = Workspace(rules, 7)
+        exact = derivations(rules, table, sentences, space)
+        for a, b in zip(exact, derivations(rules, table, sentences, space, beam=1e4)):
+            assert a.tolist() == b.tolist()
+        narrow = derivations(rules, table, sentences, space, beam=3)
+        for state in {int(state) for steps in exact for state, _ in steps}:
+            rules.prior[state] = 50
+        helped = derivations(rules, table, sentences, space, beam=3)
+        for s, best, found, again in zip(words, exact, narrow, helped):
+            if len(found):
+                assert score_of(rules, table, s, found.tolist()) <= score_of(rules, table, s, best.tolist()) + 1e-3
+            lost += found.tolist() != best.tolist()
+            kept += len(again) > 0 and again.tolist() == best.tolist()
+    assert lost > 10 and kept > 100 - lost
+
+
 def test_equal_scores_give_the_first_split() -> None:
     """Two analyses of equal score: the one whose first part is shorter is taken, as CoreNLP does."""
     states = ["N", BOUNDARY_TAG, "ROOT", "NP", "@NP| a", "@NP| b"]

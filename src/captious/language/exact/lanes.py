@@ -36,9 +36,9 @@ def raise_row(target: Rows, t: int, left: Rows, a: int, right: Rows, b: int, sco
 
 
 @_Lane
-def alive(rows: Rows, i: int) -> bool:
-    """Whether row i has a score for any sentence."""
-    return bool((rows[i] > -np.inf).any())
+def above(rows: Rows, i: int, score: Any, limit: Rows) -> bool:
+    """Whether score + rows[i] is above the first row of `limit` for any sentence."""
+    return bool((rows[i] + score > limit[0]).any())
 
 
 @_Lane

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from captious.collector import collector_paused
 from captious.errors import InputError
@@ -30,6 +31,8 @@ from captious.progress import track
 
 LONGEST = 70  # words of a sentence that is parsed as a whole; time grows with the cube of the length, memory with its square
 _SHORT = 40  # longer sentences are parsed by one thread at a time, because of the memory they take
+BEAM = 20.0  # natural logarithms below the best state of a stretch of words
+UNSEEN = 0.1  # the count of a state that did not occur
 _Result = TypeVar("_Result")
 _LABEL = re.compile(r"(-[LR]RB-|NP-TMP|[^-^|]+)")
 
@@ -53,6 +56,7 @@ class ExactParser:
         self.lexicon = Lexicon(grammar)
         self.rules = arrange(grammar)
         self.labels = [label(name) for name in self.rules.names]
+        self.beam = np.inf
         self._spaces = threading.local()
         self._long = threading.Lock()
 
@@ -74,6 +78,16 @@ class ExactParser:
     def trees(self, sentences: Sequence[Sequence[str]], *, jobs: int = 1) -> list[Node]:
         """The phrase structure of distinct sentences of at most `LONGEST` words."""
         return self._map(sentences, lambda forms, tree: tree, jobs)
+
+    def narrow(self, sentences: Sequence[Sequence[str]], beam: float = BEAM) -> None:
+        """From now on, search almost exactly and faster, for labels to train on; the sentences show how common states are."""
+        counts: NDArray[np.int64] = np.zeros(len(self.labels), np.int64)
+        table, words = self._numbered(sentences)
+        for start in range(0, len(words), LANES):
+            for derivation in self._derivations(table, words[start : start + LANES]):
+                counts += np.bincount(derivation[:, 0], minlength=len(counts))
+        self.rules.prior[:] = np.log(np.maximum(counts, UNSEEN) / len(words))
+        self.beam = beam
 
     def _map(self, sentences: Sequence[Sequence[str]], finish: Callable[[Sequence[str], Node], _Result], jobs: int) -> list[_Result]:
         if jobs < 1:
@@ -124,11 +138,11 @@ class ExactParser:
         length = max(map(len, words))
         if length > _SHORT:
             with self._long:
-                return derivations(self.rules, table, words, Workspace(self.rules, length))
+                return derivations(self.rules, table, words, Workspace(self.rules, length), beam=self.beam)
         space: Workspace | None = getattr(self._spaces, "space", None)
         if space is None or space.length < length:
             space = self._spaces.space = Workspace(self.rules, length)
-        return derivations(self.rules, table, words, space)
+        return derivations(self.rules, table, words, space, beam=self.beam)
 
     def _tree(self, forms: Sequence[str], derivation: Ints) -> Node:
         """The tree of a derivation without the parts of phrases and without the boundary."""

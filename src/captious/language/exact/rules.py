@@ -32,6 +32,7 @@ class Rules:
     up: tuple[Ints, Ints, Floats]  # chains of unary rules by lowest state: start, highest state, score
     down: tuple[Ints, Ints, Floats, Ints]  # the same by highest state: start, lowest state, score, the state below the highest
     by_parent: tuple[Ints, Ints, Ints, Floats]  # start, left daughter, right daughter, score, in the grammar's order
+    prior: Floats  # of states: the logarithm of how often they occur, for a search with a beam; else 0
 
 
 def unary_chains(rows: Ints, scores: Floats) -> tuple[Ints, Ints, Floats, Ints]:
@@ -114,5 +115,6 @@ def arrange(grammar: Grammar) -> Rules:
         left=group(right, left, right >= looked_up),
         up=(_starts(lowest[rising], size), highest[rising], chain_scores[rising]),
         down=(_starts(highest[falling], size), lowest[falling], chain_scores[falling], below[falling]),
+        prior=np.zeros(size, np.float32),
         by_parent=(_starts(parent[by_parent], size), left[by_parent], right[by_parent], scores[by_parent]),
     )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from captious.kernels import kernel
 from captious.language.exact.grammar import Floats, Ints
-from captious.language.exact.lanes import LANES, alive, copy_row, raise_row
+from captious.language.exact.lanes import LANES, above, copy_row, raise_row
 from captious.language.exact.rules import Rules
 
 # A unary chain is taken for the best one if its score comes this near; far more than floats round, far less than scores differ.
@@ -23,17 +23,30 @@ _USUAL = 1500  # unfinished phrases in a cell, at first; the lists grow where th
 
 @kernel
 def fill(
-    length: Any, words: Any, table: Any, tag_states: Any, sizes: Any, up: Any, right: Any, left: Any, chart: Any, unfinished: Any, scratch: Any
+    length: Any,
+    words: Any,
+    table: Any,
+    tag_states: Any,
+    sizes: Any,
+    up: Any,
+    right: Any,
+    left: Any,
+    chart: Any,
+    unfinished: Any,
+    scratch: Any,
+    prior: Any,
+    beam: Any,
 ) -> bool:
     """Fill the chart for sentences of at most `length` words; `words` are rows of `table`, -1 after the end of a sentence.
 
-    False if the lists of unfinished phrases were too short.
+    States that are `beam` worse than a cell's best one, for all sentences, are dropped: an infinite beam is the exact search.
+    For this comparison, a state's score includes `prior`, how often the state occurs. False if the lists of unfinished phrases were too short.
     """
     up_start, up_parent, up_score = up
     r_start, r_middle, r_other, r_parent, r_score = right
     l_start, l_middle, l_other, l_parent, l_score = left
     r_states, r_scores, r_begin, r_count, l_states, l_scores, l_begin, l_count = unfinished
-    base, full, hit, full_hit, none = scratch
+    base, full, hit, full_hit, none, limit = scratch
     states, looked_up = sizes[0], sizes[1]
     nothing = np.float32(-np.inf)
     r_used, l_used = 0, 0
@@ -72,7 +85,7 @@ def fill(
                         raise_row(base, parent, before_scores, l_other[r], l_scores, a, l_score[r])
             for state in range(states):
                 if hit[state]:
-                    if not alive(base, state):
+                    if not above(base, state, np.float32(0), none):
                         hit[state] = False
                         continue
                     if full_hit[state]:
@@ -86,6 +99,11 @@ def fill(
                             copy_row(full, parent, none, 0)
                             full_hit[parent] = True
                         raise_row(full, parent, base, state, none, 1, up_score[r])
+            copy_row(limit, 0, none, 0)
+            if beam < np.inf:
+                for state in range(states):
+                    if full_hit[state]:
+                        raise_row(limit, 0, full, state, none, 1, prior[state] - beam)
             mine = chart[cell]
             r_begin[cell], l_begin[cell] = r_used, l_used
             for state in range(states):
@@ -94,11 +112,12 @@ def fill(
                         copy_row(mine, state, full, state)
                     has_left = l_start[state + 1] > l_start[state]
                     # States that are nobody's daughter are kept, too: the derivation is found by their scores.
-                    if r_start[state + 1] > r_start[state] or (state >= looked_up and not has_left):
+                    keep = above(full, state, prior[state], limit)
+                    if keep and (r_start[state + 1] > r_start[state] or (state >= looked_up and not has_left)):
                         r_states[r_used] = state
                         copy_row(r_scores, r_used, full, state)
                         r_used += 1
-                    if has_left:
+                    if keep and has_left:
                         l_states[l_used] = state
                         copy_row(l_scores, l_used, full, state)
                         l_used += 1
@@ -197,6 +216,8 @@ def derive(
             total = down_score[d] + score
             if total > best:
                 best, rule, split, lowest, _chain = total, child_rule, child_split, child, d
+        if rule < 0 and j - i > 1:  # the beam has dropped a part of what it led to
+            return 0
         # The chain of unary rules from the state down to the lowest one.
         while state != lowest:
             out[written, 0], out[written, 1] = state, 1
@@ -235,7 +256,7 @@ class Workspace:
         self.cells, self.states = cells, states
         self.unfinished: tuple[NDArray[Any], ...] = ()
         self.make_lists(_USUAL)
-        none, base = _rows(2), _rows(states)
+        none, base, limit = _rows(2), _rows(states), _rows(1)
         none[0], none[1] = -np.inf, 0
         base[:] = -np.inf
         self.scratch = (
@@ -244,6 +265,7 @@ class Workspace:
             np.zeros(states, np.bool_),
             np.zeros(states, np.bool_),
             none,
+            limit,
         )
         self.tag_scores: Floats = np.full((length, states), -np.inf, np.float32)
         self.out: Ints = np.empty((length * 64, 2), np.int32)
@@ -259,7 +281,7 @@ class Workspace:
             self.unfinished += np.empty(size, np.int32), _rows(size), np.zeros(self.cells, np.int64), np.zeros(self.cells, np.int64)
 
 
-def derivations(rules: Rules, table: Floats, words: list[Ints], space: Workspace, compiled: bool = True) -> list[Ints]:
+def derivations(rules: Rules, table: Floats, words: list[Ints], space: Workspace, compiled: bool = True, beam: float = np.inf) -> list[Ints]:
     """The best derivations of up to `LANES` sentences, given as rows of `table` (scores by tag); empty where there is none."""
     length = max(map(len, words))
     numbers = np.full((length, LANES), -1, np.int64)
@@ -268,7 +290,19 @@ def derivations(rules: Rules, table: Floats, words: list[Ints], space: Workspace
     sizes = np.array([len(rules.names), rules.looked_up], np.int64)
     run_fill, run_derive = (fill.compiled, derive.compiled) if compiled else (fill.plain, derive.plain)
     while not run_fill(
-        length, numbers, table, rules.tag_states, sizes, rules.up, rules.right, rules.left, space.chart, space.unfinished, space.scratch
+        length,
+        numbers,
+        table,
+        rules.tag_states,
+        sizes,
+        rules.up,
+        rules.right,
+        rules.left,
+        space.chart,
+        space.unfinished,
+        space.scratch,
+        rules.prior,
+        np.float32(beam),
     ):
         space.make_lists(2 * space.usual)
     found: list[Ints] = []

@@ -28,6 +28,11 @@ def vector_forms(lanes: int) -> dict[str, Any]:
     def store(builder: Any, value: Any, pointer: Any) -> None:
         builder.store(value, pointer).align = 4
 
+    def spread(builder: Any, value: Any) -> Any:
+        nothing = ir.Constant(vector, ir.Undefined)
+        first = builder.insert_element(nothing, value, ir.Constant(ir.IntType(32), 0))
+        return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes))
+
     def raise_row(typing: Any, target: Any, t: Any, left: Any, a: Any, right: Any, b: Any, score: Any) -> Any:
         signature = types.void(target, types.intp, left, types.intp, right, types.intp, types.float32)
 
@@ -36,9 +41,7 @@ def vector_forms(lanes: int) -> dict[str, Any]:
             place = row(context, builder, kinds[0], args[0], args[1])
             first = load(builder, row(context, builder, kinds[2], args[2], args[3]))
             second = load(builder, row(context, builder, kinds[4], args[4], args[5]))
-            nothing = ir.Constant(vector, ir.Undefined)
-            score = builder.insert_element(nothing, args[6], ir.Constant(ir.IntType(32), 0))
-            score = builder.shuffle_vector(score, nothing, ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes))
+            score = spread(builder, args[6])
             total = builder.fadd(builder.fadd(score, first), second)
             old = load(builder, place)
             # A comparison and a selection would become a masked store, and reading that again at once makes the processor wait.
@@ -49,13 +52,14 @@ def vector_forms(lanes: int) -> dict[str, Any]:
 
         return signature, code
 
-    def alive(typing: Any, rows: Any, i: Any) -> Any:
-        signature = types.boolean(rows, types.intp)
+    def above(typing: Any, rows: Any, i: Any, score: Any, limit: Any) -> Any:
+        signature = types.boolean(rows, types.intp, types.float32, limit)
 
         def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             value = load(builder, row(context, builder, signature.args[0], args[0], args[1]))
             bits = ir.IntType(lanes)
-            found = builder.fcmp_ordered(">", value, ir.Constant(vector, [float("-inf")] * lanes))
+            limit = load(builder, row(context, builder, signature.args[3], args[3], ir.Constant(ir.IntType(64), 0)))
+            found = builder.fcmp_ordered(">", builder.fadd(value, spread(builder, args[2])), limit)
             return builder.icmp_unsigned("!=", builder.bitcast(found, bits), ir.Constant(bits, 0))
 
         return signature, code
@@ -70,4 +74,4 @@ def vector_forms(lanes: int) -> dict[str, Any]:
 
         return signature, code
 
-    return {form.__name__: extending.intrinsic(form) for form in (raise_row, alive, copy_row)}
+    return {form.__name__: extending.intrinsic(form) for form in (raise_row, above, copy_row)}

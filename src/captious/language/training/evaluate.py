@@ -1,7 +1,7 @@
 """How well the parser agrees with reference parses: ``python -m captious.language.training.evaluate --parses captions.jsonl.gz``.
 
 Prints, for each source and for all, the agreement on the test part: tags, lemmas, unlabelled and labelled attachment, F1 of
-the graph's edges, and whole trees; then the same for the graph rules alone, from the reference trees.
+the graph's edges, whole trees, and sentences with the same tuples for SPICE; then the same for the graph rules alone, from the reference trees.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from captious.language.model import SHIPPED, read_model
 from captious.language.parse_types import Sentence
 from captious.language.parser import parse_batch
 from captious.language.training.treebank import read_parses
+from captious.scene.rules import tuples
 
-COLUMNS = ("tags", "lemmas", "UAS", "LAS", "graph", "trees")
+COLUMNS = ("tags", "lemmas", "UAS", "LAS", "graph", "trees", "tuples")
 
 
 def count(gold: Sentence, parsed: Sentence) -> Counter[str]:
@@ -37,6 +38,7 @@ def count(gold: Sentence, parsed: Sentence) -> Counter[str]:
             "edges": len(wanted) + len(given),
             "common": len(wanted & given),
             "trees": all(a == b for a, b in arcs),
+            "tuples": set(tuples(gold)) == set(tuples(parsed)),
         }
     )
 
@@ -45,7 +47,8 @@ def percentages(counts: Counter[str]) -> dict[str, float]:
     """Agreement in per cent: of words, of edges (F1), of sentences."""
     found = {name: 100 * counts[name] / max(1, counts["words"]) for name in ("tags", "lemmas", "UAS", "LAS")}
     found["graph"] = 200 * counts["common"] / max(1, counts["edges"])
-    found["trees"] = 100 * counts["trees"] / max(1, counts["sentences"])
+    for name in ("trees", "tuples"):
+        found[name] = 100 * counts[name] / max(1, counts["sentences"])
     return found
 
 

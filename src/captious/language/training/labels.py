@@ -1,6 +1,11 @@
 """More captions to train on: which to have labelled by the reference parser, and its labels as a file for training.
 
-    python -m captious.language.training.labels choose --parses captions.jsonl.gz --captions flickr30k.json nocaps.json --output more.txt
+    python -m captious.language.training.labels hold-out --captions coco/references.jsonl.gz coco/systems/*.jsonl.gz --percent 20 --output held.txt
+    python -m captious.language.training.labels choose --parses captions.jsonl.gz --captions flickr30k.json nocaps.json --exclude held.txt --output more.txt
+    python -m captious.language.training.labels label --texts more.txt --output more.jsonl
+
+`label` asks the exact parser, which needs CoreNLP's grammar; CoreNLP itself does the same, in much more time:
+
     java -cp 'lib/*' edu.stanford.nlp.parser.lexparser.LexicalizedParser -tokenized -sentences newline \\
         -outputFormat wordsAndTags,typedDependencies -outputFormatOptions basicDependencies,includePunctuationDependencies \\
         edu/stanford/nlp/models/lexparser/englishPCFG.ser.gz more.txt > more.out
@@ -8,30 +13,37 @@
 
 Chosen are captions that are not among the parsed ones and do not belong to the development or test part, in the form the COCO
 pipeline gives to SPICE: PTB tokens in lower case, without punctuation (with `--raw`, as they are written). In place of `choose`,
-`recombine` makes new captions of the parts of parsed ones.
+`recombine` makes new captions of the parts of parsed ones. `hold-out` lists all captions of some images, chosen by a hash of the image, so that
+scores can be measured on images that training has not seen.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import itertools
 import json
+import math
 import random
 import re
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from captious.errors import InputError, one_message
 from captious.io import read
+from captious.language.exact.parser import ExactParser
 from captious.language.parse_types import Sentence
 from captious.language.sentences import split
-from captious.language.training.treebank import part_of, read_parses
+from captious.language.training.treebank import part_of, read_parses, words_of
 from captious.text.ptb import tokenize
 from captious.writing import atomic_write
 
 LONGEST = 32  # words; the reference parser takes cubic time
 LONGEST_PHRASE = 8
+SHOWN = 2000  # captions that show the exact parser how common its states are
+AT_ONCE = 8000  # captions between two lines of output
 PATIENCE = 1000  # attempts in a row that give nothing new
 
 
@@ -46,6 +58,32 @@ def choose(captions: Sequence[str], parsed: Iterable[str], raw: bool = False) ->
             if 0 < len(sentence) <= LONGEST and line not in done and part_of(line) == part_of(text) == "train":
                 done.add(line)
                 yield line
+
+
+def held_out_images(paths: Sequence[Path], percent: int) -> Iterator[str]:
+    """The captions of `percent` per cent of the images, as SPICE sees them; the same images whatever the files."""
+    for path in paths:
+        corpus = read(path, "references")
+        for image, captions in zip(corpus.ids, corpus.captions):
+            if is_held_out(image, percent):
+                for caption in captions:
+                    yield " ".join(tokenize(caption))
+
+
+def is_held_out(image: object, percent: int) -> bool:
+    return int.from_bytes(hashlib.sha1(f"image {image}".encode()).digest()[:4], "big") % 100 < percent
+
+
+def label(texts: Sequence[str], parser: ExactParser, jobs: int = 1) -> Iterator[dict[str, Any]]:
+    """Rows as `treebank.read_parses` reads them, from the exact parser with a beam."""
+    parser.narrow([text.split(" ") for text in random.Random(1).sample(texts, min(SHOWN, len(texts)))])
+    for start in range(0, len(texts), AT_ONCE):
+        part = [text.split(" ") for text in texts[start : start + AT_ONCE]]
+        for s in parser.sentences([forms for forms in part if len(forms) <= LONGEST], jobs=jobs):
+            if "XX" in s.tags:  # no analysis, or none within the beam
+                continue
+            arcs = [[head, i, relation] for i, (head, relation) in enumerate(zip(s.heads, s.relations), start=1)]
+            yield {"text": " ".join(s.forms), "source": "more", "sentences": [{"form": s.forms, "tag": s.tags, "basic": arcs}]}
 
 
 def phrases(sentence: Sentence) -> Iterator[tuple[tuple[str, ...], int, int]]:
@@ -121,6 +159,17 @@ def convert(path: Path) -> Iterator[dict[str, Any]]:
             yield row
 
 
+def _lines(path: Path) -> list[str]:
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; expected captions, one a line")
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def read_excluded(path: Path | None) -> set[str]:
+    """The words of captions that must not be trained on, from a file with one a line."""
+    return set() if path is None else {words_of(line) for line in _lines(path)}
+
+
 def _whole(row: dict[str, Any]) -> bool:
     [sentence] = row["sentences"]
     return sorted(dependent for _, dependent, _ in sentence["basic"]) == list(range(1, len(sentence["form"]) + 1))
@@ -136,21 +185,55 @@ def main(argv: Sequence[str] | None = None) -> None:
     make.add_argument("--output", required=True, type=Path)
     mix = commands.add_parser("recombine", help="write new captions made of parts of parsed ones")
     mix.add_argument("--parses", required=True, type=Path, nargs="+")
+    mix.add_argument("--source", default="", help="of the parses, only those of this source")
     mix.add_argument("--count", type=int, default=100_000)
     mix.add_argument("--output", required=True, type=Path)
     back = commands.add_parser("convert", help="turn the labels into a file for training")
     back.add_argument("--parsed", required=True, type=Path, nargs="+")
     back.add_argument("--output", required=True, type=Path)
+    away = commands.add_parser("hold-out", help="write the captions of some images, to be kept out of training")
+    away.add_argument("--captions", required=True, type=Path, nargs="+", help="caption files of any kind that captious reads")
+    away.add_argument("--percent", type=int, default=20, help="of the images, chosen by a hash of their names")
+    away.add_argument("--output", required=True, type=Path)
+    exact = commands.add_parser("label", help="label captions with the exact parser")
+    exact.add_argument("--texts", required=True, type=Path, nargs="+", help="captions to be labelled, one a line; all files are mixed")
+    exact.add_argument("--grammar", type=Path, help="CoreNLP's models, or the grammar in them")
+    exact.add_argument("--minutes", type=float, default=math.inf, help="end after this time with what is labelled")
+    exact.add_argument("--jobs", "-j", type=int, default=1)
+    exact.add_argument("--output", required=True, type=Path)
+    for chooser in (make, mix):
+        chooser.add_argument("--exclude", type=Path, help="captions that must not enter, one a line")
     options = parser.parse_args(argv)
+    excluded = read_excluded(getattr(options, "exclude", None))
     with atomic_write(options.output) as temporary, temporary.open("w", encoding="utf-8") as out:
-        if options.command == "choose":
+        if options.command == "hold-out":
+            for text in sorted(set(held_out_images(options.captions, options.percent))):
+                out.write(text + "\n")
+        elif options.command == "choose":
             texts = [text for path in options.captions for group in read(path, "references").captions for text in group]
             for text in choose(texts, (c.text for c in read_parses(options.parses)), options.raw):
-                out.write(text + "\n")
+                if words_of(text) not in excluded:
+                    out.write(text + "\n")
         elif options.command == "recombine":
-            known = [s for path in options.parses for c in read_parses(path) if c.part == "train" for s in c.sentences if s.forms]
-            for text in itertools.islice(recombine(known), options.count):
+            known = [
+                s
+                for path in options.parses
+                for c in read_parses(path)
+                if c.part == "train" and options.source in ("", c.source) and words_of(c.text) not in excluded
+                for s in c.sentences
+                if s.forms
+            ]
+            fresh = (text for text in recombine(known) if words_of(text) not in excluded)
+            for text in itertools.islice(fresh, options.count):
                 out.write(text + "\n")
+        elif options.command == "label":
+            lines = list(dict.fromkeys(line for path in options.texts for line in _lines(path)))
+            random.Random(1).shuffle(lines)
+            started = time.monotonic()
+            for row in label(lines, ExactParser(options.grammar), options.jobs):
+                out.write(json.dumps(row, ensure_ascii=False) + "\n")
+                if time.monotonic() - started > 60 * options.minutes:
+                    break
         else:
             for path in options.parsed:
                 for row in convert(path):

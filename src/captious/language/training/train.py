@@ -21,10 +21,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.errors import InputError, MissingExtraError, one_message
+from captious.language.classes import WordClasses
+from captious.language.exact.grammar_cache import load_grammar
+from captious.language.exact.lexicon import Lexicon
 from captious.language.lemmas import learn_exceptions
-from captious.language.training.export import export
-from captious.language.training.treebank import ParsedCaption, read_parses
-from captious.language.training.word_scores import read_scores
+from captious.language.model import read_model
+from captious.language.parse_types import Sentence
+from captious.language.training.export import export, read_exported
+from captious.language.training.labels import read_excluded
+from captious.language.training.observed import observed_classes
+from captious.language.training.treebank import ParsedCaption, read_parses, words_of
+from captious.language.training.word_scores import read_scores, scores_of
 
 try:
     import torch
@@ -160,9 +167,13 @@ def train(
 def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m captious.language.training.train", description=__doc__)
     parser.add_argument("--parses", required=True, type=Path, nargs="+", help="captions parsed by the reference parser (.jsonl.gz)")
-    parser.add_argument("--scores", required=True, type=Path, help="the reference parser's word scores, from tools/WordScores.java")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--scores", type=Path, help="the reference parser's word scores, from tools/WordScores.java")
+    source.add_argument("--grammar", type=Path, help="the reference parser's grammar, to go on with the classes of a model (--initial model.npz)")
+    source.add_argument("--observed", action="store_true", help="classes of words from the parses alone")
+    parser.add_argument("--exclude", type=Path, help="captions that must not be trained on, one a line")
     parser.add_argument("--output", type=Path, default=Path("model.npz"), help="where to write the model")
-    parser.add_argument("--initial", type=Path, help="a checkpoint of the same widths to start from")
+    parser.add_argument("--initial", type=Path, help="a checkpoint or a model of the same widths to start from")
     parser.add_argument("--checkpoint", type=Path, help="also write the weights for torch here, for use as --initial")
     parser.add_argument("--epochs", type=float, default=40)
     parser.add_argument("--minutes", type=float, help="end after this time, if that is sooner than --epochs")
@@ -196,9 +207,12 @@ def whitened(scores: NDArray[np.float32], dimensions: int) -> NDArray[np.float32
 
 
 def warm_start(network: Network, inventory: Inventory, path: Path) -> None:
-    """Start from a checkpoint. The parses may have tags and relations that it does not know, but not lack any that it knows."""
-    stored = torch.load(path, weights_only=True)
+    """Start from a checkpoint or a model. The parses may have tags and relations that it does not know, but not lack any that it knows."""
+    stored = read_exported(path) if path.suffix == ".npz" else torch.load(path, weights_only=True)
     state = dict(stored["state"])
+    vectors = state.pop("vectors", None)
+    if vectors is not None:  # a model has one vector a class, and not the layers that it came from
+        state = {**{name: value for name, value in network.state_dict().items() if name.startswith(("score_", "embedding."))}, **state}
     for layer, ours, theirs in (("tag", inventory.tags, stored["tags"]), ("label_out", inventory.relations, stored["relations"])):
         if not set(theirs) <= set(ours):
             raise InputError(f"{path}: trained with other tags or relations; it cannot be continued with these parses")
@@ -211,6 +225,40 @@ def warm_start(network: Network, inventory: Inventory, path: Path) -> None:
         network.load_state_dict(state)
     except RuntimeError as error:
         raise InputError(f"{path}: trained with other widths or word scores; give the same --scores, --hidden1, --hidden2, …") from error
+    if vectors is not None:
+        divide_vectors(network, vectors)
+
+
+def divide_vectors(network: Network, vectors: torch.Tensor, steps: int = 1500) -> None:
+    """Let the layers over the scores give the vectors of a model again, as far as they can; the rest is the classes' own.
+
+    Most classes had nothing of their own in training, so that their vectors are a function of the scores: sums of absolute differences find it.
+    """
+    layers = [*network.score_in.parameters(), *network.score_out.parameters()]
+    optimiser = torch.optim.Adam(layers, lr=1e-2)
+    everything = torch.arange(len(vectors))
+    for step in range(steps):
+        optimiser.param_groups[0]["lr"] = 1e-2 * rate(step / steps)
+        loss = (network.vectors(everything) - vectors).abs().mean()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    with torch.no_grad():
+        own = vectors - network.vectors(everything)
+        network.embedding.weight.copy_(own)
+    print(f"vectors by scores: median difference {float(own.abs().median()):.4f}, spread of the vectors {float(vectors.std()):.4f}", flush=True)
+
+
+def word_classes(options: argparse.Namespace, sentences: Sequence[Sentence]) -> tuple[WordClasses, NDArray[np.float32]]:
+    """Classes of words, and their scores."""
+    if options.observed:
+        return observed_classes(sentences)
+    if options.scores is not None:
+        return read_scores(options.scores)
+    if options.initial is None or options.initial.suffix != ".npz":
+        raise InputError("--grammar goes on with the word classes of a model: give one with --initial model.npz, or --scores")
+    classes = read_model(options.initial).classes
+    return classes, scores_of(classes, Lexicon(load_grammar(options.grammar)[0]))
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -218,16 +266,21 @@ def main(argv: Sequence[str] | None = None) -> None:
     torch.manual_seed(options.seed)
     torch.set_num_threads(options.threads)
     parts: dict[str, list[ParsedCaption]] = {"train": [], "development": [], "test": []}
+    excluded = read_excluded(options.exclude)
     for path in options.parses:
         for caption in read_parses(path):
-            parts[caption.part].append(caption)
+            if caption.part != "train" or words_of(caption.text) not in excluded:
+                parts[caption.part].append(caption)
     print({name: len(captions) for name, captions in parts.items()}, flush=True)
     if options.share < 1:
         random.Random(options.seed).shuffle(parts["train"])
         del parts["train"][int(options.share * len(parts["train"])) :]
     sentences = {name: [s for c in captions for s in c.sentences] for name, captions in parts.items()}
-    classes, scores = read_scores(options.scores)
+    classes, scores = word_classes(options, sentences["train"])
     inventory = Inventory.of(sentences["train"], classes)
+    if options.initial is not None and options.initial.suffix == ".npz":  # these parses may lack something rare
+        model = read_model(options.initial)
+        inventory = Inventory(classes, sorted({*inventory.tags, *model.tags}), sorted({*inventory.relations, *model.relations}))
     exceptions = learn_exceptions(s for s in sentences["train"] if s.lemmas)
     data = examples(sentences["train"], inventory)
     held_out = examples(sentences["development"], inventory)
@@ -237,6 +290,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     known = torch.from_numpy(occurrences(data, len(scores)) > 0)[:, None]
     if options.initial is not None:
         warm_start(network, inventory, options.initial)
+        if options.initial.suffix == ".npz":  # the model may have seen classes that these parses lack
+            known = torch.ones_like(known)
     print(f"{len(scores)} classes of words, {sum(p.numel() for p in network.parameters()):,} weights", flush=True)
     for report in train(network, data, held_out, options):
         print(" ".join(f"{k}={v:.4f}" if isinstance(v, float) else f"{k}={v}" for k, v in report.items()), flush=True)

@@ -32,13 +32,17 @@ class ParsedCaption:
         return part_of(self.text)
 
 
+def words_of(text: str) -> str:
+    """A caption's words, without case and punctuation."""
+    return " ".join(_WORD.findall(text.lower()))
+
+
 def part_of(text: str) -> str:
     """`train`, `development` or `test`, by a hash of the caption's words.
 
     Case, spacing and punctuation do not count, so a raw caption and its lowercased twin fall on the same side.
     """
-    key = " ".join(_WORD.findall(text.lower()))
-    bucket = int.from_bytes(hashlib.sha1(key.encode()).digest()[:4], "big") % 100
+    bucket = int.from_bytes(hashlib.sha1(words_of(text).encode()).digest()[:4], "big") % 100
     if bucket < TEST_PERCENT:
         return "test"
     if bucket < TEST_PERCENT + DEVELOPMENT_PERCENT:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from captious.errors import InputError, one_message
 from captious.language.classes import WordClasses, spelling
+from captious.language.exact.lexicon import Lexicon
 from captious.writing import atomic_write
 
 
@@ -67,6 +68,19 @@ def read_scores(path: str | Path) -> tuple[WordClasses, NDArray[np.float32]]:
     if not words or not spellings:
         raise InputError(f"{path}: no words with scores; expected the output of tools/WordScores.java")
     return WordClasses(words, spellings, spellings.get("lq", next(iter(spellings.values())))), np.stack(rows)
+
+
+def scores_of(classes: WordClasses, lexicon: Lexicon) -> NDArray[np.float32]:
+    """The scores of given classes, as `read_scores` has them, from the grammar that the exact parser reads."""
+    rows: NDArray[np.float32] = np.full((classes.size, lexicon.tags), np.nan, np.float32)
+    missing = np.ones(len(rows), bool)
+    for word in itertools.chain(classes.words, invented()):
+        number = classes.of(word)
+        if missing[number]:
+            row = lexicon.scores(word, False)
+            rows[number] = np.where(row > -np.inf, row - row.max(), np.nan)
+            missing[number] = False
+    return rows
 
 
 def main(argv: Sequence[str] | None = None) -> None:
