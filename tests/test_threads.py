@@ -9,7 +9,7 @@ from tests.threads import THREADS, Bits, at_once, bits, eager_switching, systems
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-NAMES = [str(name) for name in registry.resolve("all,sets")]
+NAMES = [str(name) for name in registry.resolve("all,sets,corpus")]
 QUICK = [str(name) for name in registry.resolve("lexical,CIDEr,Recall-1,precision,Div-1,Div-2,mBLEU-4,Self-CIDEr")]
 
 

@@ -19,11 +19,14 @@ from captious.corpus import Corpus
 from captious.data import demo_path
 from captious.io import read
 from captious.measures import registry
+from captious.statistics import Rows, pack
 
 T = TypeVar("T")
 THREADS = 8
 #: Training captions for the measure that needs them.
 TRAIN = ["a dog is playing with a frisbee", "a man riding a wave on a surfboard", "something else"]
+#: Ratings of words for the measure that needs them.
+NORMS = {"dog": 4.9, "man": 4.8, "idea": 1.6}
 
 #: Statistics, image by image, to the last bit.
 Bits = dict[str, tuple[str, bytes]]
@@ -45,8 +48,13 @@ def systems() -> list[Corpus]:
 
 def bits(corpus: Corpus, names: Iterable[str]) -> Bits:
     """Scores of a corpus as bytes."""
-    scores = score(corpus, names, train=TRAIN)
-    return {name: (one.signature, one.statistics.tobytes()) for name, one in scores.items()}
+    scores = score(corpus, names, train=TRAIN, norms=NORMS)
+    return {name: (one.signature, rows(one.statistics)) for name, one in scores.items()}
+
+
+def rows(statistics: Rows) -> bytes:
+    """Statistics of any kind, as bytes."""
+    return b"".join(array.tobytes() for array in pack(statistics).values())
 
 
 def at_once(works: list[Callable[[], T]]) -> list[T]:

@@ -56,8 +56,10 @@ def test_distance_counts() -> None:
     # Heads one to the left are liked best.
     best_trees.plain(scores, np.array([0, 0.5, 0, 0, 0], np.float32), heads)
     assert heads.tolist() == [[0, 1, 2]]
-    # Heads two to the left, or one to the right.
-    best_trees.plain(scores, np.array([0.5, 0, 0, 0, 0], np.float32), heads)
+    # Heads two to the left, or one to the right; without a taste of its own the second word prefers the first.
+    tied = scores.copy()
+    tied[0, 1, 1] = 0.1
+    best_trees.plain(tied, np.array([0.5, 0, 0, 0, 0], np.float32), heads)
     assert heads.tolist() == [[0, 1, 1]]
     best_trees.plain(scores[:, ::-1].copy(), np.array([0, 0, 0, 0.5, 0], np.float32), heads)
     assert heads.tolist() == [[2, 3, 0]]

@@ -203,7 +203,7 @@ def test_a_package_brings_a_measure_to_the_command_line(site: Path) -> None:
     assert "how short a caption is" in command(site, "metrics")
     shown = command(site, "score", "--help")
     assert "--bonus" in shown and "What a short caption gets on top." in shown
-    for given in (["--bonus", "0.25"], ["-o", "bonus=0.25"], ["--option", "bonus=0.25"]):
+    for given in (["--bonus", "0.25"], ["-O", "bonus=0.25"], ["--option", "bonus=0.25"]):
         found = json.loads(command(site, "score", "refs.json", "pred.json", "-m", "brevity", *given, "--json", "-"))
         score = found["systems"][0]["scores"]["Brevity"]
         assert score["value"] == pytest.approx(0.25 + (1 / 2 + 1 / 4) / 2)

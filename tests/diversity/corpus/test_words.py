@@ -91,7 +91,7 @@ def test_bad_norms_are_refused(tmp_path: Path, content: bytes) -> None:
     table.write_bytes(content)
     with pytest.raises(InputError, match=r"norms\.csv"):
         word_lists.read_norms(table)
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="there is no such file"):
         word_lists.read_norms(tmp_path / "none.csv")
 
 

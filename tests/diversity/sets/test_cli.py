@@ -35,9 +35,10 @@ def test_table_has_a_column_for_each_system_and_for_people() -> None:
     rows = table(out)
     assert "sampling (10)" in out and "good (1)" in out and "human (5)" in out
     sampling, good, people = rows["Self-CIDEr"]
-    assert sampling.endswith("*") and good == "0.0000" and 0.9 < float(people) < 1
+    # Sets of ten and of one do not compare: no star.
+    assert 0.9 < float(sampling) < 1 and good == "0.0000" and 0.9 < float(people) < 1
     assert float(rows["Novel"][1].rstrip("*")) == 0.0
-    assert rows["mean CIDEr-D"][1].endswith("*") and "F-measure" in rows
+    assert "mean CIDEr-D" in rows and "F-measure" in rows
     assert rows["1-mBLEU-4"][2] == "1.0000"
 
 
@@ -108,7 +109,7 @@ def test_figures(tmp_path: Path) -> None:
         (["--beta2", "0"], "β² must be positive"),
         (["--human-scores", "list.json"], "expected"),
         (["--human-scores", "text.json"], "is 'much', not a number"),
-        (["--human-scores", "missing.json"], "cannot be read as human scores"),
+        (["--human-scores", "missing.json"], "there is no such file"),
         (["--plots", "list.json"], "is a file; figures need a folder"),
         (["--plots", "plots", "--image", "7"], "no image '7'"),
         (["--df", "text.json"], "df build"),
