@@ -58,7 +58,7 @@ def test_broken_links_are_noticed(tmp_path: Path) -> None:
 def _nav() -> list[str]:
     nav = re.search(r"^nav:\n((?: .*\n)+)", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), flags=re.M)
     assert nav
-    return re.findall(r": (\S+\.(?:md|ipynb))$", nav[1], flags=re.M)
+    return re.findall(r": (\S+\.md)$", nav[1], flags=re.M)
 
 
 def test_every_page_is_in_the_navigation() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files
@@ -13,12 +15,21 @@ PAGES = {
     "contributing.md": "CONTRIBUTING.md",
     "changelog.md": "CHANGELOG.md",
     "gold.md": "tests/gold/README.md",
+    "example.md": "docs/example.ipynb",
 }
+
+
+def _from_notebook(path: str) -> str:
+    """The cells of a notebook as a page."""
+    cells = json.loads(Path(path).read_text(encoding="utf-8"))["cells"]
+    texts = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
+    return "\n\n".join(f"```python\n{text}\n```" if kind == "code" else text for kind, text in texts)
 
 
 def on_files(files: Files, config: Any) -> Files:
     for page, path in PAGES.items():
-        files.append(File.generated(config, page, abs_src_path=path))
+        made = {"content": _from_notebook(path)} if path.endswith(".ipynb") else {"abs_src_path": path}
+        files.append(File.generated(config, page, **made))
     return files
 
 
