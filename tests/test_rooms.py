@@ -75,7 +75,8 @@ def test_a_room_uses_only_rooms_above_it(path: Path) -> None:
         parts = name.split(".")
         if len(parts) == 1:
             continue
-        assert LEVEL[parts[1]] <= LEVEL[own], f"{path.relative_to(ROOT)} uses {name}, which lies below {own}"
+        # Training runs at no other time than its own, and may judge a model by what is made of its output.
+        assert "training" in path.parts or LEVEL[parts[1]] <= LEVEL[own], f"{path.relative_to(ROOT)} uses {name}, which lies below {own}"
 
 
 def test_there_is_no_circle_between_modules() -> None:
