@@ -24,12 +24,12 @@ def of_any_order(groups: Iterable[Iterable[str]]) -> str:
 
 
 def _hash(lines: Iterable[str]) -> hashlib.blake2b:
-    state = hashlib.blake2b(digest_size=16)
-    for line in lines:
-        data = line.encode("utf-8", "surrogatepass")
-        # With their lengths, because lines may hold any character: two lines are not one with a break in it.
-        state.update(b"%d:" % len(data) + data)
-    return state
+    # With their lengths, because lines may hold any character: two lines are not one with a break in it.
+    return hashlib.blake2b(b"".join([b"%d:%b" % (len(data), data) for data in map(_bytes, lines)]), digest_size=16)
+
+
+def _bytes(line: str) -> bytes:
+    return line.encode("utf-8", "surrogatepass")
 
 
 def of_arrays(*arrays: NDArray[np.generic]) -> str:

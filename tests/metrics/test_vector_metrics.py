@@ -162,7 +162,7 @@ def test_sentence_sim_is_the_mean_cosine() -> None:
     encoder = metric.encoder
     expected = [np.mean(encoder.encode(others) @ encoder.encode([text])[0]) for text, others in each(corpus)]
     np.testing.assert_allclose(statistics_of(metric, corpus)[:, 0], expected, atol=1e-6)
-    assert f"model:all-MiniLM-L6-v2@{encoder.digest}|" in captious.score(corpus, metric)["SentenceSim"].signature
+    assert f"model:bert-6x384@{encoder.digest}|" in captious.score(corpus, metric)["SentenceSim"].signature
     with pytest.raises(InputError, match="no sentence encoder at"):
         SentenceSim("/nowhere/at/all")
 

@@ -21,7 +21,7 @@ def test_the_table_is_small_and_large_enough() -> None:
     assert default.PATH.stat().st_size <= 8_000_000
     assert len(vectors) >= 30_000 and vectors.dimension == distil.DIMENSION
     assert get("default") is vectors
-    assert vectors.label == f"{default.NAME}({len(vectors)}x{vectors.dimension})"
+    assert vectors.label == f"{len(vectors)}x{vectors.dimension}"
 
 
 @pytest.mark.parametrize(("word", "near", "far"), [("sofa", "couch", "horse"), ("dog", "canine", "bus"), ("kid", "child", "fork")])

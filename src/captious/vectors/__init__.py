@@ -67,7 +67,7 @@ def _file(path: Path, digest: str) -> WordVectors:
         if fasttext.is_fasttext(path):
             return fasttext.read(path, name, digest)
         convert: Any = files.convert_word2vec_binary if files.looks_binary(path) else files.convert_text
-        words, rows = store.converted(path, convert)
+        words, rows, found = store.converted(path, convert)
     except OSError as error:
         raise InputError(f"cannot read the word vectors {path}: {error.strerror or error}") from error
-    return WordVectors(name, words, rows, digest=digest)
+    return WordVectors(name, words, rows, digest=found)

@@ -44,5 +44,5 @@ def _convert(path: Path, out: BinaryIO) -> tuple[list[bytes], int]:
 
 def load() -> WordVectors:
     """The table, converted on first use and mapped afterwards."""
-    words, rows = store.converted(_folder() / "glove_6B_50d_emb.npy", _convert)
-    return WordVectors(NAME, words, rows)
+    words, rows, digest = store.converted(_folder() / "glove_6B_50d_emb.npy", _convert)
+    return WordVectors(NAME, words, rows, digest=digest)

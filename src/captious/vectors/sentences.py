@@ -140,8 +140,8 @@ class SentenceEncoder:
         pooling = "1_Pooling/config.json"
         self.mean = not (pooling in files and _json(files, pooling, self.source).get("pooling_mode_cls_token", False))
         self.dimension = self.bert.dimension
-        known = self.source.parent.name in {package for package, _ in PACKAGES}
-        self.label = "all-MiniLM-L6-v2" if known else self.source.name
+        #: How large it is, and no name: a model has one signature wherever it was found.
+        self.label = f"bert-{len(self.bert.layers)}x{self.dimension}"
         #: Names the weights, the tokenizer and the settings by their whole content.
         self.digest = _digest(self.source, files)
 

@@ -9,25 +9,35 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from captious.cache import content_digest, derived
 from captious.errors import InputError
 from captious.io import container
-from captious.vectors.table import MappedWords, PlainRows
+from captious.vectors.table import MappedWords, PlainRows, digest_of
 
 KIND = "converted word vectors"
 #: Changes whenever the layout of a copy does.
-LAYOUT = 2
+LAYOUT = 3
 _ARRAYS = ("text", "offsets", "hashes", "order")
+
+
+class Converted(NamedTuple):
+    """A table as it is kept."""
+
+    words: MappedWords
+    rows: PlainRows
+    #: Of words and vectors, so that it does not depend on the format they came in.
+    digest: str
+
 
 #: Reads a source: writes its vectors to the file, and returns words (UTF-8) and dimension.
 Converter = Callable[[Path, BinaryIO], tuple[list[bytes], int]]
 
 
-def converted(source: Path, convert: Converter) -> tuple[MappedWords, PlainRows]:
+def converted(source: Path, convert: Converter) -> Converted:
     """The words and vectors of a file, from the cache or converted into it."""
     return derived(
         f"vectors/{content_digest(source)}-v{LAYOUT}",
@@ -48,12 +58,15 @@ def _make(path: Path, source: Path, convert: Converter) -> None:
         out.flush()
         shape = (len(words), dimension)
         rows = np.memmap(out, np.float32, "r", shape=shape) if size else np.zeros(shape, np.float32)
+        digest = digest_of([word.decode("utf-8", "replace") for word in words], PlainRows(rows))
         meta = {"words": len(words), "dimension": dimension, "source": source.name}
-        container.write(path, KIND, LAYOUT, meta, {"vectors": rows, **MappedWords.arrays(words)})
+        container.write(path, KIND, LAYOUT, meta, {"vectors": rows, "digest": np.frombuffer(digest.encode(), np.uint8), **MappedWords.arrays(words)})
 
 
-def _open(path: Path) -> tuple[MappedWords, PlainRows] | None:
+def _open(path: Path) -> Converted | None:
     arrays = container.open_kept(path, KIND, LAYOUT)
-    if arrays is None or set(arrays) != {"vectors", *_ARRAYS} or arrays["vectors"].ndim != 2:
+    if arrays is None or set(arrays) != {"vectors", "digest", *_ARRAYS} or arrays["vectors"].ndim != 2:
         return None
-    return MappedWords(*(arrays[name] for name in _ARRAYS)), PlainRows(arrays["vectors"])
+    return Converted(
+        MappedWords(*(arrays[name] for name in _ARRAYS)), PlainRows(arrays["vectors"]), arrays["digest"].tobytes().decode("ascii")
+    )

@@ -91,6 +91,10 @@ class WordList:
         return len(self._words)
 
 
+#: Vectors that are digested at once.
+_BLOCK = 65536
+
+
 def word_hash(word: bytes) -> int:
     """A 64-bit hash that is the same on every machine and in every run."""
     return int.from_bytes(hashlib.blake2b(word, digest_size=8).digest(), "little")
@@ -144,6 +148,18 @@ class MappedWords:
         return len(self._offsets) - 1
 
 
+def digest_of(words: Sequence[str], rows: Rows) -> str:
+    """Names words and their vectors, whatever their order; of equal words the first counts."""
+    first: dict[str, int] = {}
+    for row, word in enumerate(words):
+        first.setdefault(word, row)
+    listed = sorted(first)
+    order = np.array([first[word] for word in listed], np.int64)
+    # A block at a time: tables can be larger than memory.
+    blocks = [content.of_arrays(rows.take(order[at : at + _BLOCK])) for at in range(0, len(order), _BLOCK)]
+    return content.together(content.of_lines(listed), *blocks)
+
+
 class WordVectors:
     """A table of word vectors.
 
@@ -193,17 +209,16 @@ class WordVectors:
 
     @property
     def label(self) -> str:
-        """For the signatures of metrics: which table, how large."""
-        return f"{self.name}({len(self)}x{self.dimension})"
+        """For signatures: how large. No name, because a table has one signature wherever it was read from."""
+        return f"{len(self)}x{self.dimension}"
 
     @cached_property
     def digest(self) -> str:
         """Names the words and their vectors, whatever their order."""
-        if self._digest is not None:
-            return self._digest
-        words = [self._words.word(row) for row in range(len(self))]
-        order = np.array(sorted(range(len(words)), key=words.__getitem__), np.int64)
-        return content.together(content.of_lines(sorted(words)), content.of_arrays(self._rows.take(order)))
+        if self._digest is None:
+            self._digest = digest_of([self._words.word(row) for row in range(len(self))], self._rows)
+        # How unknown words are dealt with decides scores, too.
+        return content.together(self._digest, "compounds") if self._compounds else self._digest
 
     def lookup(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
         """A vector for each word (zeros where there is none), and which words have one."""
