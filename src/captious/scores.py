@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +34,9 @@ class Score:
         statistics: Rows,
         ids: tuple[str, ...],
         image_offsets: NDArray[np.int64],
-        signature: str,
+        signature: str | Callable[[], str],
     ) -> None:
+        """``signature`` may be a way to find it: the digest of all references takes longer than some measures."""
         self.measure = measure
         self.name: str = measure.name
         #: One row of sufficient statistics per caption, or per image (see :mod:`captious.statistics`). Rows of numbers lie
@@ -43,8 +44,18 @@ class Score:
         self.statistics: Any = arranged(statistics)
         self.ids = ids
         self.image_offsets = image_offsets
-        #: How the number was made; numbers with different signatures are not comparable.
-        self.signature = Signature(signature)
+        self._signature = signature
+
+    @cached_property
+    def signature(self) -> Signature:
+        """How the number was made; numbers with different signatures are not comparable."""
+        if callable(self._signature):
+            # What it took to find it, the captions among it, need not be kept any longer.
+            self._signature = self._signature()
+        return Signature(self._signature)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"signature": self.signature, **self.__dict__}
 
     @classmethod
     def of(cls, measure: Measure, corpus: Corpus, state: Any = None) -> Score:
@@ -53,11 +64,11 @@ class Score:
         prepared = state if state is not None else measure.prepare(corpus.references)
         statistics = measure.statistics(corpus, prepared)
         if measure.rows != "caption":
-            return cls.of_images(measure, statistics, corpus.ids, sign(measure, corpus))
-        return cls(measure, statistics, corpus.ids, corpus.candidates.image_offsets, sign(measure, corpus))
+            return cls.of_images(measure, statistics, corpus.ids, partial(sign, measure, corpus))
+        return cls(measure, statistics, corpus.ids, corpus.candidates.image_offsets, partial(sign, measure, corpus))
 
     @classmethod
-    def of_images(cls, measure: Measure, statistics: Rows, ids: tuple[str, ...], signature: str) -> Score:
+    def of_images(cls, measure: Measure, statistics: Rows, ids: tuple[str, ...], signature: str | Callable[[], str]) -> Score:
         """A score whose statistics have one row per image (diversity of a set, say)."""
         return cls(measure, statistics, ids, offsets_of([1] * len(ids)), signature)
 

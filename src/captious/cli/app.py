@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
@@ -20,29 +21,46 @@ COMMANDS = [
     "scene", "concepts", "chair",
 ]  # fmt: skip
 
-app = typer.Typer(
-    name="captious",
-    help="The caption critic: how good, how diverse, how unique and how human-like are image captions?",
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
 def _version(wanted: bool) -> None:
     if wanted:
         print(f"captious {__version__}")
         raise typer.Exit()
 
 
-@app.callback()
 def _main(version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version.")) -> None:
     pass
 
 
-for _command in COMMANDS:
-    import_module(f"captious.cli.{_command}").register(app)
+def application(commands: Sequence[str] = COMMANDS) -> typer.Typer:
+    """The command with all its sub-commands, or with some: to make every one of them takes as long as to score a few images."""
+    made = typer.Typer(
+        name="captious",
+        help="The caption critic: how good, how diverse, how unique and how human-like are image captions?",
+        no_args_is_help=True,
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback()(_main)
+    for command in commands:
+        import_module(f"captious.cli.{command}").register(made)
+    return made
+
+
+def __getattr__(name: str) -> Any:
+    """``app``: the whole command, made when somebody asks for it."""
+    if name == "app":
+        globals()["app"] = application()
+        return globals()["app"]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _asked_for() -> Sequence[str]:
+    """The sub-command of this run, if it names one as its first word; else all."""
+    first = sys.argv[1] if len(sys.argv) > 1 else ""
+    if first == "--version":
+        return []
+    return [first] if first in COMMANDS and not any(name.endswith("_COMPLETE") for name in os.environ) else COMMANDS
 
 
 def main() -> None:
@@ -51,7 +69,7 @@ def main() -> None:
     try:
         with one_message():
             try:
-                tidy(typer.main.get_command(app))()
+                tidy(typer.main.get_command(application(_asked_for())))()
             finally:
                 sys.stdout.flush()
     except BrokenPipeError:

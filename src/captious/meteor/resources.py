@@ -45,9 +45,9 @@ class Resources:
 @lru_cache(maxsize=4)
 def _digest(data: meteor_data.MeteorData) -> str:
     """The digest of all tables; for the large one that is the checksum it ends with, so nothing is opened."""
-    lists = ("nonbreaking/english.prefixes", "function/english.words")
-    small = [digest.of_lines(data.lines(name)) for name in lists]
-    return digest.together(*small, Synonyms.load(data.jar.parent).digest, *map(str, checksum_of(data.paraphrases)))
+    lists = ("nonbreaking/english.prefixes", "function/english.words", "synonym/english.synsets", "synonym/english.exceptions")
+    small = [digest.of_lines(["\n".join(data.lines(name))]) for name in lists]
+    return digest.together(*small, *map(str, checksum_of(data.paraphrases)))
 
 
 @lru_cache(maxsize=2)

@@ -27,6 +27,8 @@ _DETACHMENTS = (
     ("er", ""), ("est", ""), ("er", "e"), ("est", "e"),
 )  # fmt: skip
 
+#: Words whose synsets are remembered.
+_REMEMBERED = 100_000
 _NONE: frozenset[int] = frozenset()
 
 #: The table that ships with captious.
@@ -92,8 +94,9 @@ class Synonyms:
         if known is None:
             bases = self._bases.get(word)
             known = self.listed(word).union(*map(self.listed, bases if bases is not None else (self.base(word),)))
-            if known:  # words without synsets have no end
-                self._memo[word] = known
+            if len(self._memo) >= _REMEMBERED:  # phrases without synsets have no end
+                self._memo.clear()
+            self._memo[word] = known
         return known
 
 
