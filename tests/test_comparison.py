@@ -122,6 +122,21 @@ def test_ahead_only_where_it_is_significant() -> None:
     assert strict.ahead is None
 
 
+def test_significant_alone_is_not_ahead_among_many() -> None:
+    a, b = made("a", noise(1)), made("b", noise(1) + 0.35 + noise(3))
+    alone = captious.compare(a, b, trials=2000)[0]
+    assert alone.p_randomisation == alone.p_corrected < 0.05 and alone.ahead == "b"
+    among = captious.compare(a, b, *(made(f"c{i}", noise(20 + i)) for i in range(6)), trials=2000)
+    row = next(row for row in among if (row.system_a, row.system_b) == ("a", "b"))
+    assert row.p_randomisation == alone.p_randomisation < 0.05 < row.p_corrected
+    assert not row.significant and row.ahead is None
+
+
+def test_p_is_never_smaller_than_the_trials_allow() -> None:
+    row = captious.compare(made("a", noise(1)), made("far", noise(1) + 50), trials=1000)[0]
+    assert row.p_randomisation == 1 / 1001
+
+
 def test_alpha_is_the_level_of_intervals_too() -> None:
     wide, narrow = (captious.compare(made("a", noise(1)), made("b", noise(2)), alpha=alpha)[0].interval for alpha in (0.01, 0.5))
     assert wide[0] < narrow[0] < narrow[1] < wide[1]

@@ -50,6 +50,10 @@ def test_each_image_weighs_the_same_whatever_its_number_of_captions() -> None:
     uneven = {i: [GOOD[i]] * (1 + i % 3) for i in range(40)}
     score = captious.score(corpus(uneven, several=True), "ROUGE-L")["ROUGE-L"]
     assert score.value == pytest.approx(captious.score(corpus(GOOD), "ROUGE-L")["ROUGE-L"].value)
+    # Where images differ, those with many captions do not pull the mean towards them.
+    uneven = {i: [POOR[i]] * (1 + 4 * (i % 2)) for i in range(40)}
+    score = captious.score(corpus(uneven, several=True), "ROUGE-L")["ROUGE-L"]
+    assert score.value == pytest.approx(captious.score(corpus(POOR), "ROUGE-L")["ROUGE-L"].value)
 
 
 def test_bootstrap_interval_of_a_mean_agrees_with_theory() -> None:

@@ -213,8 +213,9 @@ _mutant("the-last-of-equal-words", "vectors/table.py", "self._row.setdefault(wor
 _mutant("codes-without-scales", "vectors/table.py", "        taken *= self._scales[rows][:, None]\n", "", "vectors/test_table.py")
 _mutant("half-known-compounds", "vectors/table.py", "if (rows < 0).any():", "if (rows < 0).all():", "vectors/test_table.py")
 _mutant("vectors-signed-by-name", "vectors/table.py", ", content.of_arrays(self._rows.take(order)))", ")", "test_signature.py::test_word_vectors")
+_mutant("vectors-signed-by-where-they-are", "vectors/table.py", 'return f"{len(self)}x{self.dimension}"', 'return f"{self.name}({len(self)}x{self.dimension})"', "vectors/test_files.py::test_a_table_has_one_signature_in_all_formats")
 _mutant("transport-without-amounts", "vectors/transport.py", "total += flow[i, j] * cost[i, j]", "total += cost[i, j]", "vectors/test_transport.py::test_compiled_plain_and_large_agree")
-_mutant("unsigned-bytes-in-subwords", "vectors/fasttext.py", "byte if byte < 128 else byte | 0xFFFFFF00", "byte", "vectors/test_files.py::test_subwords_and_their_hash")
+_mutant("unsigned-bytes-in-subwords", "vectors/fasttext.py", "byte if byte < 128 else byte | 0xFFFFFF00", "byte", "vectors/test_files.py::test_hashes_of_other_characters_are_those_of_gensim")
 _mutant("batches-out-of-order", "vectors/sentences.py", "result[batch] = self.bert.encode", "result[np.sort(batch)] = self.bert.encode", "vectors/test_sentences.py")
 
 # Scenes and METEOR ----------------------------------------------------------------------------------------------------
@@ -276,12 +277,12 @@ _mutant("unlike-parts-merge", "merging.py", "            if fields:\n", "       
 _mutant("formulas-may-change", "scores.py", "if not np.isclose(score.value, record.value, rtol=1e-9, atol=1e-12, equal_nan=True):", "if False:", "test_saved_scores.py::test_a_formula_that_has_changed_since_is_noticed")
 _mutant("captions-weigh-alike", "scores.py", "axis=0) / counts[:, None]", "axis=0)", "test_scores.py")
 _mutant("the-worst-is-the-oracle", "scores.py", "sign = -1.0 if self.measure.higher_is_better else 1.0", "sign = 1.0", "test_scores.py")
-_mutant("significant-without-correction", "comparison.py", "return self.p_corrected <= self.alpha", "return self.p_randomisation <= self.alpha", "test_comparison.py::test_ahead_only_where_it_is_significant")
+_mutant("significant-without-correction", "comparison.py", "return self.p_corrected <= self.alpha", "return self.p_randomisation <= self.alpha", "test_comparison.py::test_significant_alone_is_not_ahead_among_many")
 _mutant("ahead-without-significance", "comparison.py", "        if not self.significant:\n", "        if False:\n", "test_comparison.py::test_ahead_only_where_it_is_significant")
 _mutant("unlike-numbers-are-compared", "comparison.py", "if a.signature != b.signature:", "if False:", "test_comparison.py::test_unlike_numbers_are_refused_field_by_field")
 _mutant("more-is-always-better", "comparison.py", '"B" if (self.difference > 0) == self.higher_is_better else "A"', '"B" if self.difference > 0 else "A"', "test_comparison.py::test_less_may_be_better")
 _mutant("images-in-another-order", "paired.py", "return score.image_statistics[self._orders[key]]", "return score.image_statistics", "test_comparison.py::test_the_order_of_images_does_not_matter_but_the_images_do")
-_mutant("paired-p-can-be-zero", "paired.py", "float((extreme + 1) / (defined + 1))", "float(extreme / defined)", "test_comparison.py::test_close_systems_get_the_same_p_alone_and_among_others")
+_mutant("paired-p-can-be-zero", "paired.py", "float((extreme + 1) / (defined + 1))", "float(extreme / defined)", "test_comparison.py::test_p_is_never_smaller_than_the_trials_allow")
 
 # Metrics -------------------------------------------------------------------------------------------------------------
 
@@ -291,6 +292,7 @@ _mutant("the-longer-of-two-references", "metrics/bleu.py", "distance * scale + l
 _mutant("bleu-of-nothing", "metrics/bleu.py", "_TINY, _SMALL = 1e-15, 1e-9", "_TINY, _SMALL = 1e-9, 1e-9", *_COCO)
 _mutant("bleu-unclipped", "metrics/bleu.py", "matched += min(most, c_count[j])", "matched += c_count[j] if most else 0", *_COCO)
 _mutant("another-sigma", "metrics/cider.py", "SIGMA = 6.0", "SIGMA = 5.0", *_COCO)
+_mutant("new-ngrams-in-the-order-of-the-file", "metrics/cider.py", "np.lexsort((squares[new], caption[new]))", "np.arange(len(new))", "metrics/test_cider_shards.py")
 _mutant("df-floor", "metrics/cider.py", "np.maximum(1.0, counts)", "np.maximum(0.5, counts)", *_COCO)
 _mutant("cider-unclipped", "metrics/cider.py", "if clip and r_weight[j] < weight:", "if False:", *_COCO)
 _mutant("length-in-words", "metrics/cider.py", "np.maximum(corpus.candidates.lengths - 1, 0)[candidate]", "corpus.candidates.lengths[candidate]", *_COCO)
