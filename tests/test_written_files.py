@@ -149,6 +149,8 @@ def test_damaged_compiled_code_is_compiled_again(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     kept.mkdir()
     assert run_kernel(script, NUMBA_CACHE_DIR=str(kept)).stdout == "6.0 0\n"
+    # A file that was only touched has the same code in it.
+    os.utime(script, (1_000_000_000, 1_000_000_000))
     assert run_kernel(script, NUMBA_CACHE_DIR=str(kept)).stdout == "6.0 1\n"
     for ending in (".nbi", ".nbc"):
         (file,) = kept.rglob(f"*{ending}")

@@ -365,6 +365,7 @@ _mutant("touched-files-are-trusted", "cache.py", 'if found["stamp"] == stamp(pat
 _mutant("all-neighbours-alike", "generate/synonyms.py", "np.cumsum(chances / chances.sum())", "np.cumsum(np.ones_like(chances) / len(chances))", "generate/test_synonyms.py")
 _mutant("always-switched", "generate/synonyms.py", "table.of(token) if switch < probability else None", "table.of(token)", "generate/test_synonyms.py")
 _mutant("colours-return-unchanged", "report/style.py", "marker = MARKERS[(i + turn) % len(MARKERS)]", "marker = MARKERS[i % len(MARKERS)]", "report/test_style.py")
+_mutant("damaged-code-is-used", "compiling.py", "if self._sum(content[_SUM:]) != content[:_SUM]:", "if False:", "test_written_files.py::test_damaged_compiled_code_is_compiled_again")
 _mutant("formulas-in-labels", "report/style.py", 'return line.replace("$", r"\\$")', "return line", "report/test_style.py")
 _mutant("mistakes-exit-with-1", "errors.py", "sys.exit(2)", "sys.exit(1)", "cli/test_cli.py::test_mistakes_get_one_message_and_exit_code_2")
 _mutant("nan-in-json", "scores.py", "return value if math.isfinite(value) else None", "return value", "test_scores.py::test_what_is_undefined_is_neither_significant_nor_broken_json")
