@@ -3,8 +3,9 @@
 ``python -m benchmarks.loop [--steps N] [--images N] [--metrics NAMES]``: each step scores 64 images with 5 captions each, some of whose
 words were never seen before. Printed are the time of a step at the beginning and at the end, and resident memory. The
 last hundred steps should take no more than 1.2 times the first hundred, and memory should stay where it is. Since other
-work on the machine weighs on one end more than on the other, the same batches are also scored, in turn, against the
-references that have been through the loop and against references prepared a moment ago.
+work on the machine weighs on one end more than on the other, a piece of work that is always the same is timed beside each step, and
+the same batches are also scored, in turn, against the references that have been through the loop and against references
+prepared a moment ago.
 """
 
 from __future__ import annotations
@@ -30,6 +31,16 @@ WINDOW, WARM_UP = 100, 20
 
 
 Batch = tuple[list[str], list[list[str]]]
+
+
+def pace() -> float:
+    """How long the machine takes now for work that is always the same."""
+    start = time.process_time()
+    counts: dict[str, int] = {}
+    for number in range(3_000):
+        word = str(number % 700)
+        counts[word] = counts.get(word, 0) + len(word.split("1"))
+    return time.process_time() - start
 
 
 def prepared(captions: dict[str, list[str]], metrics: str) -> tuple[Captions, Callable[[Batch], float]]:
@@ -61,6 +72,7 @@ def main() -> None:
     known = references.vocabulary.words
     process = psutil.Process()
     seconds: list[float] = []
+    paces: list[float] = []
     megabytes: list[float] = []
 
     def caption(step: int) -> str:
@@ -72,17 +84,20 @@ def main() -> None:
 
     for step in range(WARM_UP + given.steps):
         seconds.append(used(batch(step)))
+        paces.append(pace())
         if (step - WARM_UP) % WINDOW == 0:
             gc.collect()
             megabytes.append(process.memory_info().rss / 2**20)
-    seconds = seconds[WARM_UP:]
+    seconds, paces = seconds[WARM_UP:], paces[WARM_UP:]
     window = min(WINDOW, len(seconds))
     first, last = (1000 * sum(part) / window for part in (seconds[:window], seconds[-window:]))
+    slower = sum(paces[-window:]) / sum(paces[:window])
     _, fresh = prepared(captions, given.metrics)
     pairs = [(used(given_batch), fresh(given_batch)) for given_batch in map(batch, range(-window, 0))][WARM_UP:]
     worn, new = (1000 * sum(side) / len(side) for side in zip(*pairs))
     print(f"{given.steps:,} steps of {BATCH} x {CAPTIONS} captions against {len(references.ids):,} images, {given.metrics}:")
     print(f"  a step: {first:.2f} ms of processor time in the first {window}, {last:.2f} ms in the last: ratio {last / first:.2f}")
+    print(f"  the machine itself took {slower:.2f} times as long for the same work at the end: ratio {last / first / slower:.2f} without that")
     print(f"  in turn: {worn:.2f} ms against the references of the loop, {new:.2f} ms against fresh ones: ratio {worn / new:.2f}")
     print(f"  memory: {megabytes[0]:.0f} MB at the beginning, {megabytes[-1]:.0f} MB at the end, most {max(megabytes):.0f} MB")
 
