@@ -243,3 +243,13 @@ def test_an_archive_that_promises_more_than_it_has(tmp_path: Path) -> None:
         archive.writestr("format.npy", header.getvalue() + bytes(16))
     with pytest.raises(captious.InputError, match="damaged"):
         read_frequencies(path)
+
+
+def test_a_table_is_read_once_unless_it_was_touched(tmp_path: Path) -> None:
+    path = tmp_path / "list.tsv"
+    path.write_text("a dog\t3\n")
+    first = read_frequencies(path, images=10)
+    assert read_frequencies(path, images=10) is first
+    assert read_frequencies(path, images=11).images == 11
+    path.write_text("a dog\t4\n")
+    assert read_frequencies(path, images=10).digest != first.digest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from reprlib import repr as shorten
 from typing import Any
@@ -11,12 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.cache import stamp
 from captious.errors import InputError
 from captious.frequencies import LARGEST, FrequencyTable
 from captious.io import pickled
 from captious.io.content import check_lines, read_raw, shown_name
 from captious.io.npz import read_npz
-from captious.writing import atomic_write
+from captious.writing import atomic_write, is_standard
 
 _HOW = "'captious df build REFS -o FILE' makes one from reference captions"
 
@@ -24,8 +26,21 @@ _HOW = "'captious df build REFS -o FILE' makes one from reference captions"
 def read_frequencies(path: str | Path, images: int | None = None) -> FrequencyTable:
     """Document frequencies from a file of any known kind, found by content.
 
-    ``images`` is the number of images counted, for files that do not say it.
+    ``images`` is the number of images counted, for files that do not say it. A file that is asked for again, as in every step of
+    a training loop, is read once, unless somebody touched it.
     """
+    place = Path(path)
+    if not is_standard(path) and place.is_file():
+        return _once(place.resolve(), stamp(place), str(path), images)
+    return _read(path, images)
+
+
+@lru_cache(maxsize=2)
+def _once(place: Path, touched: str, path: str, images: int | None) -> FrequencyTable:
+    return _read(path, images)
+
+
+def _read(path: str | Path, images: int | None) -> FrequencyTable:
     source, content = shown_name(path), read_raw(path)
     if not content:
         raise InputError(f"{source}: an empty file, not document frequencies; {_HOW}")
