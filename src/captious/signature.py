@@ -11,7 +11,7 @@ from captious.measures.resources import in_signature
 
 
 class Signature(str):
-    """The text of a signature, ``CIDEr-D|n:4|sigma:6|df:references|refs:60x5@3f9c0a1b|tok:ptb|captious:0.2.0``, and its
+    """The text of a signature, ``CIDEr-D|n:4|sigma:6|df:references|refs:60x5@3f9c0a1b|tok:ptb|captious:0.3.0``, and its
     fields."""
 
     @classmethod
