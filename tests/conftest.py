@@ -10,6 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes is no property of the code: a busy machine must not fail a test.
+settings.register_profile("captious", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("captious")
 
 ROOT = Path(__file__).resolve().parent.parent
 
