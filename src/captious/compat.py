@@ -9,7 +9,6 @@ split them. No Java is needed. SPICE is that of our own parser (docs/fidelity.md
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -233,12 +232,9 @@ class COCO:
 
 
 def _read(path: str | Path) -> Any:
-    from captious.io.content import decode, read_bytes
+    from captious.io.content import read_json
 
-    try:
-        return json.loads(decode(read_bytes(Path(path)), str(path)))
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}: not JSON ({error})") from error
+    return read_json(path, "expected COCO annotations or results")
 
 
 class COCOEvalCap:

@@ -15,7 +15,7 @@ from captious.cli.output import print_table, write_json
 
 
 def register(app: typer.Typer) -> None:
-    app.command("chair")(options.takes_columns(takes_look(chair)))
+    app.command("chair")(options.takes_columns(options.takes_output(takes_look(chair))))
 
 
 def chair(

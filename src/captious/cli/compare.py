@@ -16,13 +16,13 @@ from captious.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
-    app.command("compare")(options.takes_columns(options.takes_measure_options(takes_look(compare))))
+    app.command("compare")(options.takes_columns(options.takes_measure_options(options.takes_output(takes_look(compare)))))
 
 
 def compare(
     inputs: Annotated[
         list[Path],
-        typer.Argument(metavar="REFS A B…", help="Reference captions and predictions, one file per system; or saved scores alone."),
+        typer.Argument(metavar="REFS A B", help="Reference captions and predictions, one file per system; or saved scores alone."),
     ],
     metrics: Annotated[
         str | None,

@@ -10,7 +10,7 @@ import typer
 from captious.cli import options
 from captious.cli.look import look, takes_look
 from captious.cli.look import score as shown
-from captious.cli.output import check_target, note, print_table, save_scores, write_json
+from captious.cli.output import check_target, is_taken, note, print_table, save_scores, write_json
 from captious.errors import printable
 
 
@@ -52,6 +52,7 @@ def corpus(
     from captious.variety.corpus import corpus_diversity
 
     check_target(output, len(predictions))
+    quiet = is_taken(json, output)
     result = corpus_diversity(
         references, predictions, train=train, tokenizer=tokenizer, subset=subset, several=allow_several or None,
         parse=trees, norms=norms, seed=seed, jobs=jobs, names=name or None,
@@ -65,7 +66,7 @@ def corpus(
         save_scores(list(result.scores.values()), output, texts=not no_texts)
     if json is not None:
         write_json({"references": str(references), **result.to_json(ci=ci and look().bootstrap)}, json)
-    if json != "-":
+    if not quiet:
         show(result, words, ci=ci)
         if written:
             note(f"{len({path.stem for path in written})} figures ({len(written)} files) in {plots}")

@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(help="Make and import document frequencies for CIDEr.", no_args_is_help=True)
     group.command("build")(options.takes_columns(build))
     group.command("import")(import_table)
-    group.command("show")(show)
+    group.command("show")(options.takes_output(show))
     app.add_typer(group, name="df")
 
 

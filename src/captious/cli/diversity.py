@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 def diversity(
     references: options.References,
     samples: Annotated[
-        list[Path], typer.Argument(metavar="SAMPLES…", help="Several captions per image, one file per system.")
+        list[Path], typer.Argument(metavar="SAMPLES", help="Several captions per image, one file per system.")
     ],
     df: Annotated[
         Path | None,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import typer
 
 from captious.cli.look import takes_look
-from captious.cli.options import JsonOut
+from captious.cli.options import JsonOut, takes_output
 from captious.cli.output import note, print_table, write_json
 
 
 def register(app: typer.Typer) -> None:
-    app.command("metrics")(takes_look(metrics))
+    app.command("metrics")(takes_output(takes_look(metrics, of_scores=False)))
 
 
 def metrics(json: JsonOut = None) -> None:

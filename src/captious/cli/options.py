@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +23,7 @@ from captious.measures.options import (
 )
 
 References = Annotated[Path, typer.Argument(metavar="REFS", help="Reference captions (COCO JSON, JSONL, CSV, TSV, …, or prepared).")]
-Predictions = Annotated[list[Path], typer.Argument(metavar="PRED…", help="Predictions, one file per system.")]
+Predictions = Annotated[list[Path], typer.Argument(metavar="PRED", help="Predictions, one file per system.")]
 Metrics = Annotated[
     str, typer.Option("--metrics", "-m", help="coco, all, or names separated by commas ('captious metrics' lists them).")
 ]
@@ -86,6 +86,37 @@ def takes_columns(command: Callable[..., None]) -> Callable[..., None]:
             command(**values)
 
     parameters = [*signature.parameters.values(), *added]
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+PrintTo = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="OUT", help="Write what is printed to a file instead ('-' for stdout).")
+]
+
+
+def takes_output(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that prints its result the option ``-o``: the result goes to a file, whole or not at all."""
+    signature = inspect.signature(command, eval_str=True)
+
+    @functools.wraps(command)
+    def run(*, output: Path | None = None, **values: Any) -> None:
+        from captious.writing import atomic_write, is_standard
+
+        if output is None or is_standard(output):
+            command(**values)
+            return
+        if is_standard(values.get("json")):
+            raise InputError("'--json -' and '-o' both say where the result goes; with -o, give --json a file or use --format json")
+        with (
+            atomic_write(output) as temporary,
+            temporary.open("w", encoding="utf-8", errors="backslashreplace") as file,
+            redirect_stdout(file),
+        ):
+            command(**values)
+
+    parameters = [*signature.parameters.values(), _parameter("output", PrintTo)]
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run

@@ -8,15 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from captious.cli import options
-from captious.cli.output import print_table, write_json, write_text
-from captious.errors import InputError, did_you_mean
+from captious.cli.look import takes_look
+from captious.cli.output import is_taken, note, print_text_tables, write_json, write_text
+from captious.errors import InputError
 
-FORMATS = ("table", "markdown", "csv", "json")
 METRICS = "BLEU-1,BLEU-4,ROUGE-L,METEOR,CIDEr-D,SPICE,WMD,MOWE,WEmbSim,SentenceSim"
 
 
 def register(app: typer.Typer) -> None:
-    app.command("robustness")(options.takes_measure_options(robustness))
+    app.command("robustness")(options.takes_columns(options.takes_measure_options(options.takes_output(takes_look(robustness, of_scores=False)))))
 
 
 def robustness(
@@ -33,8 +33,6 @@ def robustness(
     resamples: Annotated[int, typer.Option("--resamples", min=2, help="Resamples of the bootstrap over images.")] = 1000,
     seed: Annotated[int, typer.Option("--seed", help="Seed of all random choices.")] = 1,
     plots: Annotated[Path | None, typer.Option("--plots", metavar="DIR", help="Write the figures into this folder.")] = None,
-    format: Annotated[str, typer.Option("--format", help="table, markdown, csv or json.")] = "table",
-    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where to write it ('-' is standard output).")] = "-",
     json: options.JsonOut = None,
     *,
     given: dict[str, Any],
@@ -42,14 +40,12 @@ def robustness(
     """How far metrics fall for other images' captions, shuffled and random words, and exchanged people and places."""
     from captious import robustness as robust
     from captious.human.scoring import make
-    from captious.human.tables import as_csv, as_markdown
     from captious.io import read
     from captious.robustness import tables
 
-    if format not in FORMATS:
-        raise InputError(f"unknown format '{format}'{did_you_mean(format, FORMATS)} (known: {', '.join(FORMATS)})")
     if captions is None and distractions is None:
         raise InputError("give human captions (several for each image), or distraction tasks with --distractions")
+    quiet = is_taken(json, save_tasks)
     made = make(metrics, given)
     by_image: dict[str, list[str]] = {}
     if captions is not None:
@@ -75,20 +71,12 @@ def robustness(
         written = robustness_plots.write(drawn, accuracies, plots)
     if json is not None:
         write_json(result, json)
-        if json == "-":
-            return
+    if quiet:
+        return
     shown = [*([tables.areas(drawn), *tables.points(drawn)] if drawn else []), *([tables.accuracies(accuracies)] if accuracies else [])]
-    if format == "json":
-        write_json(result, output)
-    elif format == "table" and output == "-":
-        for table in shown:
-            print(table.title)
-            print_table("", table.header, table.rows)
-        if written:
-            print(f"{len({path.stem for path in written})} figures ({len(written)} files) in {plots}")
-    else:
-        signatures = list(dict.fromkeys(c.signature for c in drawn))
-        write_text(as_csv(shown) if format == "csv" else as_markdown(shown, signatures), output)
+    print_text_tables(shown, list(dict.fromkeys(c.signature for c in drawn)))
+    if written:
+        note(f"{len({path.stem for path in written})} figures ({len(written)} files) in {plots}")
 
 
 def _lines(pairs: Any) -> str:

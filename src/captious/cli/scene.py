@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    app.command("scene")(scene)
+    app.command("scene")(options.takes_output(scene))
 
 
 def scene(
-    captions: Annotated[list[str], typer.Argument(metavar="CAPTION…", help="Captions of one image, each in quotes.")],
+    captions: Annotated[list[str], typer.Argument(metavar="CAPTION", help="Captions of one image, each in quotes.")],
     tokenizer: options.Tokenizer = None,
     meteor_data: options.MeteorData = None,
     parser: options.ParserName = None,

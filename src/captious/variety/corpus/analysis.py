@@ -19,6 +19,7 @@ from captious.variety.corpus.result import CorpusDiversity, Report
 from captious.variety.corpus.study import Study
 from captious.variety.corpus.word_lists import Norms
 from captious.variety.training_captions import TrainingCaptions
+from captious.writing import is_standard
 
 #: Reads captions as the published study did: see docs/corpus.md.
 TOKENIZER = "spacy-like"
@@ -70,7 +71,7 @@ def corpus_diversity(
     if len(called) != len(sources):
         raise InputError(f"{len(sources)} systems were given and {len(called)} names")
     for source in [references, *sources, *([train] if train is not None else [])]:
-        if isinstance(source, str | Path) and not Path(source).is_file():
+        if isinstance(source, str | Path) and not is_standard(source) and not Path(source).exists():
             raise InputError(f"{source}: there is no such file")
     # A file that does not belong to the references is best refused before they are parsed.
     first = _file(sources[0], "predictions", several)
