@@ -12,10 +12,7 @@ import numpy as np
 from captious.human.coefficients import COEFFICIENTS
 from captious.human.kendall import FloatArray
 from captious.human.resampling import (
-    RESAMPLES,
-    SEED,
     bootstrap_p,
-    holm,
     percentile_interval,
     perfect_interval,
     resample_counts,
@@ -27,6 +24,7 @@ from captious.human.study import METRICS, Study
 from captious.human.table import JudgementTable
 from captious.io.judgements import JudgementSet
 from captious.progress import track
+from captious.significance import RESAMPLES, SEED, holm
 
 #: Differences whose adjusted p-value is lower than this are called differences.
 ALPHA = 0.05

@@ -11,12 +11,12 @@ import numpy as np
 
 from captious.errors import InputError
 from captious.human.agreement import HumanAgreement, measure
-from captious.human.resampling import RESAMPLES, SEED
 from captious.human.scoring import make
 from captious.human.study import METRICS, Study
 from captious.human.table import JudgementTable
 from captious.io.judgements import JudgementSet, RatedSystems
 from captious.progress import track
+from captious.significance import RESAMPLES, SEED
 
 #: Fewer rows than this make no point of a curve.
 LEAST_ROWS = 20

@@ -13,10 +13,10 @@ from captious.errors import InputError
 from captious.human.agreement import ALPHA, compare_metrics
 from captious.human.coefficients import COEFFICIENTS
 from captious.human.kendall import FloatArray, IntArray
-from captious.human.resampling import RESAMPLES, SEED, holm
 from captious.human.scoring import json_number
 from captious.human.table import JudgementTable
 from captious.progress import track
+from captious.significance import RESAMPLES, SEED, holm
 
 
 @dataclass(frozen=True)

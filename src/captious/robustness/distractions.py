@@ -13,7 +13,7 @@ from captious.errors import InputError, did_you_mean
 from captious.io.judgements import CaptionPairs, Protocol, own_key
 from captious.io.judgements.distractions import TASKS
 from captious.language.parse_types import Sentence
-from captious.robustness.mentions import Mention, kinds_of_people, kinds_of_places, people, places
+from captious.robustness.mentions import MentionSpan, kinds_of_people, kinds_of_places, people, places
 from captious.robustness.word_lists import PEOPLE, PLACES, Person
 
 Words = tuple[str, ...]
@@ -24,8 +24,8 @@ class _Caption:
     image: int
     number: int
     sentence: Sentence
-    person: Mention | None
-    scene: Mention | None
+    person: MentionSpan | None
+    scene: MentionSpan | None
 
     @property
     def words(self) -> Words:

@@ -16,7 +16,7 @@ from captious.progress import track
 from captious.references import References
 from captious.variety.corpus.base import CorpusMeasure, TreeMeasure
 from captious.variety.corpus.result import CorpusDiversity, Report
-from captious.variety.corpus.study import Study
+from captious.variety.corpus.study import CorpusStudy
 from captious.variety.corpus.word_lists import Norms
 from captious.variety.training_captions import TrainingCaptions
 from captious.writing import is_standard
@@ -80,7 +80,7 @@ def corpus_diversity(
     chosen = get_parser(parser) if parse or parser is not None else None
     known = References.read(references, tokenizer)
     options = {"train": training, "parser": chosen, "norms": Norms.read(norms) if norms is not None else None}
-    study = Study(known, corpus_measures(options), parser=chosen, train=training, seed=seed, jobs=jobs)
+    study = CorpusStudy(known, corpus_measures(options), parser=chosen, train=training, seed=seed, jobs=jobs)
     study.check(first, subset=subset)
     study.prepare()
     humans = study.humans()

@@ -22,7 +22,7 @@ from captious.scores import Score, Scores
 from captious.significance import Bootstrap
 from captious.variety.sets.accuracy import BETA_SQUARED, FMeasure, LeaveOneOut, SetAccuracy
 from captious.variety.sets.base import SetMeasure
-from captious.variety.sets.caption_kernels import Kernel
+from captious.variety.sets.caption_kernels import KernelChoice
 from captious.variety.sets.distinct import Div, Novel, Unique, VocabularySize
 from captious.variety.sets.lsa import LSA
 from captious.variety.sets.mbleu import MIX, InverseMBleu, MBleu
@@ -90,7 +90,7 @@ def diversity(
     *,
     references: Any = None,
     df: DocumentFrequencies | str | Path | None = None,
-    kernel: Kernel = "cider",
+    kernel: KernelChoice = "cider",
     train: Any = None,
     accuracy: Wanted | None = None,
     beta_squared: float = BETA_SQUARED,
@@ -184,7 +184,7 @@ def human(
     corpus: Corpus,
     *,
     df: DocumentFrequencies | str | Path | None = None,
-    kernel: Kernel = "cider",
+    kernel: KernelChoice = "cider",
     train: Any = None,
     accuracy: Wanted | None = None,
     beta_squared: float = BETA_SQUARED,

@@ -190,11 +190,11 @@ def symmetric_part(matrices: FloatArray) -> FloatArray:
 
 
 #: A kernel, its name ("cider", "cider-d", or any metric's), a metric, or a function of two lists of sentences.
-Kernel = str | Measure | CaptionKernel | SentenceSimilarity
+KernelChoice = str | Measure | CaptionKernel | SentenceSimilarity
 
 
 def make_kernel(
-    wanted: Kernel, df: DocumentFrequencies | None = None
+    wanted: KernelChoice, df: DocumentFrequencies | None = None
 ) -> CaptionKernel:
     """A kernel from its name ("cider", "cider-d", or any metric's), a metric, or a function."""
     if isinstance(wanted, CaptionKernel):
