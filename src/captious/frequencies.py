@@ -212,7 +212,8 @@ def _checked(
         if rows.size and not (rows.min() >= 0 and rows.max() < len(words)):
             raise InputError(f"its {n}-grams are damaged: they have words that are not in its vocabulary")
         if column.size and (column.min() < 0 or column.max() > images):
-            raise InputError(f"a table of {images:,} images cannot count an n-gram in {int(column.max()):,} of them, nor in {int(column.min()):,}")
+            wrong = int(column.max()) if column.max() > images else int(column.min())
+            raise InputError(f"a count of {wrong:,} images is not possible in a table of {images:,} images")
         keys = np.sort(pack(rows.ravel().astype(np.int32), n, len(words))[::n]) if n <= MAX_N else rows[:0, 0]
         if np.any(keys[1:] == keys[:-1]):
             raise InputError(f"one of its {n}-grams is listed twice")

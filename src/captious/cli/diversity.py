@@ -208,7 +208,7 @@ def read_human_scores(path: Path) -> dict[str, dict[str, float]]:
     from captious.io.content import read_json
 
     shape = 'expected {"system": {"image": score}}'
-    found = read_json(path, f"human scores were {shape}")
+    found = read_json(path, f"human scores: {shape}")
     if not isinstance(found, dict) or not found:
         raise InputError(f"{path}: {shape}, found {type(found).__name__}")
     for system, scores in found.items():
