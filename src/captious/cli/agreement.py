@@ -32,20 +32,20 @@ def agreement(
         typer.Argument(metavar="DATASET", help="Sets by name (flickr8k-expert, …), NAME=FOLDER, a folder with sets, or your own table."),
     ],
     metrics: options.Metrics = "",
-    data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Folder of the sets given by name (else CAPTIOUS_DATA, else here).")] = None,
-    ci: Annotated[bool, typer.Option("--ci", help="95 % intervals, by a bootstrap over images.")] = False,
+    data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Folder of the sets given by name (default: CAPTIOUS_DATA, else the current folder).")] = None,
+    ci: Annotated[bool, typer.Option("--ci", help="Show 95 % bootstrap intervals over images.")] = False,
     compare: Annotated[str | None, typer.Option("--compare", metavar="A,B,…", help="Test these metrics against each other, or 'all'.")] = None,
     coefficient: Annotated[str | None, typer.Option("--coefficient", help="tau-b, tau-c, pearson, spearman, accuracy.")] = None,
     judges: Annotated[str | None, typer.Option("--judges", help="each, mean or mode.")] = None,
-    own: Annotated[str | None, typer.Option("--own", help="A rated caption among its own references: drop, remove (from them) or keep.")] = None,
-    level: Annotated[str | None, typer.Option("--level", help="caption, image (within each) or system.")] = None,
-    references: Annotated[int | None, typer.Option("--references", min=1, help="Draw so many references for each image.")] = None,
-    draws: Annotated[int | None, typer.Option("--draws", min=1, help="How many times to draw them.")] = None,
-    votes: Annotated[str | None, typer.Option("--votes", help="For pairs: votes on pairs or on triplets.")] = None,
-    curves: Annotated[str | None, typer.Option("--curves", help="references, length, level; several separated by commas.")] = None,
-    relations: Annotated[bool, typer.Option("--relations", help="How metrics relate, and which pairs complement each other.")] = False,
+    own: Annotated[str | None, typer.Option("--own", help="If a rated caption is among its references: drop it, remove it from them, or keep both.")] = None,
+    level: Annotated[str | None, typer.Option("--level", help="Compute over captions, within each image, or over systems: caption, image, system.")] = None,
+    references: Annotated[int | None, typer.Option("--references", min=1, help="How many references to draw for each image.")] = None,
+    draws: Annotated[int | None, typer.Option("--draws", min=1, help="How often to draw them.")] = None,
+    votes: Annotated[str | None, typer.Option("--votes", help="For pairs, which votes to use: pairs or triplets.")] = None,
+    curves: Annotated[str | None, typer.Option("--curves", help="Curves to compute, separated by commas: references, length, level.")] = None,
+    relations: Annotated[bool, typer.Option("--relations", help="Show how metrics correlate, and which pairs complement each other.")] = False,
     published: Annotated[bool, typer.Option("--published", help="Add the scores that others published with a set.")] = False,
-    systems: Annotated[Path | None, typer.Option("--systems", metavar="DIR", help="Predictions of whole systems, one file each, named for it.")] = None,
+    systems: Annotated[Path | None, typer.Option("--systems", metavar="DIR", help="Predictions of whole systems, one file named after each.")] = None,
     refs: Annotated[Path | None, typer.Option("--refs", metavar="REFS", help="References for --systems.")] = None,
     resamples: Annotated[int, typer.Option("--resamples", min=2, help="Resamples of the bootstrap.")] = 1000,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the bootstrap and of drawn references.")] = 12345,
@@ -54,7 +54,7 @@ def agreement(
     *,
     given: dict[str, Any],
 ) -> None:
-    """How well metrics order captions as people do, on any set of judgements, with error bars and tests."""
+    """Measure how well metrics agree with people, on any set of judgements, with error bars and tests."""
     from captious.human import METRICS
     from captious.human import agreement as measure
     from captious.human.scoring import make

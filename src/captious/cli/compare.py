@@ -29,10 +29,10 @@ def compare(
         typer.Option("--metrics", "-m", help="Names separated by commas (default: coco, or what the saved scores have in common)."),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option("--baseline", metavar="NAME", help="Compare each system with this one, not all pairs.")
+        str | None, typer.Option("--baseline", metavar="NAME", help="Compare every system with this one instead of all pairs.")
     ] = None,
     alpha: Annotated[
-        float, typer.Option(help="A system is ahead where its p-value, corrected for all comparisons, is at most so large.")
+        float, typer.Option(help="Largest corrected p-value at which a system counts as ahead.")
     ] = 0.05,
     tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
@@ -46,9 +46,9 @@ def compare(
     *,
     given: dict[str, Any],
 ) -> None:
-    """Compare systems on the same images: differences, intervals and p-values, metric by metric.
+    """Compare systems on the same images: differences, intervals and p-values for each metric.
 
-    All pairs of systems, or each with a baseline. With saved scores nothing is scored again.
+    Compares all pairs of systems, or each system with a baseline. Saved scores are not computed again.
     """
     from captious.comparison import compare as compare_all
     from captious.references import load_systems

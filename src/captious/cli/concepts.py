@@ -15,7 +15,7 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="A table made by 'cap
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="Make and look into concept frequencies for SPICE-U.", no_args_is_help=True)
+    group = typer.Typer(help="Make and inspect concept frequencies for SPICE-U.", no_args_is_help=True)
     group.command("build")(options.takes_columns(build))
     group.command("show")(options.takes_output(takes_look(show, of_scores=False)))
     app.add_typer(group, name="concepts")
@@ -48,7 +48,7 @@ def show(
     number: Annotated[int, typer.Option("--number", "-n", min=1, help="How many to list.")] = 20,
     json: options.JsonOut = None,
 ) -> None:
-    """Say what a table holds, and list the most frequent concepts."""
+    """Show what a table contains, and list the most frequent concepts."""
     from captious.cli.output import is_taken, print_table, write_json
     from captious.scene import ConceptTable
 

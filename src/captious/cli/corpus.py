@@ -22,18 +22,18 @@ def corpus(
     references: options.References,
     predictions: options.Predictions,
     train: Annotated[
-        Path | None, typer.Option("--train", metavar="CAPTIONS", help="Training captions: novelty and learnable words.")
+        Path | None, typer.Option("--train", metavar="CAPTIONS", help="Training captions, for novelty and learnable words.")
     ] = None,
     plots: Annotated[Path | None, typer.Option("--plots", metavar="DIR", help="Write the figures into this folder.")] = None,
     json: options.JsonOut = None,
     tokenizer: Annotated[
-        str, typer.Option("--tokenizer", help="spacy-like (as the published study), ptb, simple, none.")
+        str, typer.Option("--tokenizer", help="spacy-like (as in the published study), ptb, simple or none.")
     ] = "spacy-like",
     subset: Annotated[
-        bool, typer.Option("--subset", help="Compare with the references on the images that both have.")
+        bool, typer.Option("--subset", help="Compare with the references only on the images that both have.")
     ] = False,
     allow_several: options.AllowSeveral = False,
-    trees: Annotated[bool, typer.Option("--trees/--no-trees", help="Measures that need tags and trees.")] = True,
+    trees: Annotated[bool, typer.Option("--trees/--no-trees", help="Include measures that need tags and trees.")] = True,
     norms: Annotated[
         Path | None, typer.Option("--norms", metavar="TABLE", help="Concreteness ratings by word (CSV or TSV).")
     ] = None,
@@ -45,9 +45,9 @@ def corpus(
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Threads for parsing.")] = 1,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the random orders of the type-token curve.")] = 1,
 ) -> None:
-    """Diversity of whole corpora: vocabulary, recall and omissions, composition, complexity.
+    """Measure the diversity of whole corpora: vocabulary, recall and omissions, composition, complexity.
 
-    The numbers of its table can also be had one by one, beside any other metric: captious score REFS PRED -m Types,TTR1.
+    Each number is also a metric of its own: captious score REFS PRED -m Types,TTR1.
     """
     from captious.variety.corpus import corpus_diversity
 

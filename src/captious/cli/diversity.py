@@ -44,7 +44,7 @@ def diversity(
     train: Annotated[
         Path | None, typer.Option("--train", metavar="CAPTIONS", help="Training captions, for the share of novel captions.")
     ] = None,
-    best: Annotated[bool, typer.Option("--best", help="Also the best 2, 5, 8 and 10 captions of each image.")] = False,
+    best: Annotated[bool, typer.Option("--best", help="Also measure the best 2, 5, 8 and 10 captions of each image.")] = False,
     human_scores: Annotated[
         Path | None,
         typer.Option("--human-scores", metavar="F", help="Human diversity scores (JSON: system → image → score)."),

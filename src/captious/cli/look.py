@@ -69,8 +69,8 @@ def interval(bounds: tuple[float, float], form: str = _FRACTION) -> str:
     return f"[{score(low, form)},{score(high, form)}]"
 
 
-Format = Annotated[str, typer.Option("--format", "-f", help=f"Tables as {', '.join(FORMATS)}.")]
-Percent = Annotated[bool, typer.Option("--percent", metavar="", help="Scores times 100, with one digit.")]
+Format = Annotated[str, typer.Option("--format", "-f", help=f"Format of tables: {', '.join(FORMATS)}.")]
+Percent = Annotated[bool, typer.Option("--percent", metavar="", help="Multiply scores by 100 and show one digit.")]
 Digits = Annotated[int | None, typer.Option("--digits", min=0, max=15, help="Digits of scores (default: 4, or 1 with --percent).")]
 Level = Annotated[float, typer.Option("--level", help="Level of confidence intervals (--ci).")]
 Resamples = Annotated[int, typer.Option("--resamples", min=10, help="Bootstrap resamples (--ci).")]

@@ -20,11 +20,11 @@ def register(app: typer.Typer) -> None:
 
 def merge(
     files: SavedScores,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="OUT.scores", help="Where to save the whole.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="OUT.scores", help="Where to save the merged scores.")],
     name: Annotated[str | None, typer.Option("--name", help="Name of the system (default: that of the first part).")] = None,
     json: options.JsonOut = None,
 ) -> None:
-    """Merge scores of parts of the images ('captious score --part -o'); they equal those of scoring all at once."""
+    """Merge the scores of parts of the images ('captious score --part -o'). The result equals scoring all images at once."""
     from captious.scores import Scores
 
     quiet = is_taken(json, output)

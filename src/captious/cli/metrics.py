@@ -14,7 +14,7 @@ def register(app: typer.Typer) -> None:
 
 
 def metrics(json: JsonOut = None) -> None:
-    """List the measures, what they measure and which options they take."""
+    """List all measures, what they measure and which options they take."""
     from captious.measures import registry
 
     rows = []

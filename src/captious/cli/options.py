@@ -29,28 +29,28 @@ Metrics = Annotated[
 ]
 Tokenizer = Annotated[
     str | None,
-    typer.Option("--tokenizer", help="ptb (as the COCO tools), simple, none, …; default: ptb, or that of prepared references."),
+    typer.Option("--tokenizer", help="ptb (as in the COCO tools), simple, none or spacy-like (default: ptb, or that of prepared references)."),
 ]
-Subset = Annotated[bool, typer.Option("--subset", help="Score the images that both sides have.")]
+Subset = Annotated[bool, typer.Option("--subset", help="Score only the images that both sides have.")]
 AllowSeveral = Annotated[
-    bool, typer.Option("--allow-several", help="An image may have several predictions; each is scored.")
+    bool, typer.Option("--allow-several", help="Accept several predictions per image; each is scored.")
 ]
 JsonOut = Annotated[str | None, typer.Option("--json", metavar="OUT", help="Write JSON to a file, or '-' for stdout.")]
 SaveTo = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="OUT", help="Save the scores: one system to NAME.scores, several into a folder."),
+    typer.Option("--output", "-o", metavar="OUT", help="Save the scores: one system as NAME.scores, several in a folder."),
 ]
 NoTexts = Annotated[bool, typer.Option("--no-texts", help="Save the scores without the captions themselves.")]
 Part = Annotated[
-    bool, typer.Option("--part", help="The predictions are of a part of the images: score them against all references.")
+    bool, typer.Option("--part", help="The predictions cover only a part of the images; score them against all references.")
 ]
 Confidence = Annotated[
-    bool, typer.Option("--ci", help="Show bootstrap confidence intervals over images (95 %, or as --level says).")
+    bool, typer.Option("--ci", help="Show bootstrap confidence intervals over images (95 %, or --level).")
 ]
 Names = Annotated[
     list[str] | None, typer.Option("--name", metavar="NAME", help="Name of a system, in the order of the files; repeatable.")
 ]
-WithSignatures = Annotated[bool, typer.Option("--signature", help="Also print how each number was made.")]
+WithSignatures = Annotated[bool, typer.Option("--signature", help="Also print signatures: how each number was made.")]
 MeteorData = Annotated[str | None, typer.Option("--meteor-data", metavar=METEOR_DATA.metavar, help=METEOR_DATA.help)]
 Objects = Annotated[str | None, typer.Option("--objects", metavar=OBJECTS.metavar, help=OBJECTS.help)]
 ChairSynonyms = Annotated[str | None, typer.Option("--chair-synonyms", metavar=CHAIR_SYNONYMS.metavar, help=CHAIR_SYNONYMS.help)]
@@ -60,16 +60,16 @@ Grammar = Annotated[
 ]
 Options = Annotated[
     list[str] | None,
-    typer.Option("--option", "-O", metavar="NAME=VALUE", help="An option of a metric, such as combine=max; repeatable."),
+    typer.Option("--option", "-O", metavar="NAME=VALUE", help="Set an option of a metric, such as combine=max; repeatable."),
 ]
 
 
 CaptionColumn = Annotated[
     str | None,
-    typer.Option("--caption-column", metavar="NAME", help="Column (or key) with the captions; NAME,NAME: the first one present."),
+    typer.Option("--caption-column", metavar="NAME", help="Column (or key) with the captions; with NAME,NAME the first that exists."),
 ]
 IdColumn = Annotated[
-    str | None, typer.Option("--id-column", metavar="NAME", help="Column (or key) with the image's id; NAME,NAME: the first one present.")
+    str | None, typer.Option("--id-column", metavar="NAME", help="Column (or key) with the image ids; with NAME,NAME the first that exists.")
 ]
 
 

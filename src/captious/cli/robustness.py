@@ -22,14 +22,14 @@ def register(app: typer.Typer) -> None:
 def robustness(
     captions: Annotated[Path | None, typer.Argument(metavar="CAPTIONS", help="Human captions, several for each image.")] = None,
     metrics: options.Metrics = METRICS,
-    curves: Annotated[bool, typer.Option("--curves/--no-curves", help="Transformed captions (Cui et al. 2018).")] = True,
-    tasks: Annotated[bool, typer.Option("--tasks/--no-tasks", help="Distraction tasks made from the captions (Hodosh & Hockenmaier 2016).")] = True,
+    curves: Annotated[bool, typer.Option("--curves/--no-curves", help="Measure transformed captions (Cui et al. 2018).")] = True,
+    tasks: Annotated[bool, typer.Option("--tasks/--no-tasks", help="Measure distraction tasks made from the captions (Hodosh & Hockenmaier 2016).")] = True,
     distractions: Annotated[Path | None, typer.Option("--distractions", metavar="PATH", help="Read the tasks from this file or folder instead.")] = None,
     data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Where Flickr30k's captions are, for --distractions.")] = None,
-    save_tasks: Annotated[Path | None, typer.Option("--save-tasks", metavar="OUT.jsonl", help="Keep the tasks that were made.")] = None,
+    save_tasks: Annotated[Path | None, typer.Option("--save-tasks", metavar="OUT.jsonl", help="Save the tasks.")] = None,
     images: Annotated[int, typer.Option("--images", min=2, help="Images for the curves.")] = 2000,
     limit: Annotated[int, typer.Option("--limit", min=1, help="Instances of each task.")] = 2000,
-    features: Annotated[Path | None, typer.Option("--features", metavar="FILE.npz", help="'ids' and 'features' of images: nearest by these, not by captions.")] = None,
+    features: Annotated[Path | None, typer.Option("--features", metavar="FILE.npz", help="'ids' and 'features' of images, to find similar images by features instead of captions.")] = None,
     resamples: Annotated[int, typer.Option("--resamples", min=2, help="Resamples of the bootstrap over images.")] = 1000,
     seed: Annotated[int, typer.Option("--seed", help="Seed of all random choices.")] = 1,
     plots: Annotated[Path | None, typer.Option("--plots", metavar="DIR", help="Write the figures into this folder.")] = None,
@@ -37,7 +37,7 @@ def robustness(
     *,
     given: dict[str, Any],
 ) -> None:
-    """How far metrics fall for other images' captions, shuffled and random words, and exchanged people and places."""
+    """Test metrics with wrong captions: of other images, with shuffled or random words, with other people and places."""
     from captious import robustness as robust
     from captious.human.scoring import make
     from captious.io import read

@@ -28,7 +28,7 @@ def scene(
     grammar: options.Grammar = None,
     json: options.JsonOut = None,
 ) -> None:
-    """Show what a caption says: objects, attributes and relations; several captions build one graph."""
+    """Show what a caption says: objects, attributes and relations. Several captions form one graph."""
     from captious.scene import scene_graph
 
     graph = scene_graph(captions, tokenizer=tokenizer or "ptb", meteor_data=meteor_data, parser=options.parser_choice(parser, grammar))

@@ -23,7 +23,7 @@ def tokenize(
     ] = False,
     output: options.PrintTo = None,
 ) -> None:
-    """Tokenize captions as the COCO tools do, one line per line."""
+    """Tokenize captions as the COCO tools do: one line of output for each line of input."""
     from captious.io.content import check_lines, decode, read_bytes, shown_name
     from captious.progress import track
     from captious.text.ptb import tokenize_batch
