@@ -37,7 +37,7 @@ class PTBTokenizer:
     """Stanford's tokenizer as the COCO tools call it: one file of lines, lower case, punctuation dropped."""
 
     def tokenize(self, captions_for_image: Mapping[Any, Sequence[Mapping[str, Any]]]) -> dict[Any, list[str]]:
-        """Image id → captions as tokens with spaces between; what comes in is image id → ``[{"caption": text}, …]``."""
+        """Tokenize image id → ``[{"caption": text}, …]`` into image id → captions as tokens separated by spaces."""
         rows = [(image, str(row["caption"])) for image, listed in captions_for_image.items() for row in listed]
         tokens = ptb.tokenize_lines([text.replace("\n", " ") for _, text in rows])
         found: dict[Any, list[str]] = {}
@@ -165,7 +165,7 @@ class Spice(_Scorer):
     _method = "SPICE"
 
     def compute_score(self, gts: Captions, res: Captions) -> tuple[float, list[dict[str, dict[str, float]]]]:
-        """The mean F, and for each image (in the order of *sorted* keys, as there) the counts and scores of each category."""
+        """The mean F, and for each image (in the order of *sorted* keys, as in pycocoevalcap) the counts and scores of each category."""
         order = sorted(gts)
         corpus = self._corpus({image: gts[image] for image in order}, res, str)
         measure = SpiceMeasure()
@@ -188,7 +188,7 @@ def _category(kind: str, hits: float, candidate: float, reference: float) -> dic
 
 
 class COCO:
-    """Captions as pycocotools reads them, as far as caption scores need it; that package's own objects do as well."""
+    """Captions as pycocotools reads them, as far as caption scores need it. Objects of pycocotools itself work as well."""
 
     def __init__(self, annotation_file: str | Path | None = None) -> None:
         self.dataset: dict[str, Any] = {}
@@ -217,7 +217,7 @@ class COCO:
         return list(self.imgs)
 
     def loadRes(self, resFile: str | Path | Sequence[Mapping[str, Any]]) -> COCO:  # noqa: N802
-        """Results: ``[{"image_id": …, "caption": …}, …]``, in a file or as they are."""
+        """Results: ``[{"image_id": …, "caption": …}, …]``, in a file or as a list."""
         found = _read(resFile) if isinstance(resFile, str | Path) else list(resFile)
         if not isinstance(found, list):
             raise InputError("COCO results are a list of objects with 'image_id' and 'caption'")
@@ -249,7 +249,7 @@ class COCOEvalCap:
         self.params: dict[str, Any] = {"image_id": coco.getImgIds()}
 
     def evaluate(self, verbose: bool = True) -> None:
-        """Tokenise and score; results are in ``eval``, ``imgToEval`` and ``evalImgs``."""
+        """Tokenize and score; results are in ``eval``, ``imgToEval`` and ``evalImgs``."""
         say = print if verbose else lambda *_: None
         ids = self.params["image_id"]
         missing = [image for image in ids if not self.cocoRes.imgToAnns.get(image)]

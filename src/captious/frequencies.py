@@ -57,7 +57,7 @@ class DocumentFrequencies(ABC):
         """Names the content."""
 
     def check_tokenizer(self, tokenizer: str) -> None:  # noqa: B027 - counts of the run's own captions always fit
-        """Refuse captions that were tokenised in another way than those that were counted."""
+        """Refuse captions that were tokenized in another way than those that were counted."""
 
 
 #: Images per n-gram number, of the captions of all images.
@@ -152,11 +152,11 @@ class FrequencyTable(DocumentFrequencies):
         return counts[np.searchsorted(known, number)] if len(known) else np.zeros(len(number), dtype=np.int64)
 
     def check_tokenizer(self, tokenizer: str) -> None:
-        # Captions that come tokenised ("none") may have been tokenised by anything.
+        # Captions that come tokenized ("none") may have been tokenized by anything.
         if tokenizer != self.tokenizer and "none" not in (tokenizer, self.tokenizer):
             raise InputError(
                 f"the table of document frequencies was made with the tokenizer '{self.tokenizer}' and the captions are "
-                f"tokenised with '{tokenizer}'; make a table with 'captious df build REFS -o FILE --tokenizer {tokenizer}'"
+                f"tokenized with '{tokenizer}'; make a table with 'captious df build REFS -o FILE --tokenizer {tokenizer}'"
             )
 
     def _sorted(self, n: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

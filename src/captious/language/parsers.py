@@ -30,7 +30,7 @@ class Parser(Protocol):
         ...
 
     def parse_batch(self, captions: Sequence[Sequence[str]], *, jobs: int = 1) -> ParsedBatch:
-        """Parse tokenised captions."""
+        """Parse tokenized captions."""
         ...
 
 
@@ -77,7 +77,7 @@ _SMALL = SmallParser()
 
 
 def parses_of(captions: Captions, parser: Parser | str | None = None, *, jobs: int = 1) -> list[Parse]:
-    """The parses of captions, as they were tokenised; distinct captions are parsed once, and kept."""
+    """The parses of captions, as they were tokenized; distinct captions are parsed once, and kept."""
     chosen = get(parser)
 
     def make() -> list[Parse]:

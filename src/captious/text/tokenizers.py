@@ -29,7 +29,7 @@ def _simple(texts: Sequence[str]) -> Flat:
 
 
 def _none(texts: Sequence[str]) -> Flat:
-    """Already tokenised: split at spaces, tabs and line ends (a no-break space can be part of a PTB token)."""
+    """Already tokenized: split at spaces, tabs and line ends (a no-break space can be part of a PTB token)."""
     return _flatten([_UNSPACED.findall(text) for text in texts])
 
 

@@ -157,7 +157,7 @@ class MetricKernel(CaptionKernel):
 
 
 class FunctionKernel(CaptionKernel):
-    """A function of two lists of tokenised sentences."""
+    """A function of two lists of tokenized sentences."""
 
     def __init__(self, function: SentenceSimilarity) -> None:
         self.function = function
