@@ -172,8 +172,8 @@ def compare(
     if rows and rows[0].family * smallest > alpha:
         warnings.warn(
             CaptionWarning(
-                f"{trials:,} trials cannot give a p-value below {smallest:.2g}, too large for a family of {rows[0].family:,} at "
-                f"{alpha:g}: nothing can be significant; ask for more trials (--trials, trials=…), or compare less"
+                f"{trials:,} trials cannot give a p-value below {smallest:.2g}, too coarse for {rows[0].family:,} comparisons at "
+                f"alpha = {alpha:g}: nothing can be significant; use more trials (--trials, trials=…) or fewer comparisons"
             ),
             stacklevel=2,
         )
@@ -293,7 +293,7 @@ def _pairs(names: Sequence[str], baseline: str | int | None) -> list[tuple[int, 
             raise InputError(f"the baseline '{baseline}' is not among the systems{did_you_mean(baseline, names)} ({some(names, 20)})")
         baseline = list(names).index(baseline)
     if not 0 <= baseline < len(names):
-        raise InputError(f"the baseline is system {baseline}, and there are {len(names)}, from 0")
+        raise InputError(f"there is no system {baseline} to be the baseline; the {len(names)} systems are numbered from 0")
     return [(baseline, other) for other in range(len(names)) if other != baseline]
 
 

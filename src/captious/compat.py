@@ -103,7 +103,7 @@ class Bleu(_Scorer):
 
     def __init__(self, n: int = 4) -> None:
         if not 1 <= n <= MAX_N:
-            raise InputError(f"BLEU is there for n from 1 to {MAX_N}, not {n}")
+            raise InputError(f"BLEU takes n from 1 to {MAX_N}, not {n}")
         self._n = n
 
     def compute_score(self, gts: Captions, res: Captions, verbose: int = 1) -> tuple[list[float], list[list[float]]]:
@@ -137,7 +137,7 @@ class Cider(_Scorer):
 
     def __init__(self, test: object = None, refs: object = None, n: int = 4, sigma: float = 6.0) -> None:
         if (n, sigma) != (4, 6.0):
-            raise InputError(f"CIDEr-D is there with n = 4 and sigma = 6, not with n = {n} and sigma = {sigma:g}")
+            raise InputError(f"CIDEr-D takes only n = 4 and sigma = 6, not n = {n} and sigma = {sigma:g}")
 
     def compute_score(self, gts: Captions, res: Captions) -> tuple[float, NDArray[np.float64]]:
         """The mean, and the values of images in the order of the keys."""

@@ -129,7 +129,7 @@ def parallel(
         if isinstance(given, str) or not isinstance(given, Sequence):
             raise InputError(f"{called} are a list with one element per image, not {type(given).__name__}")
     if len(predictions) != len(references):
-        raise InputError(f"{len(predictions):,} predictions and {len(references):,} references were given; there must be as many")
+        raise InputError(f"{len(predictions):,} predictions and {len(references):,} references were given; give references for each prediction")
     ids = [str(i) for i in range(len(predictions))]
     corpus = Corpus.build(
         ids, _lists(predictions, "predictions"), _lists(references, "references"), tokenizer=tokenizer or DEFAULT_TOKENIZER, name=name
@@ -162,7 +162,7 @@ def load_systems(
     sources = list(predictions)
     given = list(names) if names is not None else [None] * len(sources)
     if len(given) != len(sources):
-        raise InputError(f"{len(sources)} systems were given and {len(given)} names; there must be as many (--name, names=…)")
+        raise InputError(f"{len(sources)} systems were given and {len(given)} names; give one name for each system (--name, names=…)")
     files = [s if isinstance(s, CaptionFile) else read(s, "predictions", several=several) for s in sources]
     called = system_names(files, given, "captions" if references is None else None)
     if references is None:

@@ -75,7 +75,7 @@ def test_names_can_be_given(runs: tuple[str, str]) -> None:
     found = json.loads(run("compare", REFS, *runs, "-m", "BLEU-1", "--name", "x", "--name", "y", "--json", "-", "--trials", "50"))
     assert found["systems"] == ["x", "y"]
     done = CliRunner().invoke(app, ["score", REFS, *runs, "-m", "BLEU-1", "--name", "ours"])
-    assert "there must be as many" in str(done.exception)
+    assert "give one name for each system" in str(done.exception)
 
 
 # --- width

@@ -56,10 +56,10 @@ def compare(
 
     references, systems = split(inputs)
     if name and len(name) != len(systems):
-        raise InputError(f"{len(systems)} systems were given and {len(name)} names; there must be as many (--name)")
+        raise InputError(f"{len(systems)} systems were given and {len(name)} names; give one name for each system (--name)")
     if references is None:
         if tokenizer is not None or subset or allow_several:
-            raise InputError("saved scores have their tokenizer and their images; --tokenizer, --subset and --allow-several are for captions")
+            raise InputError("--tokenizer, --subset and --allow-several are for captions; saved scores already have their tokenizer and images")
         given_systems: list[Any] = list(systems) if not name else [Scores.load(path) for path in systems]
     else:
         fresh = [path for path in systems if not is_scores(path)]

@@ -134,7 +134,7 @@ def _look(asked: dict[str, Any]) -> Look:
     form = str(asked.get("format", "rich")).casefold()
     form = {"md": "markdown", "tex": "latex", "table": "rich"}.get(form, form)
     if form not in FORMATS:
-        raise InputError(f"unknown format '{asked['format']}'{did_you_mean(form, FORMATS)} (there are {', '.join(FORMATS)})")
+        raise InputError(f"unknown format '{asked['format']}'{did_you_mean(form, FORMATS)} (known: {', '.join(FORMATS)})")
     level = asked.get("level", Bootstrap().level)
     # 95 is what people write for 0.95.
     level = level / 100 if 1 < level < 100 else level

@@ -43,7 +43,7 @@ def correlate_metrics(scores: Mapping[str, FloatArray], over: str, coefficient: 
     clustering (average linkage of 1 − |correlation|)."""
     names = list(scores)
     if len(names) < 2:
-        raise InputError("how metrics relate needs at least two metrics")
+        raise InputError("to relate metrics, at least two are needed")
     rows = np.all([np.isfinite(scores[name]) for name in names], axis=0)
     if int(rows.sum()) < 3:
         raise InputError(f"fewer than three {over} have a score by all of {', '.join(names)}")

@@ -224,4 +224,4 @@ def _tokenizer(name: str) -> Tokenize:
         from captious.text.ptb import tokenize
 
         return lambda text: tokenize(text, keep_punctuation=True, lowercase=False)
-    raise InputError(f"unknown tokenizer '{name}' for parsing (there are ptb and none, or give a function)")
+    raise InputError(f"unknown tokenizer '{name}' for parsing (known: ptb, none; or give a function)")

@@ -101,4 +101,4 @@ def get(parser: Parser | str | None = None) -> Parser:
     name, _, path = parser.partition("=")
     if name.casefold() == "exact":
         return _exact(path or None)
-    raise InputError(f"unknown parser '{parser}'{did_you_mean(parser, NAMES)} (there are {', '.join(NAMES)})")
+    raise InputError(f"unknown parser '{parser}'{did_you_mean(parser, NAMES)} (known: {', '.join(NAMES)})")

@@ -55,5 +55,5 @@ def names() -> list[str]:
 def get(name: str) -> Tokenizer:
     """The tokenizer of that name."""
     if name not in _BY_NAME:
-        raise InputError(f"unknown tokenizer '{name}'{did_you_mean(name, names())} (there are {', '.join(names())})")
+        raise InputError(f"unknown tokenizer '{name}'{did_you_mean(name, names())} (known: {', '.join(names())})")
     return _BY_NAME[name]

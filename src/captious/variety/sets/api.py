@@ -57,7 +57,7 @@ class SetDiversity(Scores):
             return self._scores[known]
         if known in self.left_out:
             raise InputError(f"{known} was not computed: {self.left_out[known]}")
-        raise KeyError(f"no measure '{name}'{did_you_mean(name, self)} (there are {', '.join(self)})")
+        raise KeyError(f"no measure '{name}'{did_you_mean(name, self)} (known: {', '.join(self)})")
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self._plain.get(_plain(name), name) in self._scores

@@ -208,5 +208,5 @@ def make_kernel(
     by_fold = {name.casefold(): name for name in registry.names()}
     if wanted.casefold() not in by_fold:
         hint = did_you_mean(wanted, ["cider", "cider-d", *registry.names()])
-        raise InputError(f"unknown kernel '{wanted}'{hint} (there are cider, cider-d, and every metric's name)")
+        raise InputError(f"unknown kernel '{wanted}'{hint} (known: cider, cider-d and the name of any metric)")
     return MetricKernel(registry.create(by_fold[wanted.casefold()], {"df": df}))

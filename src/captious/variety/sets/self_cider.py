@@ -58,7 +58,7 @@ class SelfCider(MeanMeasure):
             warnings.warn(
                 CaptionWarning(
                     f"{corpus.name}: without references {self.name} weighs n-grams by the captions themselves; its values "
-                    "compare only with values made the same way. Give references, or document frequencies (df=…)"
+                    "can only be compared with values made the same way. Give references, or document frequencies (df=…)"
                 ),
                 stacklevel=4,
             )
