@@ -170,6 +170,13 @@ def test_stars_only_where_numbers_can_be_compared(tmp_path: Path) -> None:
     assert "*" not in run("show", str(tmp_path / "a.scores"), str(tmp_path / "c.scores"))
 
 
+def test_no_star_where_all_are_equal(tmp_path: Path) -> None:
+    shutil.copy(demo_path("good"), tmp_path / "again.json")
+    for words in (["score", "-m", "BLEU-1"], ["diversity", "--accuracy", ""]):
+        assert "*" not in run(words[0], REFS, str(demo_path("good")), str(tmp_path / "again.json"), *words[1:])
+    assert "*" in run("score", REFS, str(demo_path("good")), str(tmp_path / "again.json"), str(demo_path("poor")), "-m", "BLEU-1")
+
+
 def test_intervals_as_asked_for() -> None:
     words = ("score", REFS, str(demo_path("good")), "-m", "ROUGE-L", "--ci", "--signature", "--resamples", "200", "--seed", "7")
     shown = run(*words, "--level", "0.9")

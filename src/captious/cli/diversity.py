@@ -144,7 +144,8 @@ def show(systems: list[Any], accuracies: list[str], *, ci: bool) -> None:
         # People are the yardstick, not a competitor.
         values = [score.value for i, score in known.items() if i < len(systems) - 1]
         fair = len({(score.signature, score.ids) for i, score in known.items() if i < len(systems) - 1}) == 1
-        top = (max if better else min)(values) if len(systems) > 2 and values and fair else None
+        # Where all are equal, none is the best.
+        top = (max if better else min)(values) if len(set(values)) > 1 and fair else None
         rows.append([name if better else f"{name} ↓", *(_cell(system, name, ci) for system in systems)])
         best.append([False, *(i in known and i < len(systems) - 1 and known[i].value == top for i in range(len(systems)))])
     header = [f"{len(systems[0].corpus):,} images", *(f"{system.system} ({system.corpus.candidates.sizes})" for system in systems)]
