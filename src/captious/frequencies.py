@@ -54,10 +54,10 @@ class DocumentFrequencies(ABC):
     @property
     @abstractmethod
     def digest(self) -> str:
-        """Names the content."""
+        """Identifies the content."""
 
     def check_tokenizer(self, tokenizer: str) -> None:  # noqa: B027 - counts of the run's own captions always fit
-        """Refuse captions that were tokenized in another way than those that were counted."""
+        """Refuse captions that were tokenized differently than the counted ones."""
 
 
 #: Images per n-gram number, of the captions of all images.
@@ -182,7 +182,7 @@ class FrequencyTable(DocumentFrequencies):
 
     @cached_property
     def digest(self) -> str:
-        """Names the n-grams with their counts, whatever the order of words and rows."""
+        """Identifies the n-grams and their counts, in any order of words and rows."""
         names = np.array([_hash(word) for word in self.vocabulary.words], dtype=np.uint64)
         total = np.uint64(0)
         with np.errstate(over="ignore"):

@@ -21,7 +21,7 @@ from captious.significance import RESAMPLES, SEED, holm
 
 @dataclass(frozen=True)
 class MetricCorrelations:
-    """Correlations between metrics; like metrics stand side by side."""
+    """Correlations between metrics, with similar metrics side by side."""
 
     #: "captions of Flickr8k-Expert", "systems".
     over: str
@@ -93,7 +93,7 @@ class PairOfMetrics:
 
     @property
     def complementary(self) -> bool:
-        """Whether the pair agrees with people more than either, by more than chance."""
+        """Whether the pair agrees significantly better with people than either metric alone."""
         return self.gain > 0 and self.p_holm < ALPHA
 
     def to_json(self) -> dict[str, Any]:

@@ -28,7 +28,7 @@ LEAST_CAPTIONS = 2000
 
 @dataclass(frozen=True)
 class RobustnessCurve:
-    """The mean score of transformed captions, where the human caption has 1."""
+    """The mean score of transformed captions, relative to the human caption (1)."""
 
     metric: str
     transformation: str

@@ -48,7 +48,7 @@ class _Pool:
 def make_distractions(
     captions: Mapping[str, Sequence[str]], tasks: Sequence[str] = TASKS, *, limit: int | None = 2000, seed: int = 1
 ) -> CaptionPairs:
-    """The tasks as pairs of captions in which the first is right: image → captions in, at least two for each image.
+    """Make the tasks from image → captions (at least two for each image), as pairs of captions of which the first is right.
 
     Captions are used as the tokenizer leaves them, so that correct caption and distractor differ in nothing but the
     distraction. At most ``limit`` instances of each task are kept, drawn at random.

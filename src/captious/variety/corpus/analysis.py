@@ -53,8 +53,8 @@ def corpus_diversity(
         The captions the systems were trained on: needed for the share of novel captions, and for global recall to know
         which words can be learned.
     subset
-        Allow references and predictions to be of different images: what compares them is computed on the images that
-        both have. What needs no references is always computed on all captions.
+        Allow references and predictions to cover different images. Measures that compare them use the images that
+        both have; measures that need no references always use all captions.
     parse
         Whether to compute what needs tags and trees (compounds, prepositional phrases, local recall, complexity, parts
         of speech). ``parser`` replaces the built-in one: a name, or a parser (:class:`captious.language.parsers.Parser`),
