@@ -162,7 +162,7 @@ def load_systems(
     sources = list(predictions)
     given = list(names) if names is not None else [None] * len(sources)
     if len(given) != len(sources):
-        raise InputError(f"{len(sources)} systems were given and {len(given)} names; give one name for each system (--name, names=…)")
+        raise InputError(f"{len(sources)} systems were given and {len(given)} name{'s' if len(given) != 1 else ''}; give one name for each system (--name, names=…)")
     files = [s if isinstance(s, CaptionFile) else read(s, "predictions", several=several) for s in sources]
     called = system_names(files, given, "captions" if references is None else None)
     if references is None:

@@ -56,7 +56,7 @@ def compare(
 
     references, systems = split(inputs)
     if name and len(name) != len(systems):
-        raise InputError(f"{len(systems)} systems were given and {len(name)} names; give one name for each system (--name)")
+        raise InputError(f"{len(systems)} systems were given and {len(name)} name{'s' if len(name) != 1 else ''}; give one name for each system (--name)")
     if references is None:
         if tokenizer is not None or subset or allow_several:
             raise InputError("--tokenizer, --subset and --allow-several are for captions; saved scores already have their tokenizer and images")
