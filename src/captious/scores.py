@@ -58,7 +58,7 @@ class Score:
 
     @classmethod
     def of_images(cls, measure: Measure, statistics: Rows, ids: tuple[str, ...], signature: str) -> Score:
-        """A score whose statistics have one row per image, such as the diversity of a set."""
+        """A score whose statistics have one row per image (diversity of a set, say)."""
         return cls(measure, statistics, ids, offsets_of([1] * len(ids)), signature)
 
     @property

@@ -34,6 +34,13 @@ def write_glove(path: Path, rows: np.ndarray, words: list[str] = WORDS) -> Path:
     return path
 
 
+def test_a_compressed_file_is_named_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.txt.gz"
+    path.write_bytes(gzip.compress(b"dog 1 2\ncat 2 1\n"))
+    with pytest.raises(InputError, match="gzip-compressed; unpack the file first"):
+        get(path)
+
+
 def keyed(rows: np.ndarray):
     from gensim.models import KeyedVectors
 
@@ -188,10 +195,3 @@ def test_glove_of_the_package_opens_and_knows_common_words() -> None:
     assert found.tolist() == [True, True, True, False]
     # "the" is the first word of the published table, and begins with this number.
     assert rows[0, 0] == pytest.approx(0.418, abs=1e-6)
-
-
-def test_a_compressed_file_is_named_as_such(tmp_path: Path) -> None:
-    path = tmp_path / "vectors.txt.gz"
-    path.write_bytes(gzip.compress(b"dog 1 2\ncat 2 1\n"))
-    with pytest.raises(InputError, match="gzip-compressed; unpack the file first"):
-        get(path)

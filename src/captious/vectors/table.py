@@ -198,7 +198,7 @@ class WordVectors:
 
     @cached_property
     def digest(self) -> str:
-        """Identifies the words and their vectors, in any order."""
+        """Names the words and their vectors, whatever their order."""
         if self._digest is not None:
             return self._digest
         words = [self._words.word(row) for row in range(len(self))]
