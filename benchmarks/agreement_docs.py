@@ -101,7 +101,7 @@ def differences() -> str:
         for metric in sorted(table.scores, key=table.estimate, reverse=True):
             others = {c.b if c.a == metric else c.a for c in tested if metric in (c.a, c.b)}
             beaten = [c.b if c.a == metric else c.a for c in tested if c.better == metric]
-            shown = "all others" if len(beaten) == len(others) else ", ".join(beaten) or "none shown"
+            shown = "all others" if len(beaten) == len(others) else ", ".join(beaten) or "no other"
             lines.append(f"- {metric} is better than: {shown}")
         lines.append("")
     return "\n".join(lines)

@@ -5,7 +5,7 @@
 
 Everything is timed in processor seconds of one process (machines are shared). Parsing is timed apart. The plain side
 computes length, types, segmented ratios and ten type-token curves with lists and sets, on tokens that are given to it;
-ours tokenises too.
+ours tokenizes too.
 """
 
 from __future__ import annotations

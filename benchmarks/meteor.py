@@ -1,9 +1,9 @@
-"""METEOR beside the Java reference, as pycocoevalcap drives it: from tokenised captions in memory to all scores.
+"""METEOR beside the Java reference, as pycocoevalcap drives it: from tokenized captions in memory to all scores.
 
     pip install -e '.[benchmark]'      (and a Java runtime)
     python -m benchmarks.meteor
 
-Each side runs in a process of its own, on the same captions (COCO, tokenised by captious, where the public data are).
+Each side runs in a process of its own, on the same captions (COCO, tokenized by captious, where the public data are).
 The Java side counts the start of the virtual machine and the loading of its tables, as every evaluation pays for them.
 Ours is shown for the first evaluation of a process, with the import of Numba, compiled code from its cache and the
 opening of the index counted, and for the best of three. The paraphrase index is made beforehand and timed apart.
@@ -22,7 +22,7 @@ from typing import Any
 from benchmarks.common import best_of, coco, in_child, peak_megabytes, timed
 
 
-def tokenised() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+def tokenized() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """References and candidates as the COCO tools pass them to METEOR."""
     from captious.corpus import Corpus
 
@@ -72,7 +72,7 @@ def child(side: str) -> None:
         _, report["seconds"] = timed(lambda: open_index(table))
         report["before"] = before
     else:
-        references, candidates = tokenised()
+        references, candidates = tokenized()
         report |= {"images": len(references), "pairs": sum(map(len, references.values())), "before": peak_megabytes()}
         if side == "ours":
             (value, values), report["first"] = timed(lambda: ours(references, candidates))

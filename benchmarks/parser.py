@@ -5,7 +5,7 @@
     python -m benchmarks.parser --spacy spacy/bin/python
 
 Without ``--spacy`` only our side runs. spaCy lives in an environment of its own, since it pins other versions of our
-dependencies. Each side gets tokenised captions, runs in a process of its own pinned to one core with one thread, and is
+dependencies. Each side gets tokenized captions, runs in a process of its own pinned to one core with one thread, and is
 timed for the first run and for the best of three; loading is timed apart. spaCy runs tagger, parser and lemmatiser,
 without its entity recogniser.
 
@@ -30,14 +30,14 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def captions(count: int) -> list[list[str]]:
-    """Distinct tokenised captions of COCO, or of the shipped shape where the public data folder is absent."""
+    """Distinct tokenized captions of COCO, or of the shipped shape where the public data folder is absent."""
     from benchmarks.common import coco
     from captious.text.ptb import tokenize
 
     references, _ = coco()
     distinct = dict.fromkeys(text for texts in references.values() for text in texts)
-    tokenised = dict.fromkeys(tuple(tokenize(text)) for text in list(distinct)[: 2 * count])
-    return [list(tokens) for tokens in tokenised if tokens][:count]
+    tokenized = dict.fromkeys(tuple(tokenize(text)) for text in list(distinct)[: 2 * count])
+    return [list(tokens) for tokens in tokenized if tokens][:count]
 
 
 def pin() -> None:
@@ -131,7 +131,7 @@ def main() -> None:
         return
     texts = captions(given.captions)
     words = sum(map(len, texts))
-    print(f"{len(texts):,} distinct captions, {words:,} words, tokenised; one core, one thread")
+    print(f"{len(texts):,} distinct captions, {words:,} words, tokenized; one core, one thread")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "captions.json"
         path.write_text(json.dumps(texts), encoding="utf-8")

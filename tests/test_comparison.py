@@ -170,7 +170,7 @@ def test_baseline(scores: list[Scores]) -> None:
         assert found.family == 2
     with pytest.raises(captious.InputError, match="'pooor' is not among the systems; did you mean 'poor'"):
         captious.compare(*scores, baseline="pooor")
-    with pytest.raises(captious.InputError, match="there are 3, from 0"):
+    with pytest.raises(captious.InputError, match="the 3 systems are numbered from 0"):
         captious.compare(*scores, baseline=3)
 
 
@@ -246,7 +246,7 @@ def test_equal_names_are_told_apart() -> None:
 
 def test_too_few_trials_for_so_many_comparisons_is_said() -> None:
     systems = [made(f"s{k}", noise(k, k)) for k in range(4)]
-    with pytest.warns(CaptionWarning, match="100 trials cannot give a p-value below 0.0099, too large for a family of 6 at 0.05"):
+    with pytest.warns(CaptionWarning, match="100 trials cannot give a p-value below 0.0099, too coarse for 6 comparisons at alpha = 0.05"):
         captious.compare(*systems, trials=100)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -197,9 +197,9 @@ def test_counts_that_change_places_are_another_table() -> None:
 @pytest.mark.parametrize("name", ["CIDEr-D", "CIDEr", "SPIDEr", "Self-CIDEr"])
 def test_a_table_of_another_tokenizer_is_refused(name: str) -> None:
     given = corpus(candidates=SETS, several=True)
-    with pytest.raises(captious.InputError, match=r"made with the tokenizer 'simple' and the captions are tokenised with 'ptb'"):
+    with pytest.raises(captious.InputError, match=r"made with the tokenizer 'simple' and the captions are tokenized with 'ptb'"):
         captious.score(given, name, df=table(*TEXTS, tokenizer="simple"))
-    # Captions that come tokenised may have been tokenised by anything.
+    # Captions that come tokenized may have been tokenized by anything.
     captious.score(corpus(candidates=SETS, several=True, tokenizer="none"), name, df=table(*TEXTS, tokenizer="simple"))
 
 

@@ -51,7 +51,7 @@ def test_one_corpus_in_eight_threads(serial: list[Bits], system: int) -> None:
 
 
 def test_systems_encoded_in_threads() -> None:
-    """Not only scored: tokenised and numbered over the same references at the same time."""
+    """Not only scored: tokenized and numbered over the same references at the same time."""
     corpus = systems()[0]
     texts = [[[f"a dog {i} runs {i * k}", "a cat"] for k in range(len(corpus))] for i in range(THREADS)]
     alone = [bits(systems()[0].with_candidates(groups, name=str(i)), QUICK) for i, groups in enumerate(texts)]

@@ -162,10 +162,19 @@ def test_damaged_compiled_code_is_compiled_again(tmp_path: Path) -> None:
             assert run_kernel(script, NUMBA_CACHE_DIR=str(kept)).stdout == "6.0 1\n"
 
 
+SECOND = """
+@kernel
+def first(values):
+    return values[0]
+
+first.compiled(np.arange(4.0))
+"""
+
+
 def test_compiled_code_that_cannot_be_kept(tmp_path: Path) -> None:
     """There is no folder to keep it in: it works, and says so once."""
     script = tmp_path / "script.py"
-    script.write_text(KERNEL.replace("len(total.compiled._cache_hits)", "0") + "\nother = kernel(total.plain).compiled(np.arange(4.0))\n")
+    script.write_text(KERNEL.replace("len(total.compiled._cache_hits)", "0") + "\nother = kernel(total.plain).compiled(np.arange(4.0))\n" + SECOND)
     done = run_kernel(script, NUMBA_CACHE_DIR="/dev/null/nowhere", NUMBA_CACHE_LOCATOR_CLASSES="UserProvidedCacheLocator")
     assert done.stdout == "6.0 0\n", done.stderr
     assert done.stderr.count("compiled code cannot be kept") == 1

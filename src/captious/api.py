@@ -21,8 +21,8 @@ load_scores = Scores.load
 
 
 def prepare(references: Source, metrics: Wanted = "coco", *, tokenizer: str | None = None, **options: Any) -> References:
-    """References made ready for measures: read and encoded, with n-gram tables, document frequencies, scene graphs and
-    whatever else the measures derive from them. Take them wherever references are taken; ``save`` keeps them in a file.
+    """Do the work on references once: read and encode them, and make the n-gram tables, document frequencies, scene graphs and
+    whatever else the measures need. Use the result wherever references are expected; ``save`` writes it to a file.
     """
     return References.read(references, tokenizer).prepare(make_measures(metrics, options))
 
@@ -43,10 +43,10 @@ def score(*given: Any, **options: Any) -> Scores:
     """Score captions: ``score(references, predictions, metrics)``, or ``score(corpus, metrics)``.
 
     References and predictions are what :func:`captious.load` takes: paths, mappings from image id to captions, rows, data
-    frames; prepared references. Its options are understood, too (``tokenizer``, ``subset``, ``part``, ``several``, ``name``).
+    frames or prepared references. The options of ``load`` work here, too (``tokenizer``, ``subset``, ``part``, ``several``, ``name``).
 
-    ``metrics`` are names ("CIDEr-D"), groups ("coco", "all") or measures themselves. Further options go to the measures that
-    take them: ``df`` (document frequencies for CIDEr, a path or a table), and those listed by ``captious metrics``.
+    ``metrics`` are names ("CIDEr-D"), groups ("coco", "all") or measure objects. Other options go to the measures that
+    accept them: ``df`` (document frequencies for CIDEr, a path or a table), and those listed by ``captious metrics``.
     """
     parts = list(given)
     parts += [options.pop(name) for name in ("corpus", "references", "predictions") if name in options]
@@ -73,8 +73,8 @@ def compute(
     tokenizer: str | None = None,
     **options: Any,
 ) -> dict[str, float]:
-    """Values by metric, from two lists that go together: ``references[i]`` (a caption, or several) are those of
-    ``predictions[i]``. As the metrics of the package ``evaluate`` are called; :func:`score` says more.
+    """Score two parallel lists and return values by metric, like the metrics of the package ``evaluate``: ``references[i]`` (one
+    caption or several) belongs to ``predictions[i]``. :func:`score` returns more.
     """
     made = make_measures(metrics, options)
     corpus = parallel(predictions, references, tokenizer)

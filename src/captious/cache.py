@@ -32,10 +32,10 @@ class CacheWarning(UserWarning):
 _said: set[str] = set()
 
 
-def warn_once(message: str) -> None:
-    """Warn, once in the life of the process for each message."""
-    if message not in _said:
-        _said.add(message)
+def warn_once(message: str, topic: str | None = None) -> None:
+    """Warn, once in the life of the process for each topic (by default, for each message)."""
+    if (topic or message) not in _said:
+        _said.add(topic or message)
         warnings.warn(CacheWarning(message), stacklevel=3)
 
 

@@ -58,7 +58,7 @@ class Comparison:
 
     @property
     def better(self) -> str:
-        """Which system has the better value, by however little: "A", "B" or "neither"."""
+        """Which system has the better value, however small the difference: "A", "B" or "neither"."""
         if self.difference == 0 or np.isnan(self.difference):
             return "neither"
         return "B" if (self.difference > 0) == self.higher_is_better else "A"
@@ -70,7 +70,7 @@ class Comparison:
 
     @property
     def ahead(self) -> str | None:
-        """The name of the system that is better, where the difference is significant."""
+        """The name of the better system if the difference is significant, else None."""
         if not self.significant:
             return None
         return {"A": self.system_a, "B": self.system_b}.get(self.better)
@@ -111,11 +111,11 @@ class Comparisons(list[Comparison]):
 
     @property
     def family(self) -> int:
-        """How many comparisons Holm's correction is over: those of all pairs and metrics that have a p-value."""
+        """The number of comparisons that Holm's correction covers: all pairs and metrics with a p-value."""
         return self[0].family if self else 0
 
     def beaten(self, metric: str, system: str) -> list[str]:
-        """The systems that one is significantly ahead of."""
+        """The systems that the given one is significantly ahead of."""
         rows = [row for row in self if row.metric == metric and row.ahead == system]
         return [row.system_b if row.ahead == row.system_a else row.system_a for row in rows]
 
@@ -141,22 +141,22 @@ def compare(
     seed: int = significance.SEED,
     **options: Any,
 ) -> Comparisons:
-    """Compare systems on the same images, metric by metric, with paired tests. Refuses unlike numbers.
+    """Compare systems on the same images, metric by metric, with paired tests. Numbers that were made differently are refused.
 
     Parameters
     ----------
     systems
         Two or more: corpora, scores, or paths of saved scores (``NAME.scores``).
     metrics
-        As for :func:`captious.score`; may also come last, after the systems. Without it "coco" for corpora, and all that
-        scores have in common. Options of metrics follow by name.
+        As for :func:`captious.score`; may also be given last, after the systems. The default is "coco" for corpora, and for
+        scores all metrics they have in common. Options of metrics are keyword arguments.
     baseline
-        Compare each system with this one (its name, or its place from 0) rather than all pairs.
+        Compare each system with this one (its name, or its position from 0) instead of all pairs.
     alpha
-        A system is ahead where the p-value of approximate randomisation, corrected by Holm's method over all pairs and metrics
-        of this call, is at most so large. Intervals have the level 1 − alpha.
+        A system is ahead if the p-value of approximate randomisation, corrected by Holm's method over all pairs and metrics
+        of this call, is at most alpha. Intervals have the level 1 − alpha.
     resamples, trials, seed
-        Of the bootstrap, of the randomisation test, and of both.
+        Resamples of the bootstrap, trials of the randomisation test, and the seed of both.
     """
     given, wanted = _sorted_out(systems, metrics)
     if len(given) < 2:
@@ -172,8 +172,8 @@ def compare(
     if rows and rows[0].family * smallest > alpha:
         warnings.warn(
             CaptionWarning(
-                f"{trials:,} trials cannot give a p-value below {smallest:.2g}, too large for a family of {rows[0].family:,} at "
-                f"{alpha:g}: nothing can be significant; ask for more trials (--trials, trials=…), or compare less"
+                f"{trials:,} trials cannot give a p-value below {smallest:.2g}, too coarse for {rows[0].family:,} comparisons at "
+                f"alpha = {alpha:g}: nothing can be significant; use more trials (--trials, trials=…) or fewer comparisons"
             ),
             stacklevel=2,
         )
@@ -293,7 +293,7 @@ def _pairs(names: Sequence[str], baseline: str | int | None) -> list[tuple[int, 
             raise InputError(f"the baseline '{baseline}' is not among the systems{did_you_mean(baseline, names)} ({some(names, 20)})")
         baseline = list(names).index(baseline)
     if not 0 <= baseline < len(names):
-        raise InputError(f"the baseline is system {baseline}, and there are {len(names)}, from 0")
+        raise InputError(f"there is no system {baseline} to be the baseline; the {len(names)} systems are numbered from 0")
     return [(baseline, other) for other in range(len(names)) if other != baseline]
 
 

@@ -9,7 +9,6 @@ split them. No Java is needed. SPICE is that of our own parser (docs/fidelity.md
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -38,7 +37,7 @@ class PTBTokenizer:
     """Stanford's tokenizer as the COCO tools call it: one file of lines, lower case, punctuation dropped."""
 
     def tokenize(self, captions_for_image: Mapping[Any, Sequence[Mapping[str, Any]]]) -> dict[Any, list[str]]:
-        """Image id → captions as tokens with spaces between; what comes in is image id → ``[{"caption": text}, …]``."""
+        """Tokenize image id → ``[{"caption": text}, …]`` into image id → captions as tokens separated by spaces."""
         rows = [(image, str(row["caption"])) for image, listed in captions_for_image.items() for row in listed]
         tokens = ptb.tokenize_lines([text.replace("\n", " ") for _, text in rows])
         found: dict[Any, list[str]] = {}
@@ -104,7 +103,7 @@ class Bleu(_Scorer):
 
     def __init__(self, n: int = 4) -> None:
         if not 1 <= n <= MAX_N:
-            raise InputError(f"BLEU is there for n from 1 to {MAX_N}, not {n}")
+            raise InputError(f"BLEU takes n from 1 to {MAX_N}, not {n}")
         self._n = n
 
     def compute_score(self, gts: Captions, res: Captions, verbose: int = 1) -> tuple[list[float], list[list[float]]]:
@@ -138,7 +137,7 @@ class Cider(_Scorer):
 
     def __init__(self, test: object = None, refs: object = None, n: int = 4, sigma: float = 6.0) -> None:
         if (n, sigma) != (4, 6.0):
-            raise InputError(f"CIDEr-D is there with n = 4 and sigma = 6, not with n = {n} and sigma = {sigma:g}")
+            raise InputError(f"CIDEr-D takes only n = 4 and sigma = 6, not n = {n} and sigma = {sigma:g}")
 
     def compute_score(self, gts: Captions, res: Captions) -> tuple[float, NDArray[np.float64]]:
         """The mean, and the values of images in the order of the keys."""
@@ -166,7 +165,7 @@ class Spice(_Scorer):
     _method = "SPICE"
 
     def compute_score(self, gts: Captions, res: Captions) -> tuple[float, list[dict[str, dict[str, float]]]]:
-        """The mean F, and for each image (in the order of *sorted* keys, as there) the counts and scores of each category."""
+        """The mean F, and for each image (in the order of *sorted* keys, as in pycocoevalcap) the counts and scores of each category."""
         order = sorted(gts)
         corpus = self._corpus({image: gts[image] for image in order}, res, str)
         measure = SpiceMeasure()
@@ -189,7 +188,7 @@ def _category(kind: str, hits: float, candidate: float, reference: float) -> dic
 
 
 class COCO:
-    """Captions as pycocotools reads them, as far as caption scores need it; that package's own objects do as well."""
+    """Captions as pycocotools reads them, as far as caption scores need it. Objects of pycocotools itself work as well."""
 
     def __init__(self, annotation_file: str | Path | None = None) -> None:
         self.dataset: dict[str, Any] = {}
@@ -218,7 +217,7 @@ class COCO:
         return list(self.imgs)
 
     def loadRes(self, resFile: str | Path | Sequence[Mapping[str, Any]]) -> COCO:  # noqa: N802
-        """Results: ``[{"image_id": …, "caption": …}, …]``, in a file or as they are."""
+        """Results: ``[{"image_id": …, "caption": …}, …]``, in a file or as a list."""
         found = _read(resFile) if isinstance(resFile, str | Path) else list(resFile)
         if not isinstance(found, list):
             raise InputError("COCO results are a list of objects with 'image_id' and 'caption'")
@@ -233,12 +232,9 @@ class COCO:
 
 
 def _read(path: str | Path) -> Any:
-    from captious.io.content import decode, read_bytes
+    from captious.io.content import read_json
 
-    try:
-        return json.loads(decode(read_bytes(Path(path)), str(path)))
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}: not JSON ({error})") from error
+    return read_json(path, "expected COCO annotations or results")
 
 
 class COCOEvalCap:
@@ -253,7 +249,7 @@ class COCOEvalCap:
         self.params: dict[str, Any] = {"image_id": coco.getImgIds()}
 
     def evaluate(self, verbose: bool = True) -> None:
-        """Tokenise and score; results are in ``eval``, ``imgToEval`` and ``evalImgs``."""
+        """Tokenize and score; results are in ``eval``, ``imgToEval`` and ``evalImgs``."""
         say = print if verbose else lambda *_: None
         ids = self.params["image_id"]
         missing = [image for image in ids if not self.cocoRes.imgToAnns.get(image)]

@@ -33,7 +33,9 @@ def compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]
 def _unkept(why: str) -> None:
     warn_once(
         f"compiled code cannot be kept ({why}), so it is compiled again in each run, which takes seconds to a minute; "
-        "set NUMBA_CACHE_DIR to a folder that can be written"
+        "set NUMBA_CACHE_DIR to a folder that can be written",
+        # The reason names the function, and there are dozens of them.
+        topic="compiled code",
     )
 
 

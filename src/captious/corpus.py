@@ -1,4 +1,4 @@
-"""Images with their candidate and reference captions, tokenised and encoded once."""
+"""Images with their candidate and reference captions, tokenized and encoded once."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class Captions:
         ids: Sequence[str] | None = None,
         over: Captions | None = None,
     ) -> Captions:
-        """Tokenise and encode caption texts, one list per image; ``over`` references, where these are candidates."""
+        """Tokenize and encode caption texts, one list per image; for candidates, ``over`` their references."""
         texts = [text for group in groups for text in group]
         encoding = Encoding.of(texts, tokenizer, over.encoding if over is not None else None)
         names = ids if ids is not None else [str(i) for i in range(len(groups))]
         return cls(names, offsets_of([len(group) for group in groups]), encoding)
 
     def take(self, rows: IntArray, image_offsets: IntArray, ids: Sequence[str] | None = None) -> Captions:
-        """Some of the captions, grouped anew; nothing is tokenised or numbered a second time."""
+        """Some of the captions, regrouped; nothing is tokenized or numbered again."""
         rows = np.asarray(rows, dtype=np.int64)
         names = ids if ids is not None else [str(i) for i in range(len(image_offsets) - 1)]
         return Captions(names, image_offsets, self.encoding, rows if self.rows is None else self.rows[rows])
@@ -167,7 +167,7 @@ class Captions:
 
     @cached_property
     def digest(self) -> str:
-        """Names the content: ids and texts of the captions, whatever the order of images and of captions."""
+        """Identifies the content: ids and texts of the captions, in any order of images and captions."""
         if self._digest is not None:
             return self._digest
         texts, bounds = self.texts, itertools.pairwise(self.image_offsets.tolist())
@@ -175,7 +175,7 @@ class Captions:
 
     @property
     def sizes(self) -> str:
-        """Captions per image, in words: ``5``, or ``5-7``."""
+        """Captions per image as text: ``5`` or ``5-7``."""
         if not self.n_images:
             return "0"
         low, high = int(self.per_image.min()), int(self.per_image.max())
@@ -193,8 +193,8 @@ class Captions:
 class Corpus:
     """Candidate captions, and the references of their images if there are any.
 
-    The references may be of more images than the candidates: a batch of a training run, or one shard of many, stands
-    against all references, which were prepared once.
+    The references may cover more images than the candidates: a batch of a training run, or one shard of many, is scored
+    against all references, which are prepared once.
     """
 
     def __init__(
@@ -232,8 +232,8 @@ class Corpus:
         name: str = "candidates",
         left_out: int = 0,
     ) -> Corpus:
-        """Tokenise and encode caption texts, one list per image on either side; ``references`` may be missing, or be
-        encoded already (for all the ids, or for more images)."""
+        """Tokenize and encode caption texts, one list per image on either side; ``references`` may be missing or already
+        encoded (for these ids or more)."""
         ids = list(ids)
         _check(ids, candidates, "candidate")
         if references is None:
@@ -247,7 +247,7 @@ class Corpus:
         return cls(ours, encoded, name=name, left_out=left_out, images=places(ids, encoded))
 
     def with_candidates(self, candidates: Sequence[Sequence[str]], *, name: str) -> Corpus:
-        """Another system on the same images; the encoded references, and all that was derived from them, are shared."""
+        """Another system on the same images, which shares the encoded references and everything derived from them."""
         _check(self.ids, candidates, "candidate")
         encoded = Captions.of(candidates, self.tokenizer, ids=self.ids, over=self.references)
         return Corpus(encoded, self.references, name=name, left_out=self.left_out, images=self.images)
@@ -306,7 +306,7 @@ def places(ids: Sequence[str], references: Captions) -> IntArray:
 
 
 def nothing_like(captions: Captions) -> Captions:
-    """No captions at all of the same images: what stands for references where there are none."""
+    """The same images without any captions; stands in for references if there are none."""
     empty = np.zeros(0, dtype=np.int64)
     return captions.take(empty, np.zeros(captions.n_images + 1, dtype=np.int64), captions.ids)
 

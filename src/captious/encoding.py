@@ -1,4 +1,4 @@
-"""Captions as numbers: tokenised once, words and n-grams numbered, frozen from then on.
+"""Captions as numbers: tokenized once, words and n-grams numbered, frozen from then on.
 
 References are encoded by themselves. Candidates are encoded *over* their references: words and n-grams that the
 references have keep their numbers, new ones are numbered from where the references end. The references are never
@@ -77,7 +77,7 @@ class Encoding:
 
     @classmethod
     def of(cls, texts: Sequence[str], tokenizer: str = "ptb", base: Encoding | None = None) -> Encoding:
-        """Tokenise and number."""
+        """Tokenize and number."""
         words, counts = tokenizers.get(tokenizer)(texts)
         vocabulary = Vocabulary(base=base.vocabulary if base is not None else None)
         tokens = vocabulary.encode(words)

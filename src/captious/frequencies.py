@@ -54,10 +54,10 @@ class DocumentFrequencies(ABC):
     @property
     @abstractmethod
     def digest(self) -> str:
-        """Names the content."""
+        """Identifies the content."""
 
     def check_tokenizer(self, tokenizer: str) -> None:  # noqa: B027 - counts of the run's own captions always fit
-        """Refuse captions that were tokenised in another way than those that were counted."""
+        """Refuse captions that were tokenized differently than the counted ones."""
 
 
 #: Images per n-gram number, of the captions of all images.
@@ -152,11 +152,11 @@ class FrequencyTable(DocumentFrequencies):
         return counts[np.searchsorted(known, number)] if len(known) else np.zeros(len(number), dtype=np.int64)
 
     def check_tokenizer(self, tokenizer: str) -> None:
-        # Captions that come tokenised ("none") may have been tokenised by anything.
+        # Captions that come tokenized ("none") may have been tokenized by anything.
         if tokenizer != self.tokenizer and "none" not in (tokenizer, self.tokenizer):
             raise InputError(
                 f"the table of document frequencies was made with the tokenizer '{self.tokenizer}' and the captions are "
-                f"tokenised with '{tokenizer}'; make a table with 'captious df build REFS -o FILE --tokenizer {tokenizer}'"
+                f"tokenized with '{tokenizer}'; make a table with 'captious df build REFS -o FILE --tokenizer {tokenizer}'"
             )
 
     def _sorted(self, n: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
@@ -182,7 +182,7 @@ class FrequencyTable(DocumentFrequencies):
 
     @cached_property
     def digest(self) -> str:
-        """Names the n-grams with their counts, whatever the order of words and rows."""
+        """Identifies the n-grams and their counts, in any order of words and rows."""
         names = np.array([_hash(word) for word in self.vocabulary.words], dtype=np.uint64)
         total = np.uint64(0)
         with np.errstate(over="ignore"):
@@ -212,7 +212,8 @@ def _checked(
         if rows.size and not (rows.min() >= 0 and rows.max() < len(words)):
             raise InputError(f"its {n}-grams are damaged: they have words that are not in its vocabulary")
         if column.size and (column.min() < 0 or column.max() > images):
-            raise InputError(f"a table of {images:,} images cannot count an n-gram in {int(column.max()):,} of them, nor in {int(column.min()):,}")
+            wrong = int(column.max()) if column.max() > images else int(column.min())
+            raise InputError(f"a count of {wrong:,} images is not possible in a table of {images:,} images")
         keys = np.sort(pack(rows.ravel().astype(np.int32), n, len(words))[::n]) if n <= MAX_N else rows[:0, 0]
         if np.any(keys[1:] == keys[:-1]):
             raise InputError(f"one of its {n}-grams is listed twice")

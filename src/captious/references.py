@@ -1,4 +1,4 @@
-"""References, prepared once for any number of systems: read, tokenised, encoded, and all that measures derive from them."""
+"""References prepared once for any number of systems: read, tokenized and encoded, with everything measures derive from them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Source = Any
 
 
 class References:
-    """Reference captions that are encoded already. What measures derive from them stays with them, and can be kept in a file
-    (:meth:`save`). They never change: any number of systems, threads and training steps can share them."""
+    """Encoded reference captions. What measures derive from them is kept with them and can be written to a file
+    (:meth:`save`). They never change, so any number of systems, threads and training steps can share them."""
 
     def __init__(self, file: CaptionFile, captions: Captions) -> None:
         self.file = file
@@ -43,7 +43,7 @@ class References:
     def read(cls, source: Any, tokenizer: str | None = None) -> References:
         """From whatever :func:`captious.io.read` takes, or from a file of prepared references.
 
-        The tokenizer is ``ptb`` unless told; prepared references have theirs, and no other can be asked of them.
+        The tokenizer is ``ptb`` by default. Prepared references keep theirs; asking for another is an error.
         """
         if isinstance(source, References):
             found = source
@@ -61,13 +61,13 @@ class References:
         return found
 
     def prepare(self, measures: Iterable[Measure]) -> References:
-        """Make now what measures need of the references, so that it need not be made for each system."""
+        """Make what measures need from the references now, once for all systems."""
         for measure in measures:
             measure.prepare(self.captions)
         return self
 
     def save(self, path: str | Path) -> None:
-        """Keep them in a file, with all that was derived from them so far; :meth:`read` maps it into memory."""
+        """Write them to a file with everything derived from them so far; :meth:`read` maps it into memory."""
         save(path, self.captions, self.file.name)
 
     def __len__(self) -> int:
@@ -106,12 +106,12 @@ def load(
     several: bool | None = None,
     name: str | None = None,
 ) -> Corpus:
-    """Read references and predictions into a corpus. ``references`` may be prepared ones, or ``None`` for measures that
+    """Read references and predictions into a corpus. ``references`` may be prepared, or ``None`` for measures that
     need none.
 
-    ``subset`` scores the images that both have, against the references of those images, as the COCO tools do; ``part``
-    scores them against all references (document frequencies are counted over all of them), so that the scores of several
-    parts can be merged. ``several`` states that an image may have several predictions where the file leaves that in doubt.
+    With ``subset`` only the images that both have are scored, against the references of those images, as in the COCO tools.
+    With ``part`` they are scored against all references (which all count for document frequencies), so that the scores of
+    several parts can be merged. ``several`` says whether an image may have several predictions if the file is not clear.
     """
     return load_systems(
         references, [predictions], tokenizer=tokenizer, subset=subset, part=part, several=several, names=[name]
@@ -124,12 +124,12 @@ def parallel(
     tokenizer: str | None = None,
     name: str = "predictions",
 ) -> Corpus:
-    """A corpus of two lists that go together: element i of both is of image i; a caption alone, or several."""
+    """A corpus from two parallel lists: element i of both belongs to image i and is one caption or several."""
     for called, given in (("predictions", predictions), ("references", references)):
         if isinstance(given, str) or not isinstance(given, Sequence):
             raise InputError(f"{called} are a list with one element per image, not {type(given).__name__}")
     if len(predictions) != len(references):
-        raise InputError(f"{len(predictions):,} predictions and {len(references):,} references were given; there must be as many")
+        raise InputError(f"{len(predictions):,} predictions and {len(references):,} references were given; give references for each prediction")
     ids = [str(i) for i in range(len(predictions))]
     corpus = Corpus.build(
         ids, _lists(predictions, "predictions"), _lists(references, "references"), tokenizer=tokenizer or DEFAULT_TOKENIZER, name=name
@@ -158,11 +158,11 @@ def load_systems(
     several: bool | None = None,
     names: Iterable[str | None] | None = None,
 ) -> list[Corpus]:
-    """Several systems on the same references, which are read and encoded once."""
+    """Load several systems on the same references, which are read and encoded only once."""
     sources = list(predictions)
     given = list(names) if names is not None else [None] * len(sources)
     if len(given) != len(sources):
-        raise InputError(f"{len(sources)} systems were given and {len(given)} names; there must be as many (--name, names=…)")
+        raise InputError(f"{len(sources)} systems were given and {len(given)} name{'s' if len(given) != 1 else ''}; give one name for each system (--name, names=…)")
     files = [s if isinstance(s, CaptionFile) else read(s, "predictions", several=several) for s in sources]
     called = system_names(files, given, "captions" if references is None else None)
     if references is None:

@@ -26,7 +26,7 @@ from captious.statistics import Rows, arranged
 
 
 class Score:
-    """What one measure says of one system."""
+    """The result of one measure for one system."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Score:
 
     @classmethod
     def of(cls, measure: Measure, corpus: Corpus, state: Any = None) -> Score:
-        """Score the candidates of a corpus; ``state`` is what the measure prepared, if it was prepared before."""
+        """Score the candidates of a corpus; ``state`` is what the measure prepared, if it already did."""
         measure.check(corpus)
         prepared = state if state is not None else measure.prepare(corpus.references)
         statistics = measure.statistics(corpus, prepared)
@@ -74,7 +74,7 @@ class Score:
 
     @property
     def metric(self) -> Measure:
-        """The measure, by the name it had when all measures were metrics."""
+        """The measure, under its old name from when all measures were metrics."""
         return self.measure
 
     def __repr__(self) -> str:
@@ -82,7 +82,7 @@ class Score:
 
     @cached_property
     def image_statistics(self) -> Any:
-        """One row per image: the mean over its captions, so that every image weighs the same."""
+        """One row per image: the mean over its captions, so that every image has the same weight."""
         counts = np.diff(self.image_offsets)
         if np.all(counts == 1):
             return self.statistics
@@ -101,7 +101,7 @@ class Score:
 
     @cached_property
     def per_image(self) -> dict[str, float]:
-        """Image id → score (the mean over captions where there are several); nothing where an image has none by itself."""
+        """Image id → score (the mean if it has several captions); empty if single images have no score."""
         return self._by_image(np.add) if self.measure.rows != "corpus" else {}
 
     @cached_property
@@ -117,7 +117,7 @@ class Score:
 
     @cached_property
     def best_captions(self) -> NDArray[np.int64]:
-        """Index of the best caption of each image (the first among equals)."""
+        """Index of the best caption of each image (the first of equals)."""
         sign = -1.0 if self.measure.higher_is_better else 1.0
         image = np.repeat(np.arange(len(self.ids)), np.diff(self.image_offsets))
         order = np.lexsort((np.arange(len(image)), np.nan_to_num(sign * self.per_caption, nan=np.inf), image))
@@ -126,7 +126,7 @@ class Score:
 
     @cached_property
     def oracle(self) -> float:
-        """The corpus score when each image is represented by its best caption; not a number where captions have none."""
+        """The corpus score with only the best caption of each image; NaN if single captions have no score."""
         if self.measure.rows == "corpus":
             return float("nan")
         return float(self.measure.value(self.statistics[self.best_captions].sum(axis=0)))
@@ -145,7 +145,7 @@ class Score:
     def interval_signature(
         self, level: float = 0.95, resamples: int = significance.RESAMPLES, seed: int = significance.SEED
     ) -> str:
-        """The signature of a number with error bars."""
+        """The signature of the score with its confidence interval."""
         return f"{self.signature}|ci:{100 * level:g}%|bootstrap:{resamples}|seed:{seed}"
 
     def __float__(self) -> float:
@@ -160,7 +160,7 @@ class Score:
         return html.score(self)
 
     def to_json(self, *, per_image: bool = False, ci: bool | Bootstrap = False) -> dict[str, Any]:
-        """A JSON-ready description; not-a-number becomes null. ``ci`` adds confidence intervals."""
+        """A description for JSON; NaN becomes null. ``ci`` adds confidence intervals."""
         bootstrap = ci if isinstance(ci, Bootstrap) else Bootstrap()
         out: dict[str, Any] = {
             "metric": self.name,
@@ -180,7 +180,7 @@ class Score:
 
 
 class Scores(Mapping[str, Score]):
-    """The scores of one system, by metric name in any case."""
+    """The scores of one system, by metric name (upper or lower case)."""
 
     def __init__(self, system: str, scores: list[Score], captions: ScoredCaptions | None = None) -> None:
         self.system = system
@@ -216,12 +216,12 @@ class Scores(Mapping[str, Score]):
         return f"Scores({self.system!r}: {values})"
 
     def save(self, path: str | Path, *, texts: bool = True) -> None:
-        """Keep the scores in a file (``NAME.scores``); without the texts of the captions unless ``texts``."""
+        """Write the scores to a file (``NAME.scores``), with the captions themselves if ``texts`` is true."""
         records.write(path, self._saved(), texts=texts)
 
     @staticmethod
     def load(path: str | Path) -> Scores:
-        """Scores from a file: the same numbers, intervals and tests, bit for bit, without scoring again."""
+        """Read scores from a file: the same numbers, intervals and tests, bit for bit, without scoring again."""
         saved = records.read(path)
         found = Scores._restored(saved)
         for record, score in zip(saved.records, found.values()):
@@ -237,11 +237,12 @@ class Scores(Mapping[str, Score]):
     def merge(
         parts: Iterable[Scores | str | Path], *, name: str | None = None, order: Sequence[str] | None = None
     ) -> Scores:
-        """The scores of a system from scores of parts of its images (``captious.load(…, part=True)``).
+        """Merge scores of parts of a system's images (``captious.load(…, part=True)``) into the scores of the whole.
 
-        Images come in the order of the references, so the result is that of scoring all at once, bit for bit, whichever
-        way the parts come. Without references they come in the order of their ids, or in the ``order`` given. The
-        system has the name of the first part unless told. Refused: parts that share images, or that were scored differently.
+        Images are in the order of the references, so the result is the same, bit for bit, as scoring all at once, in
+        whatever order the parts are given. Without references they are sorted by id, or in the ``order`` given. The
+        system gets the name of the first part unless ``name`` is given. Parts that share images or were scored differently
+        are refused.
         """
         known = [part if isinstance(part, Scores) else Scores.load(part) for part in parts]
         return Scores._restored(merged([part._saved() for part in known], name, order))
@@ -259,7 +260,7 @@ class Scores(Mapping[str, Score]):
 
     @staticmethod
     def load_all(paths: Iterable[str | Path]) -> list[Scores]:
-        """Several systems; those of one name are told apart by their files."""
+        """Read several systems; systems with the same name are told apart by their files."""
         files = [Path(path) for path in paths]
         found = [Scores.load(path) for path in files]
         for scores, name in zip(found, tell_apart([scores.system for scores in found], files)):
@@ -274,7 +275,7 @@ class Scores(Mapping[str, Score]):
         return html.scores(self)
 
     def to_json(self, *, per_image: bool = False, ci: bool | Bootstrap = False) -> dict[str, Any]:
-        """A JSON-ready description of all scores. ``ci`` adds confidence intervals."""
+        """A description of all scores for JSON. ``ci`` adds confidence intervals."""
         return {
             "system": self.system,
             "scores": {name: score.to_json(per_image=per_image, ci=ci) for name, score in self.items()},

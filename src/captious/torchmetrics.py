@@ -1,4 +1,4 @@
-"""Metrics for training loops, in the manner of torchmetrics: ``update`` with batches, ``compute``, ``reset``.
+"""Metrics for training loops, in the style of torchmetrics: ``update`` with batches, ``compute``, ``reset``.
 
     metric = captious.torchmetrics.CaptionScore("CIDEr-D")
     for images, captions in loader:
@@ -44,7 +44,7 @@ class CaptionScore:
 
     @property
     def higher_is_better(self) -> bool | None:
-        """Whether more is better; nothing where the metrics disagree."""
+        """Whether higher is better; None if the metrics disagree."""
         found = {measure.higher_is_better for measure in self.measures}
         return found.pop() if len(found) == 1 else None
 
@@ -56,7 +56,7 @@ class CaptionScore:
         self._references.extend(target)
 
     def compute(self) -> Any:
-        """The value over all that was added since the last :meth:`reset`."""
+        """The value of everything added since the last :meth:`reset`."""
         return self._value(self._predictions, self._references)
 
     def reset(self) -> None:
@@ -65,23 +65,23 @@ class CaptionScore:
         self._references.clear()
 
     def forward(self, preds: Batch, target: Batch) -> Any:
-        """Add a batch, and give the value of this batch alone."""
+        """Add a batch and return the value of this batch alone."""
         self.update(preds, target)
         return self._value(preds, target)
 
     __call__ = forward
 
     def merge_state(self, others: CaptionScore | Iterable[CaptionScore]) -> None:
-        """Add what other objects have collected: those of other processes, say."""
+        """Add what other objects have collected, for example in other processes."""
         for other in [others] if isinstance(others, CaptionScore) else others:
             self.update(other._predictions, other._references)
 
     def to(self, *_: Any, **__: Any) -> CaptionScore:
-        """Captions are on no device."""
+        """Does nothing, since captions are on no device."""
         return self
 
     def scores(self) -> Scores:
-        """All that can be known of the captions: values of images, intervals, signatures."""
+        """The full scores: values per image, intervals, signatures."""
         if not self._predictions:
             raise InputError("there is nothing to score yet: call update first")
         return Scores.of(parallel(self._predictions, self._references, self.tokenizer), self.measures)

@@ -51,6 +51,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         # Anything else that happens inside the block may have to do with other files.
         if error.errno not in _NO_ROOM:
             raise
+        if is_standard(name):
+            raise WriteError(f"cannot write to standard output: {error.strerror}") from error
         raise WriteError(f"cannot write {printable(name)}: {error.strerror}; nothing was written") from error
 
 

@@ -75,7 +75,7 @@ def test_names_can_be_given(runs: tuple[str, str]) -> None:
     found = json.loads(run("compare", REFS, *runs, "-m", "BLEU-1", "--name", "x", "--name", "y", "--json", "-", "--trials", "50"))
     assert found["systems"] == ["x", "y"]
     done = CliRunner().invoke(app, ["score", REFS, *runs, "-m", "BLEU-1", "--name", "ours"])
-    assert "there must be as many" in str(done.exception)
+    assert "give one name for each system" in str(done.exception)
 
 
 # --- width
@@ -168,6 +168,13 @@ def test_stars_only_where_numbers_can_be_compared(tmp_path: Path) -> None:
     run("score", REFS, poor, "-m", "BLEU-1", "--tokenizer", "simple", "-o", str(tmp_path / "c.scores"))
     assert "*" in run("show", str(tmp_path / "a.scores"), str(tmp_path / "b.scores"))
     assert "*" not in run("show", str(tmp_path / "a.scores"), str(tmp_path / "c.scores"))
+
+
+def test_no_star_where_all_are_equal(tmp_path: Path) -> None:
+    shutil.copy(demo_path("good"), tmp_path / "again.json")
+    for words in (["score", "-m", "BLEU-1"], ["diversity", "--accuracy", ""]):
+        assert "*" not in run(words[0], REFS, str(demo_path("good")), str(tmp_path / "again.json"), *words[1:])
+    assert "*" in run("score", REFS, str(demo_path("good")), str(tmp_path / "again.json"), str(demo_path("poor")), "-m", "BLEU-1")
 
 
 def test_intervals_as_asked_for() -> None:

@@ -21,7 +21,7 @@ def load(name: str) -> Any:
 
 
 def sentences() -> dict[str, list[Sentence]]:
-    """Captions (as the COCO pipeline tokenises them) and their sentences as CoreNLP parses them, graphs included."""
+    """Captions (as the COCO pipeline tokenizes them) and their sentences as CoreNLP parses them, graphs included."""
     return {caption: [_sentence(row) for row in rows] for caption, rows in load("parses").items()}
 
 

@@ -629,7 +629,7 @@ def token_lines() -> list[str]:
 
 
 def raw_pairs() -> list[tuple[str, str]]:
-    """Lines that METEOR's own tokenisation sees as they are (neither is ``|||``, which its protocol reserves)."""
+    """Lines that METEOR's own tokenization sees as they are (neither is ``|||``, which its protocol reserves)."""
     lines = [line for line in _TOKEN_LINES if "|||" not in line and "\u0000" not in line and line.strip()]
     lines += [line for group in groups()[:40] for line in group]
     return [*((line, line.lower()) for line in lines), *itertools.pairwise(lines)]

@@ -7,13 +7,13 @@ import pytest
 
 from captious.human.resampling import (
     bootstrap_p,
-    holm,
     percentile_interval,
     perfect_interval,
     resample_counts,
     small_sample_interval,
     williams,
 )
+from captious.significance import holm
 
 
 def test_williams_on_the_example_of_steiger() -> None:

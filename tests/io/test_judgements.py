@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -287,7 +289,7 @@ def test_polaris_csv_parquet_and_nebula(tmp_path: Path) -> None:
     ("refs", "message"),
     [
         ("[open('secret').read()]", "not a list"), ("__import__('os').system('true')", None), ("[1, 2]", "list of captions"), ("[]", "list of captions"),
-        ("[" * 5000, "not a list"),
+        ("[" * 5000, "CAPTIOUS_MAX_DEPTH"),
     ],
 )  # fmt: skip
 def test_cells_are_never_run(tmp_path: Path, refs: str, message: str | None) -> None:
@@ -416,3 +418,35 @@ def test_distraction_files(tmp_path: Path) -> None:
         load_distractions(rows)
     with pytest.raises(InputError, match="forced-choice tasks of Hodosh"):
         load_distractions(lines(tmp_path / "empty" / "x.jsonl", [{}]).parent)
+
+
+ROW = '{"image": "1", "caption": "a dog", "references": ["the dog"], "ratings": [1]'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (ROW + ', "caption": "a cat"}', "'caption' occurs twice"),
+        ("[" + ROW + ', "caption": "a cat"}]', "'caption' occurs twice"),
+        (ROW + ', "extra": ' + "[" * 500 + "]" * 500 + "}", "CAPTIOUS_MAX_DEPTH"),
+        (ROW + ', "extra": ' + "[" * 100_000 + "]" * 100_000 + "}", "CAPTIOUS_MAX_DEPTH"),
+        (ROW.replace("a dog", "a " * 600) + "}", "CAPTIOUS_MAX_LINE"),
+        ("image,caption,references,ratings\n1," + "a " * 600 + ",b,1\n", "CAPTIOUS_MAX_LINE"),
+    ],
+)
+def test_limits_hold_for_judgements(tmp_path: Path, text: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "MAX_LINE" in message:
+        monkeypatch.setenv("CAPTIOUS_MAX_LINE", "1000")
+    (tmp_path / "mine.jsonl").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        load_judgements(tmp_path / "mine.jsonl")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes")
+def test_judgements_from_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "mine"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text(ROW + "}\n", encoding="utf-8"))
+    writer.start()
+    assert rated(str(pipe)).captions == ["a dog"]
+    writer.join(10)

@@ -16,7 +16,7 @@ from pycocoevalcap.rouge.rouge import Rouge
 import captious
 from tests.gold import load
 
-#: A caption and its references, already tokenised.
+#: A caption and its references, already tokenized.
 Images = list[tuple[str, list[str]]]
 
 NAMES = ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "ROUGE-L", "CIDEr-D")

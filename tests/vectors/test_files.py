@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from pathlib import Path
 
@@ -31,6 +32,13 @@ def write_glove(path: Path, rows: np.ndarray, words: list[str] = WORDS) -> Path:
     lines = [" ".join([word, *(f"{x:.6f}" for x in row)]) for word, row in zip(words, rows)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
+
+
+def test_a_compressed_file_is_named_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.txt.gz"
+    path.write_bytes(gzip.compress(b"dog 1 2\ncat 2 1\n"))
+    with pytest.raises(InputError, match="gzip-compressed; unpack the file first"):
+        get(path)
 
 
 def keyed(rows: np.ndarray):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from captious.cli import options
-from captious.cli.output import print_table, write_json, write_text
+from captious.cli.look import takes_look
+from captious.cli.output import is_taken, note, print_text_tables, write_json
 from captious.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -18,51 +19,46 @@ if TYPE_CHECKING:
     from captious.human.tables import TextTable
     from captious.io.judgements import JudgementSet
 
-FORMATS = ("table", "markdown", "csv", "json")
 CURVES = ("references", "length", "level")
 
 
 def register(app: typer.Typer) -> None:
-    app.command("agreement")(options.takes_measure_options(agreement))
+    app.command("agreement")(options.takes_measure_options(options.takes_output(takes_look(agreement, of_scores=False))))
 
 
 def agreement(
     datasets: Annotated[
         list[str],
-        typer.Argument(metavar="DATASET…", help="Sets by name (flickr8k-expert, …), NAME=FOLDER, a folder with sets, or your own table."),
+        typer.Argument(metavar="DATASET", help="Sets by name (flickr8k-expert, …), NAME=FOLDER, a folder with sets, or your own table."),
     ],
     metrics: options.Metrics = "",
-    data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Folder of the sets given by name (else CAPTIOUS_DATA, else here).")] = None,
-    ci: Annotated[bool, typer.Option("--ci", help="95 % intervals, by a bootstrap over images.")] = False,
+    data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Folder of the sets given by name (default: CAPTIOUS_DATA, else the current folder).")] = None,
+    ci: Annotated[bool, typer.Option("--ci", help="Show 95 % bootstrap intervals over images.")] = False,
     compare: Annotated[str | None, typer.Option("--compare", metavar="A,B,…", help="Test these metrics against each other, or 'all'.")] = None,
     coefficient: Annotated[str | None, typer.Option("--coefficient", help="tau-b, tau-c, pearson, spearman, accuracy.")] = None,
     judges: Annotated[str | None, typer.Option("--judges", help="each, mean or mode.")] = None,
-    own: Annotated[str | None, typer.Option("--own", help="A rated caption among its own references: drop, remove (from them) or keep.")] = None,
-    level: Annotated[str | None, typer.Option("--level", help="caption, image (within each) or system.")] = None,
-    references: Annotated[int | None, typer.Option("--references", min=1, help="Draw so many references for each image.")] = None,
-    draws: Annotated[int | None, typer.Option("--draws", min=1, help="How many times to draw them.")] = None,
-    votes: Annotated[str | None, typer.Option("--votes", help="For pairs: votes on pairs or on triplets.")] = None,
-    curves: Annotated[str | None, typer.Option("--curves", help="references, length, level; several separated by commas.")] = None,
-    relations: Annotated[bool, typer.Option("--relations", help="How metrics relate, and which pairs complement each other.")] = False,
+    own: Annotated[str | None, typer.Option("--own", help="If a rated caption is among its references: drop it, remove it from them, or keep both.")] = None,
+    level: Annotated[str | None, typer.Option("--level", help="Compute over captions, within each image, or over systems: caption, image, system.")] = None,
+    references: Annotated[int | None, typer.Option("--references", min=1, help="How many references to draw for each image.")] = None,
+    draws: Annotated[int | None, typer.Option("--draws", min=1, help="How often to draw them.")] = None,
+    votes: Annotated[str | None, typer.Option("--votes", help="For pairs, which votes to use: pairs or triplets.")] = None,
+    curves: Annotated[str | None, typer.Option("--curves", help="Curves to compute, separated by commas: references, length, level.")] = None,
+    relations: Annotated[bool, typer.Option("--relations", help="Show how metrics correlate, and which pairs complement each other.")] = False,
     published: Annotated[bool, typer.Option("--published", help="Add the scores that others published with a set.")] = False,
-    systems: Annotated[Path | None, typer.Option("--systems", metavar="DIR", help="Predictions of whole systems, one file each, named for it.")] = None,
+    systems: Annotated[Path | None, typer.Option("--systems", metavar="DIR", help="Predictions of whole systems, one file named after each.")] = None,
     refs: Annotated[Path | None, typer.Option("--refs", metavar="REFS", help="References for --systems.")] = None,
     resamples: Annotated[int, typer.Option("--resamples", min=2, help="Resamples of the bootstrap.")] = 1000,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the bootstrap and of drawn references.")] = 12345,
     plots: Annotated[Path | None, typer.Option("--plots", metavar="DIR", help="Write the figures into this folder.")] = None,
-    format: Annotated[str, typer.Option("--format", help="table, markdown, csv or json.")] = "table",
-    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where to write it ('-' is standard output).")] = "-",
     json: options.JsonOut = None,
     *,
     given: dict[str, Any],
 ) -> None:
-    """How well metrics order captions as people do, on any set of judgements, with error bars and tests."""
+    """Measure how well metrics agree with people, on any set of judgements, with error bars and tests."""
     from captious.human import METRICS
     from captious.human import agreement as measure
     from captious.human.scoring import make
 
-    if format not in FORMATS:
-        raise InputError(f"unknown format '{format}'{did_you_mean(format, FORMATS)} (known: {', '.join(FORMATS)})")
     wanted = _curves(curves)
     changes = {
         "coefficient": coefficient, "judges": judges, "own": own, "level": level, "references": references, "draws": draws, "votes": votes,
@@ -81,10 +77,10 @@ def agreement(
         written = agreement_plots.write(report.found, report.curves, report.correlations, plots)
     if json is not None:
         write_json(report.to_json(), json)
-    if json != "-":
-        _show(report, format, output)
-        if plots is not None and output == "-" and format == "table":
-            print(f"{len({path.stem for path in written})} figures ({len(written)} files) in {plots}")
+    if not is_taken(json):
+        print_text_tables(report.tables(), list(dict.fromkeys(item.signature for item in report.found)))
+        if plots is not None:
+            note(f"{len({path.stem for path in written})} figures ({len(written)} files) in {plots}")
 
 
 def _find(datasets: list[str], data: Path | None) -> list[Any]:
@@ -177,21 +173,3 @@ class _Report:
             "correlations": [item.to_json() for item in self.correlations],
             "pairs": [item.to_json() for found in self.pairs for item in found],
         }
-
-
-def _show(report: _Report, form: str, output: str) -> None:
-    from captious.human import tables
-
-    if form == "json":
-        write_json(report.to_json(), output)
-    elif form == "table" and output == "-":
-        for table in report.tables():
-            # Above and not in the table: there, a title is as narrow as the table.
-            print(table.title)
-            print_table("", table.header, table.rows, text=table.words)
-            for note in table.notes:
-                print(note)
-    else:
-        shown = report.tables()
-        signatures = list(dict.fromkeys(item.signature for item in report.found))
-        write_text(tables.as_csv(shown) if form == "csv" else tables.as_markdown(shown, signatures), output)

@@ -94,11 +94,14 @@ def _give_up(message: str) -> None:
 
 
 def tidy(command: Any) -> Any:
-    """Help pages that say nothing of the type of a switch: it has no value to give."""
+    """Help pages without the types of switches, which take no value, and of arguments, whose names say what they are."""
     switches = [*command.params, command.get_help_option(command.context_class(command, help_option_names=["-h", "--help"]))]
     for parameter in switches:
         if getattr(parameter, "is_flag", False):
             parameter.metavar = ""
+        elif parameter.param_type_name == "argument":
+            # The name says it; "<list[Path]>" is for programmers.
+            parameter.display_type_rich = lambda ctx: None
     for part in getattr(command, "commands", {}).values():
         tidy(part)
     return command

@@ -15,7 +15,7 @@ from captious.cli.output import print_table, write_json
 
 
 def register(app: typer.Typer) -> None:
-    app.command("chair")(options.takes_columns(takes_look(chair)))
+    app.command("chair")(options.takes_columns(options.takes_output(takes_look(chair))))
 
 
 def chair(
@@ -29,7 +29,7 @@ def chair(
     number: Annotated[int, typer.Option("--number", "-n", min=1, help="How many objects to list.")] = 10,
     json: options.JsonOut = None,
 ) -> None:
-    """List the objects that captions name and their images do not have, caption by caption with --json."""
+    """List the objects that captions name but their images do not show; --json lists them caption by caption."""
     from captious.api import load
     from captious.metrics.chair import ChairI, ChairS
     from captious.scores import Score

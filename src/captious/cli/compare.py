@@ -16,23 +16,23 @@ from captious.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
-    app.command("compare")(options.takes_columns(options.takes_measure_options(takes_look(compare))))
+    app.command("compare")(options.takes_columns(options.takes_measure_options(options.takes_output(takes_look(compare)))))
 
 
 def compare(
     inputs: Annotated[
         list[Path],
-        typer.Argument(metavar="REFS A B…", help="Reference captions and predictions, one file per system; or saved scores alone."),
+        typer.Argument(metavar="REFS A B", help="Reference captions and predictions, one file per system; or saved scores alone."),
     ],
     metrics: Annotated[
         str | None,
         typer.Option("--metrics", "-m", help="Names separated by commas (default: coco, or what the saved scores have in common)."),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option("--baseline", metavar="NAME", help="Compare each system with this one, not all pairs.")
+        str | None, typer.Option("--baseline", metavar="NAME", help="Compare every system with this one instead of all pairs.")
     ] = None,
     alpha: Annotated[
-        float, typer.Option(help="A system is ahead where its p-value, corrected for all comparisons, is at most so large.")
+        float, typer.Option(help="Largest corrected p-value at which a system counts as ahead.")
     ] = 0.05,
     tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
@@ -46,9 +46,9 @@ def compare(
     *,
     given: dict[str, Any],
 ) -> None:
-    """Compare systems on the same images: differences, intervals and p-values, metric by metric.
+    """Compare systems on the same images: differences, intervals and p-values for each metric.
 
-    All pairs of systems, or each with a baseline. With saved scores nothing is scored again.
+    Compares all pairs of systems, or each system with a baseline. Saved scores are not computed again.
     """
     from captious.comparison import compare as compare_all
     from captious.references import load_systems
@@ -56,10 +56,10 @@ def compare(
 
     references, systems = split(inputs)
     if name and len(name) != len(systems):
-        raise InputError(f"{len(systems)} systems were given and {len(name)} names; there must be as many (--name)")
+        raise InputError(f"{len(systems)} systems were given and {len(name)} name{'s' if len(name) != 1 else ''}; give one name for each system (--name)")
     if references is None:
         if tokenizer is not None or subset or allow_several:
-            raise InputError("saved scores have their tokenizer and their images; --tokenizer, --subset and --allow-several are for captions")
+            raise InputError("--tokenizer, --subset and --allow-several are for captions; saved scores already have their tokenizer and images")
         given_systems: list[Any] = list(systems) if not name else [Scores.load(path) for path in systems]
     else:
         fresh = [path for path in systems if not is_scores(path)]

@@ -8,15 +8,16 @@ from typing import Annotated
 import typer
 
 from captious.cli import options
+from captious.cli.look import takes_look
 from captious.cli.output import say
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A table made by 'captious concepts build'.")]
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="Make and look into concept frequencies for SPICE-U.", no_args_is_help=True)
+    group = typer.Typer(help="Make and inspect concept frequencies for SPICE-U.", no_args_is_help=True)
     group.command("build")(options.takes_columns(build))
-    group.command("show")(show)
+    group.command("show")(options.takes_output(takes_look(show, of_scores=False)))
     app.add_typer(group, name="concepts")
 
 
@@ -43,14 +44,21 @@ def build(
 
 
 def show(
-    table: File, number: Annotated[int, typer.Option("--number", "-n", min=1, help="How many to list.")] = 20
+    table: File,
+    number: Annotated[int, typer.Option("--number", "-n", min=1, help="How many to list.")] = 20,
+    json: options.JsonOut = None,
 ) -> None:
-    """Say what a table holds, and list the most frequent concepts."""
-    from captious.cli.output import print_table
+    """Show what a table contains, and list the most frequent concepts."""
+    from captious.cli.output import is_taken, print_table, write_json
     from captious.scene import ConceptTable
 
     concepts = ConceptTable.load(table)
     top = sorted(concepts.counts.items(), key=lambda item: (-item[1], item[0]))[:number]
+    if json is not None:
+        listed = [{"concept": list(item), "images": count, "uniqueness": concepts.uniqueness(item)} for item, count in top]
+        write_json({"images": concepts.images, "concepts": len(concepts.counts), "digest": concepts.digest, "most_frequent": listed}, json)
+    if is_taken(json):
+        return
     rows = [[", ".join(item), f"{count:,}", f"{concepts.uniqueness(item):.4f}"] for item, count in top]
     title = f"{table}: {concepts.images:,} images, {len(concepts.counts):,} concepts, digest {concepts.digest}"
     print_table(title, ["concept", "images", "uniqueness"], rows)

@@ -10,7 +10,7 @@ import typer
 from captious.cli import options
 from captious.cli.look import look, takes_look
 from captious.cli.look import score as shown
-from captious.cli.output import check_target, note, print_table, save_scores, write_json
+from captious.cli.output import check_target, is_taken, note, print_table, save_scores, write_json
 from captious.errors import printable
 
 
@@ -22,18 +22,18 @@ def corpus(
     references: options.References,
     predictions: options.Predictions,
     train: Annotated[
-        Path | None, typer.Option("--train", metavar="CAPTIONS", help="Training captions: novelty and learnable words.")
+        Path | None, typer.Option("--train", metavar="CAPTIONS", help="Training captions, for novelty and learnable words.")
     ] = None,
     plots: Annotated[Path | None, typer.Option("--plots", metavar="DIR", help="Write the figures into this folder.")] = None,
     json: options.JsonOut = None,
     tokenizer: Annotated[
-        str, typer.Option("--tokenizer", help="spacy-like (as the published study), ptb, simple, none.")
+        str, typer.Option("--tokenizer", help="spacy-like (as in the published study), ptb, simple or none.")
     ] = "spacy-like",
     subset: Annotated[
-        bool, typer.Option("--subset", help="Compare with the references on the images that both have.")
+        bool, typer.Option("--subset", help="Compare with the references only on the images that both have.")
     ] = False,
     allow_several: options.AllowSeveral = False,
-    trees: Annotated[bool, typer.Option("--trees/--no-trees", help="Measures that need tags and trees.")] = True,
+    trees: Annotated[bool, typer.Option("--trees/--no-trees", help="Include measures that need tags and trees.")] = True,
     norms: Annotated[
         Path | None, typer.Option("--norms", metavar="TABLE", help="Concreteness ratings by word (CSV or TSV).")
     ] = None,
@@ -45,13 +45,14 @@ def corpus(
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Threads for parsing.")] = 1,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the random orders of the type-token curve.")] = 1,
 ) -> None:
-    """Diversity of whole corpora: vocabulary, recall and omissions, composition, complexity.
+    """Measure the diversity of whole corpora: vocabulary, recall and omissions, composition, complexity.
 
-    The numbers of its table can also be had one by one, beside any other metric: captious score REFS PRED -m Types,TTR1.
+    Each number is also a metric of its own: captious score REFS PRED -m Types,TTR1.
     """
     from captious.variety.corpus import corpus_diversity
 
     check_target(output, len(predictions))
+    quiet = is_taken(json, output)
     result = corpus_diversity(
         references, predictions, train=train, tokenizer=tokenizer, subset=subset, several=allow_several or None,
         parse=trees, norms=norms, seed=seed, jobs=jobs, names=name or None,
@@ -65,7 +66,7 @@ def corpus(
         save_scores(list(result.scores.values()), output, texts=not no_texts)
     if json is not None:
         write_json({"references": str(references), **result.to_json(ci=ci and look().bootstrap)}, json)
-    if json != "-":
+    if not quiet:
         show(result, words, ci=ci)
         if written:
             note(f"{len({path.stem for path in written})} figures ({len(written)} files) in {plots}")

@@ -15,15 +15,17 @@ DIVERSITY = ["Self-CIDEr", "LSA", "1-mBLEU-4", "Div-1", "Div-2"]
 
 
 def register(app: typer.Typer) -> None:
-    app.command("demo")(takes_look(demo))
+    app.command("demo")(options.takes_output(takes_look(demo)))
 
 
 def demo(
     metrics: options.Metrics = "coco",
     ci: Annotated[bool, typer.Option("--ci", help="Show confidence intervals.")] = False,
+    json: options.JsonOut = None,
 ) -> None:
     """Score three made-up systems on the 60 images that ship with captious, and measure the diversity of a fourth."""
-    from captious.cli.output import print_table
+    from captious.cli.look import look
+    from captious.cli.output import is_taken, print_table, write_json
     from captious.cli.score import show
     from captious.data import demo_path
     from captious.measures.making import make_measures
@@ -35,9 +37,14 @@ def demo(
     corpora = load_systems(demo_path("references"), [demo_path(name) for name in names], names=names)
     made = make_measures(metrics, {})
     results = [Scores(corpus.name, [Score.of(metric, corpus) for metric in made]) for corpus in corpora]
-    show(results, ci=ci, title=f"{len(corpora[0])} images × 5 references, written for this project")
     sampled = load(demo_path("references"), demo_path("sampling"), name="sampling")
     sets = {"sampling": diversity(sampled, accuracy=()), "human": human(sampled, accuracy=())}
+    if json is not None:
+        chosen = {name: {measure: found[measure].value for measure in DIVERSITY} for name, found in sets.items()}
+        write_json({"systems": [found.to_json(ci=ci and look().bootstrap) for found in results], "diversity": chosen}, json)
+    if is_taken(json):
+        return
+    show(results, ci=ci, title=f"{len(corpora[0])} images × 5 references, written for this project")
     rows = [[name, *(shown(found[measure].value) for measure in DIVERSITY)] for name, found in sets.items()]
     print_table("diversity of ten samples per image, and of people", ["", *DIVERSITY], rows)
     note(

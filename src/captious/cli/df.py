@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(help="Make and import document frequencies for CIDEr.", no_args_is_help=True)
     group.command("build")(options.takes_columns(build))
     group.command("import")(import_table)
-    group.command("show")(show)
+    group.command("show")(options.takes_output(show))
     app.add_typer(group, name="df")
 
 
@@ -33,9 +33,9 @@ def build(references: options.References, output: Out, tokenizer: options.Tokeni
 
 
 def import_table(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help="A pickle of the COCO tools, or lines of n-gram TAB count.")],
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="A pickle of the COCO tools, or lines with an n-gram, a tab and a count.")],
     output: Out,
-    images: Annotated[int | None, typer.Option(min=1, help="Images counted, where the file does not say it.")] = None,
+    images: Annotated[int | None, typer.Option(min=1, help="Number of images counted, if the file does not say.")] = None,
 ) -> None:
     """Import document frequencies made by other tools."""
     from captious.io.frequencies import read_frequencies, save_frequencies
@@ -46,7 +46,7 @@ def import_table(
 
 
 def show(source: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
-    """Say what a table holds."""
+    """Show what a table contains."""
     from captious.io.frequencies import read_frequencies
 
     _describe(source, read_frequencies(source))

@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 def diversity(
     references: options.References,
     samples: Annotated[
-        list[Path], typer.Argument(metavar="SAMPLES…", help="Several captions per image, one file per system.")
+        list[Path], typer.Argument(metavar="SAMPLES", help="Several captions per image, one file per system.")
     ],
     df: Annotated[
         Path | None,
@@ -44,7 +44,7 @@ def diversity(
     train: Annotated[
         Path | None, typer.Option("--train", metavar="CAPTIONS", help="Training captions, for the share of novel captions.")
     ] = None,
-    best: Annotated[bool, typer.Option("--best", help="Also the best 2, 5, 8 and 10 captions of each image.")] = False,
+    best: Annotated[bool, typer.Option("--best", help="Also measure the best 2, 5, 8 and 10 captions of each image.")] = False,
     human_scores: Annotated[
         Path | None,
         typer.Option("--human-scores", metavar="F", help="Human diversity scores (JSON: system → image → score)."),
@@ -144,7 +144,8 @@ def show(systems: list[Any], accuracies: list[str], *, ci: bool) -> None:
         # People are the yardstick, not a competitor.
         values = [score.value for i, score in known.items() if i < len(systems) - 1]
         fair = len({(score.signature, score.ids) for i, score in known.items() if i < len(systems) - 1}) == 1
-        top = (max if better else min)(values) if len(systems) > 2 and values and fair else None
+        # Where all are equal, none is the best.
+        top = (max if better else min)(values) if len(set(values)) > 1 and fair else None
         rows.append([name if better else f"{name} ↓", *(_cell(system, name, ci) for system in systems)])
         best.append([False, *(i in known and i < len(systems) - 1 and known[i].value == top for i in range(len(systems)))])
     header = [f"{len(systems[0].corpus):,} images", *(f"{system.system} ({system.corpus.candidates.sizes})" for system in systems)]
@@ -208,7 +209,7 @@ def read_human_scores(path: Path) -> dict[str, dict[str, float]]:
     from captious.io.content import read_json
 
     shape = 'expected {"system": {"image": score}}'
-    found = read_json(path, f"human scores were {shape}")
+    found = read_json(path, f"human scores: {shape}")
     if not isinstance(found, dict) or not found:
         raise InputError(f"{path}: {shape}, found {type(found).__name__}")
     for system, scores in found.items():

@@ -69,8 +69,8 @@ def interval(bounds: tuple[float, float], form: str = _FRACTION) -> str:
     return f"[{score(low, form)},{score(high, form)}]"
 
 
-Format = Annotated[str, typer.Option("--format", "-f", help=f"Tables as {', '.join(FORMATS)}.")]
-Percent = Annotated[bool, typer.Option("--percent", metavar="", help="Scores times 100, with one digit.")]
+Format = Annotated[str, typer.Option("--format", "-f", help=f"Format of tables: {', '.join(FORMATS)}.")]
+Percent = Annotated[bool, typer.Option("--percent", metavar="", help="Multiply scores by 100 and show one digit.")]
 Digits = Annotated[int | None, typer.Option("--digits", min=0, max=15, help="Digits of scores (default: 4, or 1 with --percent).")]
 Level = Annotated[float, typer.Option("--level", help="Level of confidence intervals (--ci).")]
 Resamples = Annotated[int, typer.Option("--resamples", min=10, help="Bootstrap resamples (--ci).")]
@@ -85,26 +85,30 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
 
 #: What only a command with --ci needs.
 _OF_INTERVALS = ("level", "resamples", "seed")
+#: What only a command needs whose tables hold scores.
+_OF_SCORES = ("percent", "digits")
 
 
-def takes_look(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of this module. Options that it has itself (``--seed`` of its own tests) stay its own, and
-    those of intervals are for commands with ``--ci``."""
+def takes_look(command: Callable[..., None], *, of_scores: bool = True) -> Callable[..., None]:
+    """Give a command the options of this module. Options that it has itself (``--seed`` of its own tests) stay its own; those
+    of intervals are for commands with ``--ci``, those of digits for commands whose numbers are scores (``of_scores``)."""
     signature = inspect.signature(command, eval_str=True)
     own = list(signature.parameters.values())
     names = [parameter.name for parameter in own]
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         for name, (annotation, default) in _OPTIONS.items()
-        if name not in names and ("ci" in names or name not in _OF_INTERVALS)
+        if name not in names and ("ci" in names or name not in _OF_INTERVALS) and (of_scores or name not in _OF_SCORES)
     ]
 
     @functools.wraps(command)
     def run(**values: Any) -> None:
         asked = {parameter.name: values.pop(parameter.name) for parameter in added if parameter.name in values}
         chosen = _look(asked)
-        if chosen.format == "json" and "json" in names and values.get("json") is None:
+        if chosen.format == "json":
             # The whole of the results, as --json has it.
+            if values.get("json") not in (None, "-"):
+                raise InputError("'--format json' prints the JSON that '--json FILE' writes; give one of them")
             values["json"] = "-"
         token = _LOOK.set(chosen)
         try:
@@ -128,9 +132,9 @@ def takes_look(command: Callable[..., None]) -> Callable[..., None]:
 
 def _look(asked: dict[str, Any]) -> Look:
     form = str(asked.get("format", "rich")).casefold()
-    form = {"md": "markdown", "tex": "latex"}.get(form, form)
+    form = {"md": "markdown", "tex": "latex", "table": "rich"}.get(form, form)
     if form not in FORMATS:
-        raise InputError(f"unknown format '{asked['format']}'{did_you_mean(form, FORMATS)} (there are {', '.join(FORMATS)})")
+        raise InputError(f"unknown format '{asked['format']}'{did_you_mean(form, FORMATS)} (known: {', '.join(FORMATS)})")
     level = asked.get("level", Bootstrap().level)
     # 95 is what people write for 0.95.
     level = level / 100 if 1 < level < 100 else level

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from captious.cli import options
 from captious.cli.look import takes_look
-from captious.cli.output import is_taken
+from captious.cli.output import is_taken, write_json
 from captious.cli.score import show as show_table
 from captious.cli.show import SavedScores
 
@@ -19,14 +20,18 @@ def register(app: typer.Typer) -> None:
 
 def merge(
     files: SavedScores,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="OUT.scores", help="Where to save the whole.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="OUT.scores", help="Where to save the merged scores.")],
     name: Annotated[str | None, typer.Option("--name", help="Name of the system (default: that of the first part).")] = None,
+    json: options.JsonOut = None,
 ) -> None:
-    """Merge scores of parts of the images ('captious score --part -o'); they equal those of scoring all at once."""
+    """Merge the scores of parts of the images ('captious score --part -o'). The result equals scoring all images at once."""
     from captious.scores import Scores
 
+    quiet = is_taken(json, output)
     whole = Scores.merge(files, name=name)
     whole.save(output)
     images = len(dict.fromkeys(image for score in whole.values() for image in score.ids))
-    if not is_taken(output):
+    if json is not None:
+        write_json({"systems": [whole.to_json(per_image=True)]}, json)
+    if not quiet:
         show_table([whole], title=f"{images:,} images from {len(files)} parts")

@@ -5,16 +5,16 @@ from __future__ import annotations
 import typer
 
 from captious.cli.look import takes_look
-from captious.cli.options import JsonOut
+from captious.cli.options import JsonOut, takes_output
 from captious.cli.output import note, print_table, write_json
 
 
 def register(app: typer.Typer) -> None:
-    app.command("metrics")(takes_look(metrics))
+    app.command("metrics")(takes_output(takes_look(metrics, of_scores=False)))
 
 
 def metrics(json: JsonOut = None) -> None:
-    """List the measures, what they measure and which options they take."""
+    """List all measures, what they measure and which options they take."""
     from captious.measures import registry
 
     rows = []

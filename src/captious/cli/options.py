@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,34 +23,34 @@ from captious.measures.options import (
 )
 
 References = Annotated[Path, typer.Argument(metavar="REFS", help="Reference captions (COCO JSON, JSONL, CSV, TSV, …, or prepared).")]
-Predictions = Annotated[list[Path], typer.Argument(metavar="PRED…", help="Predictions, one file per system.")]
+Predictions = Annotated[list[Path], typer.Argument(metavar="PRED", help="Predictions, one file per system.")]
 Metrics = Annotated[
     str, typer.Option("--metrics", "-m", help="coco, all, or names separated by commas ('captious metrics' lists them).")
 ]
 Tokenizer = Annotated[
     str | None,
-    typer.Option("--tokenizer", help="ptb (as the COCO tools), simple, none, …; default: ptb, or that of prepared references."),
+    typer.Option("--tokenizer", help="ptb (as in the COCO tools), simple, none or spacy-like (default: ptb, or that of prepared references)."),
 ]
-Subset = Annotated[bool, typer.Option("--subset", help="Score the images that both sides have.")]
+Subset = Annotated[bool, typer.Option("--subset", help="Score only the images that both sides have.")]
 AllowSeveral = Annotated[
-    bool, typer.Option("--allow-several", help="An image may have several predictions; each is scored.")
+    bool, typer.Option("--allow-several", help="Accept several predictions per image; each is scored.")
 ]
 JsonOut = Annotated[str | None, typer.Option("--json", metavar="OUT", help="Write JSON to a file, or '-' for stdout.")]
 SaveTo = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="OUT", help="Save the scores: one system to NAME.scores, several into a folder."),
+    typer.Option("--output", "-o", metavar="OUT", help="Save the scores: one system as NAME.scores, several in a folder."),
 ]
 NoTexts = Annotated[bool, typer.Option("--no-texts", help="Save the scores without the captions themselves.")]
 Part = Annotated[
-    bool, typer.Option("--part", help="The predictions are of a part of the images: score them against all references.")
+    bool, typer.Option("--part", help="The predictions cover only a part of the images; score them against all references.")
 ]
 Confidence = Annotated[
-    bool, typer.Option("--ci", help="Show bootstrap confidence intervals over images (95 %, or as --level says).")
+    bool, typer.Option("--ci", help="Show bootstrap confidence intervals over images (95 %, or --level).")
 ]
 Names = Annotated[
     list[str] | None, typer.Option("--name", metavar="NAME", help="Name of a system, in the order of the files; repeatable.")
 ]
-WithSignatures = Annotated[bool, typer.Option("--signature", help="Also print how each number was made.")]
+WithSignatures = Annotated[bool, typer.Option("--signature", help="Also print signatures: how each number was made.")]
 MeteorData = Annotated[str | None, typer.Option("--meteor-data", metavar=METEOR_DATA.metavar, help=METEOR_DATA.help)]
 Objects = Annotated[str | None, typer.Option("--objects", metavar=OBJECTS.metavar, help=OBJECTS.help)]
 ChairSynonyms = Annotated[str | None, typer.Option("--chair-synonyms", metavar=CHAIR_SYNONYMS.metavar, help=CHAIR_SYNONYMS.help)]
@@ -60,16 +60,16 @@ Grammar = Annotated[
 ]
 Options = Annotated[
     list[str] | None,
-    typer.Option("--option", "-O", metavar="NAME=VALUE", help="An option of a metric, such as combine=max; repeatable."),
+    typer.Option("--option", "-O", metavar="NAME=VALUE", help="Set an option of a metric, such as combine=max; repeatable."),
 ]
 
 
 CaptionColumn = Annotated[
     str | None,
-    typer.Option("--caption-column", metavar="NAME", help="Column (or key) with the captions; NAME,NAME: the first one present."),
+    typer.Option("--caption-column", metavar="NAME", help="Column (or key) with the captions; with NAME,NAME the first that exists."),
 ]
 IdColumn = Annotated[
-    str | None, typer.Option("--id-column", metavar="NAME", help="Column (or key) with the image's id; NAME,NAME: the first one present.")
+    str | None, typer.Option("--id-column", metavar="NAME", help="Column (or key) with the image ids; with NAME,NAME the first that exists.")
 ]
 
 
@@ -86,6 +86,37 @@ def takes_columns(command: Callable[..., None]) -> Callable[..., None]:
             command(**values)
 
     parameters = [*signature.parameters.values(), *added]
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+PrintTo = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="OUT", help="Write what is printed to a file instead ('-' for stdout).")
+]
+
+
+def takes_output(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that prints its result the option ``-o``: the result goes to a file, whole or not at all."""
+    signature = inspect.signature(command, eval_str=True)
+
+    @functools.wraps(command)
+    def run(*, output: Path | None = None, **values: Any) -> None:
+        from captious.writing import atomic_write, is_standard
+
+        if output is None or is_standard(output):
+            command(**values)
+            return
+        if is_standard(values.get("json")):
+            raise InputError("'--json -' and '-o' both say where the result goes; with -o, give --json a file or use --format json")
+        with (
+            atomic_write(output) as temporary,
+            temporary.open("w", encoding="utf-8", errors="backslashreplace") as file,
+            redirect_stdout(file),
+        ):
+            command(**values)
+
+    parameters = [*signature.parameters.values(), _parameter("output", PrintTo)]
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run

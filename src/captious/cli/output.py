@@ -7,14 +7,17 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from captious.cli.look import number
+from captious.cli.look import look, number
 from captious.cli.tables import note, print_table
 from captious.errors import InputError, printable
 from captious.writing import atomic_write, is_standard
 
-__all__ = ["SUFFIX", "check_target", "note", "number", "print_table", "save_scores", "write_csv", "write_json"]
+if TYPE_CHECKING:
+    from captious.human.tables import TextTable
+
+__all__ = ["SUFFIX", "check_target", "note", "number", "print_table", "print_text_tables", "save_scores", "write_csv", "write_json"]
 
 #: How files of saved scores are called.
 SUFFIX = ".scores"
@@ -29,11 +32,29 @@ def write_json(data: Any, target: str) -> None:
 
 def write_text(text: str, target: str) -> None:
     """Write text to a file (atomically) or, for ``-``, to standard output."""
-    if target == "-":
-        sys.stdout.write(text)
-        return
     with atomic_write(target) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
+
+
+def print_text_tables(tables: Sequence[TextTable], signatures: Sequence[str]) -> None:
+    """Tables with titles of their own, in the format asked for; Markdown has the signatures below."""
+    form = look().format
+    if form == "markdown":
+        from captious.human.tables import as_markdown
+
+        sys.stdout.write("\n".join(map(printable, as_markdown(tables, signatures).split("\n"))))
+        return
+    for place, table in enumerate(tables):
+        if form == "csv":
+            # Tables follow one another: each under its title, with an empty line between.
+            print("" if place == 0 else "\n", end="")
+            print_table("", [table.title], [], text=(0,))
+        elif form == "rich":
+            # Above and not in the table: there, a title is as narrow as the table.
+            print(printable(table.title))
+        print_table(table.title if form == "latex" else "", table.header, table.rows, text=table.words)
+        for line in table.notes:
+            note(line)
 
 
 def write_csv(rows: Sequence[Sequence[Any]], target: str | Path) -> None:

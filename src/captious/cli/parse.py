@@ -16,8 +16,8 @@ def register(app: typer.Typer) -> None:
 
 def parse(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Captions: one per line, or any caption file; '-' for standard input.")
-    ],
+        Path, typer.Argument(metavar="FILE", help="Captions: one per line, or any caption file; '-' for stdin.")
+    ] = Path("-"),
     tree: Annotated[bool, typer.Option("--tree", help="Draw trees instead of printing CoNLL-U.")] = False,
     tokenizer: Annotated[
         str, typer.Option("--tokenizer", help="ptb, or none where spaces separate the tokens already.")
@@ -25,24 +25,18 @@ def parse(
     parser: options.ParserName = None,
     grammar: options.Grammar = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Threads to use.")] = 1,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="OUT", help="Write to a file instead of standard output.")
-    ] = None,
+    output: options.PrintTo = None,
 ) -> None:
     """Parse captions: tags, lemmas, dependencies and the collapsed graph."""
     from captious.language import parse as parse_captions
     from captious.language.conllu import render
     from captious.language.parsers import get as get_parser
-    from captious.writing import atomic_write, is_standard
+    from captious.writing import STANDARD, atomic_write
 
     names, captions = _captions(file)
     batch = get_parser(options.parser_choice(parser, grammar)).parse_batch
     texts = render(parse_captions(captions, jobs=jobs, tokenizer=tokenizer, batch=batch), names, trees=tree)
-    if output is None or is_standard(output):
-        for text in texts:
-            print(text)
-        return
-    with atomic_write(output) as temporary, temporary.open("w", encoding="utf-8", errors="backslashreplace") as out:
+    with atomic_write(output or STANDARD) as temporary, temporary.open("w", encoding="utf-8", errors="backslashreplace") as out:
         for text in texts:
             print(text, file=out)
 

@@ -23,7 +23,7 @@ def prepare(
     *,
     given: dict[str, Any],
 ) -> None:
-    """Make references ready for metrics: tokens, n-gram tables, document frequencies, scene graphs, sentence vectors."""
+    """Do the work on references once: tokens, n-gram tables, document frequencies, scene graphs, sentence vectors."""
     from captious.measures.making import make_measures
     from captious.progress import track
     from captious.references import References

@@ -8,48 +8,44 @@ from typing import Annotated, Any
 import typer
 
 from captious.cli import options
-from captious.cli.output import print_table, write_json, write_text
-from captious.errors import InputError, did_you_mean
+from captious.cli.look import takes_look
+from captious.cli.output import is_taken, note, print_text_tables, write_json, write_text
+from captious.errors import InputError
 
-FORMATS = ("table", "markdown", "csv", "json")
 METRICS = "BLEU-1,BLEU-4,ROUGE-L,METEOR,CIDEr-D,SPICE,WMD,MOWE,WEmbSim,SentenceSim"
 
 
 def register(app: typer.Typer) -> None:
-    app.command("robustness")(options.takes_measure_options(robustness))
+    app.command("robustness")(options.takes_columns(options.takes_measure_options(options.takes_output(takes_look(robustness, of_scores=False)))))
 
 
 def robustness(
     captions: Annotated[Path | None, typer.Argument(metavar="CAPTIONS", help="Human captions, several for each image.")] = None,
     metrics: options.Metrics = METRICS,
-    curves: Annotated[bool, typer.Option("--curves/--no-curves", help="Transformed captions (Cui et al. 2018).")] = True,
-    tasks: Annotated[bool, typer.Option("--tasks/--no-tasks", help="Distraction tasks made from the captions (Hodosh & Hockenmaier 2016).")] = True,
+    curves: Annotated[bool, typer.Option("--curves/--no-curves", help="Measure transformed captions (Cui et al. 2018).")] = True,
+    tasks: Annotated[bool, typer.Option("--tasks/--no-tasks", help="Measure distraction tasks made from the captions (Hodosh & Hockenmaier 2016).")] = True,
     distractions: Annotated[Path | None, typer.Option("--distractions", metavar="PATH", help="Read the tasks from this file or folder instead.")] = None,
     data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Where Flickr30k's captions are, for --distractions.")] = None,
-    save_tasks: Annotated[Path | None, typer.Option("--save-tasks", metavar="OUT.jsonl", help="Keep the tasks that were made.")] = None,
+    save_tasks: Annotated[Path | None, typer.Option("--save-tasks", metavar="OUT.jsonl", help="Save the tasks.")] = None,
     images: Annotated[int, typer.Option("--images", min=2, help="Images for the curves.")] = 2000,
     limit: Annotated[int, typer.Option("--limit", min=1, help="Instances of each task.")] = 2000,
-    features: Annotated[Path | None, typer.Option("--features", metavar="FILE.npz", help="'ids' and 'features' of images: nearest by these, not by captions.")] = None,
+    features: Annotated[Path | None, typer.Option("--features", metavar="FILE.npz", help="'ids' and 'features' of images, to find similar images by features instead of captions.")] = None,
     resamples: Annotated[int, typer.Option("--resamples", min=2, help="Resamples of the bootstrap over images.")] = 1000,
     seed: Annotated[int, typer.Option("--seed", help="Seed of all random choices.")] = 1,
     plots: Annotated[Path | None, typer.Option("--plots", metavar="DIR", help="Write the figures into this folder.")] = None,
-    format: Annotated[str, typer.Option("--format", help="table, markdown, csv or json.")] = "table",
-    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where to write it ('-' is standard output).")] = "-",
     json: options.JsonOut = None,
     *,
     given: dict[str, Any],
 ) -> None:
-    """How far metrics fall for other images' captions, shuffled and random words, and exchanged people and places."""
+    """Test metrics with wrong captions: of other images, with shuffled or random words, with other people and places."""
     from captious import robustness as robust
     from captious.human.scoring import make
-    from captious.human.tables import as_csv, as_markdown
     from captious.io import read
     from captious.robustness import tables
 
-    if format not in FORMATS:
-        raise InputError(f"unknown format '{format}'{did_you_mean(format, FORMATS)} (known: {', '.join(FORMATS)})")
     if captions is None and distractions is None:
         raise InputError("give human captions (several for each image), or distraction tasks with --distractions")
+    quiet = is_taken(json, save_tasks)
     made = make(metrics, given)
     by_image: dict[str, list[str]] = {}
     if captions is not None:
@@ -75,20 +71,12 @@ def robustness(
         written = robustness_plots.write(drawn, accuracies, plots)
     if json is not None:
         write_json(result, json)
-        if json == "-":
-            return
+    if quiet:
+        return
     shown = [*([tables.areas(drawn), *tables.points(drawn)] if drawn else []), *([tables.accuracies(accuracies)] if accuracies else [])]
-    if format == "json":
-        write_json(result, output)
-    elif format == "table" and output == "-":
-        for table in shown:
-            print(table.title)
-            print_table("", table.header, table.rows)
-        if written:
-            print(f"{len({path.stem for path in written})} figures ({len(written)} files) in {plots}")
-    else:
-        signatures = list(dict.fromkeys(c.signature for c in drawn))
-        write_text(as_csv(shown) if format == "csv" else as_markdown(shown, signatures), output)
+    print_text_tables(shown, list(dict.fromkeys(c.signature for c in drawn)))
+    if written:
+        note(f"{len({path.stem for path in written})} figures ({len(written)} files) in {plots}")
 
 
 def _lines(pairs: Any) -> str:

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    app.command("scene")(scene)
+    app.command("scene")(options.takes_output(scene))
 
 
 def scene(
-    captions: Annotated[list[str], typer.Argument(metavar="CAPTION…", help="Captions of one image, each in quotes.")],
+    captions: Annotated[list[str], typer.Argument(metavar="CAPTION", help="Captions of one image, each in quotes.")],
     tokenizer: options.Tokenizer = None,
     meteor_data: options.MeteorData = None,
     parser: options.ParserName = None,
     grammar: options.Grammar = None,
     json: options.JsonOut = None,
 ) -> None:
-    """Show what a caption says: objects, attributes and relations; several captions build one graph."""
+    """Show what a caption says: objects, attributes and relations. Several captions form one graph."""
     from captious.scene import scene_graph
 
     graph = scene_graph(captions, tokenizer=tokenizer or "ptb", meteor_data=meteor_data, parser=options.parser_choice(parser, grammar))

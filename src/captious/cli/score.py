@@ -92,7 +92,8 @@ def show(results: list[Any], *, ci: bool = False, signature: bool = False, title
         header.append(name if higher else f"{name} ↓")
         column = [row[j] for row in numbers]
         known = [value for value in column if value is not None and value == value]
-        if len(results) > 1 and known and len({(score.signature, score.ids) for score in found}) == 1:
+        # Where all are equal, none is the best.
+        if len(set(known)) > 1 and len({(score.signature, score.ids) for score in found}) == 1:
             top = max(known) if higher else min(known)
             for i, value in enumerate(column):
                 best[i][j + 1] = value == top

@@ -13,11 +13,11 @@ from captious.cli.output import is_taken, write_json
 from captious.cli.score import show as show_table
 from captious.cli.score import write_per_image
 
-SavedScores = Annotated[list[Path], typer.Argument(metavar="FILE.scores…", help="Saved scores, one file per system.")]
+SavedScores = Annotated[list[Path], typer.Argument(metavar="FILE.scores", help="Saved scores, one file per system.")]
 
 
 def register(app: typer.Typer) -> None:
-    app.command("show")(takes_look(show))
+    app.command("show")(options.takes_output(takes_look(show)))
 
 
 def show(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from captious.cli import options
 
 _AT_ONCE = 20_000
 
@@ -16,25 +17,24 @@ def register(app: typer.Typer) -> None:
 
 
 def tokenize(
-    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Text, one caption per line (default: stdin).")] = None,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Captions, one per line; '-' for stdin.")] = Path("-"),
     keep_punctuation: Annotated[
         bool, typer.Option("--keep-punctuation", help="Keep the punctuation tokens that the COCO tools drop.")
     ] = False,
+    output: options.PrintTo = None,
 ) -> None:
-    """Tokenize captions as the COCO tools do, one line per line."""
+    """Tokenize captions as the COCO tools do: one line of output for each line of input."""
     from captious.io.content import check_lines, decode, read_bytes, shown_name
     from captious.progress import track
     from captious.text.ptb import tokenize_batch
-    from captious.writing import STANDARD
+    from captious.writing import STANDARD, atomic_write
 
-    source = file or Path(STANDARD)
-    lines = decode(read_bytes(source), shown_name(source)).split("\n")
-    check_lines(lines, shown_name(source))
+    lines = decode(read_bytes(file), shown_name(file)).split("\n")
+    check_lines(lines, shown_name(file))
     if lines[-1] == "":
         lines.pop()
-    for start in track(range(0, len(lines), _AT_ONCE), "tokenizing"):
-        batch = tokenize_batch(lines[start : start + _AT_ONCE], keep_punctuation)
-        # A lone surrogate cannot be written, and a token is not worth failing for.
-        out = "".join(" ".join(tokens) + "\n" for tokens in batch).encode("utf-8", "replace")
-        sys.stdout.buffer.write(out)
-    sys.stdout.buffer.flush()
+    with atomic_write(output or STANDARD) as temporary, temporary.open("wb") as out:
+        for start in track(range(0, len(lines), _AT_ONCE), "tokenizing"):
+            batch = tokenize_batch(lines[start : start + _AT_ONCE], keep_punctuation)
+            # A lone surrogate cannot be written, and a token is not worth failing for.
+            out.write("".join(" ".join(tokens) + "\n" for tokens in batch).encode("utf-8", "replace"))

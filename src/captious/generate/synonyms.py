@@ -40,17 +40,16 @@ def synonym_switch(
     tokenizer: str = "ptb",
     seed: int = SEED,
 ) -> Any:
-    """``samples`` variations of each caption, each word switched with ``probability`` for one of its nearest words.
+    """Make ``samples`` variations of each caption: each word is replaced, with ``probability``, by one of its nearest words.
 
     ``captions`` is a list of captions (→ a list of lists), a corpus or ``{image: caption}`` (→ ``{image: [captions]}``;
-    where an image has several captions they are varied in turn).
+    if an image has several captions, they take turns).
 
-    What a word is switched for are the words nearest to it (at most ``neighbours``) that captions have (those of
-    ``vocabulary``, a list of captions; by default the references of a corpus, else the captions themselves), that are the
-    same part of speech there, and whose cosine with it is at least ``similarity``. One of them is drawn with a chance in
-    proportion to its cosine. Nouns, verbs, adjectives and adverbs are switched; other words, words without a vector and
-    those in ``keep`` stay. ``vectors`` is whatever :func:`captious.vectors.get` takes: a name, a file, ``{word: vector}``; see
-    :func:`train_vectors` for vectors from one's own captions. The same seed gives the same captions.
+    Replacements are the nearest words (at most ``neighbours``) that occur in captions (those in ``vocabulary``, a list of
+    captions; by default the references of a corpus, else the captions themselves), are the same part of speech there, and
+    have a cosine of at least ``similarity``. One of them is drawn in proportion to its cosine. Only nouns, verbs, adjectives
+    and adverbs are replaced; words without a vector and those in ``keep`` stay. ``vectors`` is whatever :func:`captious.vectors.get` takes: a name, a file, ``{word: vector}``; see
+    :func:`train_vectors` for vectors trained on your own captions. The same seed gives the same captions.
     """
     if not 0 <= probability <= 1:
         raise InputError(f"the probability of switching a word lies between 0 and 1, not {probability}")

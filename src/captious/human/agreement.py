@@ -12,10 +12,7 @@ import numpy as np
 from captious.human.coefficients import COEFFICIENTS
 from captious.human.kendall import FloatArray
 from captious.human.resampling import (
-    RESAMPLES,
-    SEED,
     bootstrap_p,
-    holm,
     percentile_interval,
     perfect_interval,
     resample_counts,
@@ -27,6 +24,7 @@ from captious.human.study import METRICS, Study
 from captious.human.table import JudgementTable
 from captious.io.judgements import JudgementSet
 from captious.progress import track
+from captious.significance import RESAMPLES, SEED, holm
 
 #: Differences whose adjusted p-value is lower than this are called differences.
 ALPHA = 0.05
@@ -64,7 +62,7 @@ class HumanAgreement:
 
 
 def signature_of(table: JudgementTable, metric: str, resamples: int | None = None, seed: int = SEED) -> str:
-    """How a number of agreement was made: the metric's signature, the set and the protocol."""
+    """How an agreement was measured: the metric's signature, the set and the protocol."""
     fields = [table.signatures.get(metric, metric), f"judged:{table.judged}"]
     if table.part:
         fields.append(f"part:{table.part}")
@@ -153,7 +151,7 @@ class MetricComparison:
 
     @property
     def better(self) -> str | None:
-        """The metric that agrees better with people, where that is more than chance; else nothing."""
+        """The metric that agrees significantly better with people, else None."""
         if not self.p_holm < ALPHA or self.difference == 0:
             return None
         return self.a if self.difference > 0 else self.b
@@ -173,8 +171,8 @@ class MetricComparison:
 def compare_metrics(
     table: JudgementTable, metrics: Sequence[str] | None = None, *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> list[MetricComparison]:
-    """Every pair of metrics on the rows where all of them are defined: the same resamples of images for both, and Holm's
-    correction over all pairs. Correlations are tested twice, by the bootstrap and by Williams, and the larger p-value counts."""
+    """Compare every pair of metrics on the rows where all are defined, with the same resamples of images for both and Holm's
+    correction over all pairs. Correlations are tested twice, by the bootstrap and by Williams' test; the larger p-value counts."""
     names = list(table.scores if metrics is None else metrics)
     rows = table.where(table.defined(names))
     level = rows.protocol.level

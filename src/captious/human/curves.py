@@ -11,12 +11,12 @@ import numpy as np
 
 from captious.errors import InputError
 from captious.human.agreement import HumanAgreement, measure
-from captious.human.resampling import RESAMPLES, SEED
 from captious.human.scoring import make
 from captious.human.study import METRICS, Study
 from captious.human.table import JudgementTable
 from captious.io.judgements import JudgementSet, RatedSystems
 from captious.progress import track
+from captious.significance import RESAMPLES, SEED
 
 #: Fewer rows than this make no point of a curve.
 LEAST_ROWS = 20
@@ -57,8 +57,8 @@ def by_references(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> AgreementCurve:
-    """Agreement with so many references for each image, drawn several times; fewer are a part of more. A number of
-    references that no image has is left out, but for the largest, which then means all."""
+    """Agreement by number of references per image, drawn several times; fewer are a subset of more. A number that no image
+    has is left out, except for the largest, which then means all."""
     if isinstance(judged, RatedSystems):
         raise InputError(f"{judged.name} judges systems; there are no references to draw")
     most = max(map(len, judged.references))
@@ -74,7 +74,7 @@ def by_references(
 
 
 def by_length(table: JudgementTable, bins: int = 5, *, ci: bool = True, resamples: int = RESAMPLES, seed: int = SEED) -> AgreementCurve:
-    """Agreement among captions of about equal length: bins with about as many rows each."""
+    """Agreement among captions of about equal length, in bins with about the same number of rows."""
     points = []
     for low, high in _bins(table.words.astype(np.float64), bins):
         chosen = (table.words >= low) & (table.words <= high)
@@ -85,7 +85,7 @@ def by_length(table: JudgementTable, bins: int = 5, *, ci: bool = True, resample
 
 def by_level(table: JudgementTable, bins: int = 4, *, ci: bool = True, resamples: int = RESAMPLES, seed: int = SEED) -> AgreementCurve:
     """Agreement among captions of two neighbouring levels of people's ratings: where on the scale does a metric tell the
-    better from the worse? Few distinct ratings are levels themselves, many are put into bins of about equal size."""
+    better from the worse? A few distinct ratings are levels themselves; many are put into bins of about equal size."""
     distinct = np.unique(table.human)
     levels = [(v, v) for v in distinct.tolist()] if len(distinct) <= 5 else _bins(table.human, bins)
     points = []

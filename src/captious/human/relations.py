@@ -13,15 +13,15 @@ from captious.errors import InputError
 from captious.human.agreement import ALPHA, compare_metrics
 from captious.human.coefficients import COEFFICIENTS
 from captious.human.kendall import FloatArray, IntArray
-from captious.human.resampling import RESAMPLES, SEED, holm
 from captious.human.scoring import json_number
 from captious.human.table import JudgementTable
 from captious.progress import track
+from captious.significance import RESAMPLES, SEED, holm
 
 
 @dataclass(frozen=True)
 class MetricCorrelations:
-    """Correlations between metrics; like metrics stand side by side."""
+    """Correlations between metrics, with similar metrics side by side."""
 
     #: "captions of Flickr8k-Expert", "systems".
     over: str
@@ -43,7 +43,7 @@ def correlate_metrics(scores: Mapping[str, FloatArray], over: str, coefficient: 
     clustering (average linkage of 1 − |correlation|)."""
     names = list(scores)
     if len(names) < 2:
-        raise InputError("how metrics relate needs at least two metrics")
+        raise InputError("to relate metrics, at least two are needed")
     rows = np.all([np.isfinite(scores[name]) for name in names], axis=0)
     if int(rows.sum()) < 3:
         raise InputError(f"fewer than three {over} have a score by all of {', '.join(names)}")
@@ -93,7 +93,7 @@ class PairOfMetrics:
 
     @property
     def complementary(self) -> bool:
-        """Whether the pair agrees with people more than either, by more than chance."""
+        """Whether the pair agrees significantly better with people than either metric alone."""
         return self.gain > 0 and self.p_holm < ALPHA
 
     def to_json(self) -> dict[str, Any]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from captious.human.kendall import FloatArray
+from captious.significance import RESAMPLES, SEED
 
-RESAMPLES = 1000
-SEED = 12345
 LEVEL = 0.95
 
 #: Counts handled at once: keeps memory small for many images.
@@ -101,17 +100,3 @@ def williams(r12: float, r13: float, r23: float, n: int) -> tuple[float, float]:
         return (0.0, 1.0) if abs(r12 - r13) < 1e-12 else (math.copysign(math.inf, r12 - r13), 0.0)
     t = (r12 - r13) * math.sqrt((n - 1) * (1 + r23) / bottom)
     return t, float(2 * student.sf(abs(t), n - 3))
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's adjusted p-values: all differences that stay below 0.05 hold together with 95 % confidence.
-
-    Undefined ones stay undefined and are not counted.
-    """
-    known = [k for k, p in enumerate(p_values) if not math.isnan(p)]
-    adjusted = [float("nan")] * len(p_values)
-    largest = 0.0
-    for place, k in enumerate(sorted(known, key=lambda k: p_values[k])):
-        largest = max(largest, min(1.0, (len(known) - place) * p_values[k]))
-        adjusted[k] = largest
-    return adjusted

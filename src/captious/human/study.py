@@ -93,7 +93,7 @@ class Study:
         return cls(rated, [replace(table, signatures=signatures) for table in _systems_tables(rated)])
 
     def choose(self, names: str | Sequence[str] | None) -> list[str]:
-        """Metrics of this study by name, in any case; all without names."""
+        """Metrics of this study by name (upper or lower case); all of them if no names are given."""
         if names is None:
             return self.metrics
         wanted = [part.strip() for part in names.split(",")] if isinstance(names, str) else list(names)
@@ -115,8 +115,8 @@ def _words(captions: Sequence[str]) -> IntArray:
 def draw_references(
     images: Sequence[str], references: Sequence[Sequence[str]], count: int | None, seed: int, draw: int
 ) -> list[list[int]]:
-    """Which references each entry may use, by number: the same for all entries of an image, and with fewer wanted a part of
-    those with more."""
+    """Which references each entry may use, by number: the same for all entries of an image, and fewer references are a subset
+    of more."""
     if count is None:
         return [list(range(len(texts))) for texts in references]
     orders: dict[tuple[str, int], list[int]] = {}

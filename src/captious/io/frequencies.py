@@ -159,7 +159,7 @@ def _table(source: str, rows: Iterator[tuple[Any, float]], images: int | None) -
         )
     for gram, count in listed:
         if not math.isfinite(count) or count < 0 or count > LARGEST or count != round(count):
-            raise InputError(f"{source}: the count of {shorten(tuple(gram))} is {count}")
+            raise InputError(f"{source}: the count of {shorten(' '.join(gram))} is {count:g}; counts are whole numbers of images")
     try:
         return FrequencyTable.from_counts(listed, images)
     except InputError as error:

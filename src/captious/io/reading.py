@@ -40,8 +40,8 @@ def read(
         Whether several rows of one image are several captions (`True`) or a mistake (`False`). By default decided by
         whether most images have several rows. Only predictions are checked: references may always have several.
     caption_column, id_column
-        Which column (or key of a row) holds the captions and the ids, where they have names that are not known; of several
-        names the first one present is taken.
+        Which column (or key of a row) holds the captions and the ids, if captious does not know their names; of several
+        names, the first that exists is used.
     """
     if role not in ("references", "predictions"):
         raise InputError(f"the role of a caption file is 'references' or 'predictions', not {role!r}")

@@ -9,7 +9,7 @@ from captious.language.parse_types import Sentence
 _CONTROL = dict.fromkeys((*range(32), *range(127, 160)), "\N{REPLACEMENT CHARACTER}")
 
 
-def printable(text: str) -> str:
+def without_controls(text: str) -> str:
     """The text without control characters, which would break lines and columns or steer a terminal."""
     return text.translate(_CONTROL)
 
@@ -31,9 +31,9 @@ def conllu(sentence: Sentence, name: str) -> str:
         i = int(node) - 1
         found = "|".join(f"{_node(g)}:{r}" for g, r in sorted(governors.get(node, ()))) or "_"
         fields = (_node(node), sentence.forms[i], sentence.lemmas[i], "_", sentence.tags[i], "_", head, relation, found, "_")
-        return "\t".join(printable(field) or "_" for field in fields)
+        return "\t".join(without_controls(field) or "_" for field in fields)
 
-    lines = [f"# sent_id = {printable(name)}", f"# text = {printable(' '.join(sentence.forms))}"]
+    lines = [f"# sent_id = {without_controls(name)}", f"# text = {without_controls(' '.join(sentence.forms))}"]
     for i, (head, relation) in enumerate(zip(sentence.heads, sentence.relations), start=1):
         lines.append(row(i, str(head), relation))
         if i + 0.5 in copies:
@@ -46,13 +46,13 @@ def draw(sentence: Sentence) -> str:
     children: dict[int, list[int]] = {}
     for dependent, head in enumerate(sentence.heads, start=1):
         children.setdefault(head, []).append(dependent)
-    lines = [printable(" ".join(sentence.forms))]
+    lines = [without_controls(" ".join(sentence.forms))]
     # A stack of (word, what stands before it, whether it is the last child), the next one on top.
     stack = [(word, "", i == 0) for i, word in enumerate(reversed(children.get(0, [])))]
     while stack:
         word, before, last = stack.pop()
         form, tag, relation = sentence.forms[word - 1], sentence.tags[word - 1], sentence.relations[word - 1]
-        lines.append(f"{before}{'└' if last else '├'}─ {printable(form)}  {tag}  {relation}")
+        lines.append(f"{before}{'└' if last else '├'}─ {without_controls(form)}  {tag}  {relation}")
         below = before + ("   " if last else "│  ")
         stack.extend((child, below, i == 0) for i, child in enumerate(reversed(children.get(word, []))))
     return "\n".join(lines) + "\n"

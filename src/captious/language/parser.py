@@ -21,7 +21,7 @@ from captious.threads import one_blas_thread
 
 Integers = NDArray[np.int64]
 Tokenize = Callable[[str], list[str]]
-#: Parses tokenised captions: `parse_batch` here, or that of another parser.
+#: Parses tokenized captions: `parse_batch` here, or that of another parser.
 Batch = Callable[..., "ParsedBatch"]
 
 # The only tags of these words; captions with brackets are too rare for the model to know.
@@ -117,7 +117,7 @@ def _offsets(lengths: Iterable[int], count: int) -> Integers:
 
 
 def parse_batch(captions: Sequence[Sequence[str]], *, jobs: int = 1, model: Model | None = None) -> ParsedBatch:
-    """Parse tokenised captions to flat arrays."""
+    """Parse tokenized captions to flat arrays."""
     if jobs < 1:
         raise InputError(f"jobs must be at least 1, not {jobs}")
     model = shipped_model() if model is None else model
@@ -193,7 +193,7 @@ def _lemmas(words: Integers, tags: Integers, forms: list[str], model: Model) -> 
 
 
 def parse_tokens(captions: Sequence[Sequence[str]], *, jobs: int = 1, batch: Batch = parse_batch) -> list[Parse]:
-    """Parse captions that are tokenised already, in Penn Treebank style."""
+    """Parse captions that are tokenized already, in Penn Treebank style."""
     return batch(captions, jobs=jobs).parses()
 
 
@@ -224,4 +224,4 @@ def _tokenizer(name: str) -> Tokenize:
         from captious.text.ptb import tokenize
 
         return lambda text: tokenize(text, keep_punctuation=True, lowercase=False)
-    raise InputError(f"unknown tokenizer '{name}' for parsing (there are ptb and none, or give a function)")
+    raise InputError(f"unknown tokenizer '{name}' for parsing (known: ptb, none; or give a function)")

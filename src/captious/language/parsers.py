@@ -30,7 +30,7 @@ class Parser(Protocol):
         ...
 
     def parse_batch(self, captions: Sequence[Sequence[str]], *, jobs: int = 1) -> ParsedBatch:
-        """Parse tokenised captions."""
+        """Parse tokenized captions."""
         ...
 
 
@@ -77,7 +77,7 @@ _SMALL = SmallParser()
 
 
 def parses_of(captions: Captions, parser: Parser | str | None = None, *, jobs: int = 1) -> list[Parse]:
-    """The parses of captions, as they were tokenised; distinct captions are parsed once, and kept."""
+    """The parses of captions, as they were tokenized; distinct captions are parsed once, and kept."""
     chosen = get(parser)
 
     def make() -> list[Parse]:
@@ -101,4 +101,4 @@ def get(parser: Parser | str | None = None) -> Parser:
     name, _, path = parser.partition("=")
     if name.casefold() == "exact":
         return _exact(path or None)
-    raise InputError(f"unknown parser '{parser}'{did_you_mean(parser, NAMES)} (there are {', '.join(NAMES)})")
+    raise InputError(f"unknown parser '{parser}'{did_you_mean(parser, NAMES)} (known: {', '.join(NAMES)})")

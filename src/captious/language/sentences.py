@@ -18,7 +18,7 @@ def terminators(tokens: Iterable[str]) -> frozenset[str]:
 
 
 def split(tokens: Sequence[str], ends: frozenset[str] | None = None) -> list[Sequence[str]]:
-    """The sentences of a tokenised text: each ends with `.`, `!` or `?` and the brackets and quotes that follow.
+    """The sentences of a tokenized text: each ends with `.`, `!` or `?` and the brackets and quotes that follow.
 
     `ends` are the terminators among the tokens, where the caller has found them for many texts at once.
     """

@@ -32,7 +32,7 @@ Need = Literal["references", "images", "sets"]
 
 
 class Measure(ABC):
-    """Base of all measures. A measure never reads captions from a file, never tokenises, never prints."""
+    """Base of all measures. A measure never reads captions from a file, never tokenizes, never prints."""
 
     #: The name people know, as in the papers.
     name: str
@@ -53,9 +53,9 @@ class Measure(ABC):
     format: str = ".4f"
 
     def prepare(self, references: Captions) -> Any:
-        """What this measure needs to know of the references (and of its resources) before it sees a candidate.
+        """What this measure needs from the references (and its resources) before it sees a candidate.
 
-        The result is never changed afterwards. What is derived from references and shared by several measures is kept with
+        The result never changes afterwards. What several measures derive from references is kept with
         the references (:meth:`captious.corpus.Captions.product`), so preparing twice costs nothing.
         """
         return None
@@ -76,13 +76,13 @@ class Measure(ABC):
         return self.value(statistics)
 
     def check(self, corpus: Corpus | None = None) -> None:
-        """Raise an error that says what to install or to give, when something this measure needs is not there."""
+        """If something this measure needs is missing, raise an error that says what to install or provide."""
         self.resources()
         if corpus is not None:
             check_needs(self, corpus)
 
     def resources(self) -> dict[str, Resource]:
-        """Tables and models the numbers depend on, by the name they have in the signature."""
+        """Tables and models that the numbers depend on, by their names in the signature."""
         return {}
 
     def parameters(self) -> dict[str, str]:

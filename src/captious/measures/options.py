@@ -31,7 +31,7 @@ class Option:
 
 
 DF = Option("df", "Document frequencies for CIDEr and Self-CIDEr (default: the references of the run).", metavar="FILE")
-METEOR_DATA = Option("meteor_data", "Folder with METEOR's data (default: the installed pycocoevalcap); SPICE then takes its synonyms from there.", metavar="DIR")
+METEOR_DATA = Option("meteor_data", "Folder with METEOR's data (default: the installed pycocoevalcap); SPICE then reads its synonyms there, too.", metavar="DIR")
 VECTORS = Option("vectors", "Word vectors: a file, glove-6b-50d, or default.", metavar="VECTORS")
 COMBINE = Option(
     "combine", "WEmbSim over references: mean, max or min.", choices=("mean", "max", "min"), setting=True
@@ -40,8 +40,8 @@ CONCEPTS = Option("concepts", "Concept frequencies for SPICE-U (default: the ref
 OBJECTS = Option("objects", "Objects per image for CHAIR.", metavar="FILE")
 CHAIR_SYNONYMS = Option("chair_synonyms", "Synonym table for CHAIR (default: our own).", metavar="FILE")
 SENTENCE_MODEL = Option("sentence_model", "Folder or package of the sentence encoder.", metavar="MODEL")
-TRAIN = Option("train", "Training captions, for the share of novel ones and for what can be learned.", metavar="FILE")
-KERNEL = Option("kernel", "What Self-CIDEr compares captions by: cider, cider-d, or a metric's name.", metavar="NAME")
+TRAIN = Option("train", "Training captions, for the share of novel captions and for learnable words.", metavar="FILE")
+KERNEL = Option("kernel", "Similarity inside Self-CIDEr: cider, cider-d, or the name of a metric.", metavar="NAME")
 PARSER = Option("parser", "Parser of SPICE, HWCM and corpus measures: small, or exact (CoreNLP's own analyses).", metavar="NAME")
 
 NORMS = Option("norms", "Concreteness ratings by word (CSV or TSV), for Concr.", metavar="TABLE")

@@ -43,7 +43,7 @@ def encode_texts(texts: Sequence[str], normaliser: Normaliser) -> Encoded:
 class Side(NamedTuple):
     """The distinct captions of one side as lines, and which lines (from, to) each caption has.
 
-    Words keep the numbers of the captions' vocabulary; words that METEOR's own tokenisation makes come behind them.
+    Words keep the numbers of the captions' vocabulary; words that METEOR's own tokenization makes come behind them.
     """
 
     tokens: NDArray[np.int32]
@@ -77,7 +77,7 @@ def encode_references(references: Captions, normaliser: Normaliser) -> Side:
 
 
 def _encode_side(captions: Captions, normaliser: Normaliser, is_reference: bool) -> Side:
-    """Nine captions of ten hold nothing that METEOR's tokenisation would change, so their words are taken over as numbers."""
+    """Nine captions of ten hold nothing that METEOR's tokenization would change, so their words are taken over as numbers."""
     plain = captions.encoding.per_word("METEOR plain", _are_plain)
     names, known = captions.encoding.words, len(captions.vocabulary)
     extra: dict[str, int] = {}

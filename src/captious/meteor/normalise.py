@@ -1,4 +1,4 @@
-"""METEOR's own tokenisation, which comes after that of the COCO pipeline.
+"""METEOR's own tokenization, which comes after that of the COCO pipeline.
 
 It follows the tokenizer of the Moses translation system: punctuation stands alone, English contractions are split before
 the apostrophe, hyphenated words fall apart, and a dot stays with the word where it marks an abbreviation. The order of

@@ -74,7 +74,7 @@ class ObjectTable:
         return name if name in self.objects else self.phrases.get(tuple(name.split()))
 
     def mentions(self, words: Sequence[str]) -> list[Mention]:
-        """The objects a tokenised caption names, in order, repeated ones repeatedly."""
+        """The objects a tokenized caption names, in order, repeated ones repeatedly."""
         bases = [self._base(word) for word in words]
         present = set(bases)
         found: list[tuple[Mention, int, int]] = []

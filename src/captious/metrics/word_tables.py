@@ -37,7 +37,7 @@ def content_mask(words: Sequence[str]) -> NDArray[np.bool_]:
     return np.fromiter((word not in ENGLISH for word in words), np.bool_, len(words))
 
 
-class Coverage(NamedTuple):
+class KnownWords(NamedTuple):
     """How many content words captions have, and how many of them have no vector (and are left out)."""
 
     content: int
@@ -45,14 +45,14 @@ class Coverage(NamedTuple):
     examples: tuple[str, ...]
 
 
-def coverage(captions: Captions, vectors: WordVectors) -> Coverage:
+def coverage(captions: Captions, vectors: WordVectors) -> KnownWords:
     """Count the content words of captions that a table does not know."""
     words = captions.encoding.words
     _, found = vocabulary_vectors(captions.encoding, vectors)
     counts = np.bincount(captions.tokens, minlength=len(words)) * content_words(captions.encoding)
     missing = np.where(found, 0, counts)
     order = np.argsort(-missing, kind="stable")[:3]
-    return Coverage(int(counts.sum()), int(missing.sum()), tuple(str(words[i]) for i in order if missing[i]))
+    return KnownWords(int(counts.sum()), int(missing.sum()), tuple(str(words[i]) for i in order if missing[i]))
 
 
 def warn_of_unknown(corpus: Corpus, vectors: WordVectors, metric: str) -> None:

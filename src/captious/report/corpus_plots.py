@@ -38,7 +38,7 @@ def write(result: CorpusDiversity, folder: str | Path) -> list[Path]:
     return [path for name, draw in figures(result).items() for path in style.save(draw(), folder, f"corpus_{name}")]
 
 
-def _rows(result: CorpusDiversity) -> list[tuple[Report, style.Look]]:
+def _rows(result: CorpusDiversity) -> list[tuple[Report, style.SystemLook]]:
     """Systems and people with their looks; people last, so that they are drawn on top."""
     looks = style.looks(len(result.systems))
     for i in range(len(style.COLOURS), len(looks)):
@@ -159,7 +159,7 @@ def pp_depths(result: CorpusDiversity) -> Any:
 
 
 def _bars(
-    rows: list[tuple[Report, style.Look, FloatArray]], low: int, high: int, result: CorpusDiversity, x: str, y: str, title: str
+    rows: list[tuple[Report, style.SystemLook, FloatArray]], low: int, high: int, result: CorpusDiversity, x: str, y: str, title: str
 ) -> Any:
     """One group of bars per size, one bar per system; the scale is logarithmic, since each size is ten times rarer."""
     with style.drawing(_PURPOSE) as plt:

@@ -14,7 +14,7 @@ from captious.report import style
 from captious.variety.sets.accuracy import BETA_SQUARED
 from captious.variety.sets.api import SetDiversity
 from captious.variety.sets.best import SIZES, best
-from captious.variety.sets.caption_kernels import Kernel, make_kernel
+from captious.variety.sets.caption_kernels import KernelChoice, make_kernel
 from captious.variety.sets.space import caption_map, captions_of, latent_space
 
 #: Images on the map when none are named.
@@ -27,7 +27,7 @@ def draw(
     folder: str | Path,
     *,
     df: DocumentFrequencies | None = None,
-    kernel: Kernel = "cider",
+    kernel: KernelChoice = "cider",
     accuracy: str = "CIDEr-D",
     images: Sequence[str] | None = None,
     beta_squared: float = BETA_SQUARED,
@@ -91,7 +91,7 @@ def _point(found: SetDiversity, mean: str, human: bool) -> plots.Point:
 
 
 def _growth(
-    systems: Sequence[SetDiversity], sizes: Sequence[int], accuracy: str, df: DocumentFrequencies | None, kernel: Kernel
+    systems: Sequence[SetDiversity], sizes: Sequence[int], accuracy: str, df: DocumentFrequencies | None, kernel: KernelChoice
 ) -> list[plots.Curve]:
     curves = []
     for found in systems:

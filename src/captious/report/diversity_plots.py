@@ -28,10 +28,10 @@ class Point(NamedTuple):
 
 
 #: How each system of a run is drawn (:func:`captious.report.style.looks_of`); by their order where it is not given.
-Looks = Mapping[str, style.Look] | None
+Looks = Mapping[str, style.SystemLook] | None
 
 
-def _look_of(names: Sequence[str], humans: Sequence[bool], known: Looks) -> list[style.Look]:
+def _look_of(names: Sequence[str], humans: Sequence[bool], known: Looks) -> list[style.SystemLook]:
     if known is None:
         known = style.looks_of([name for name, human in zip(names, humans) if not human])
     return [style.HUMAN_LOOK if human else known[name] for name, human in zip(names, humans)]

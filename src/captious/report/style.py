@@ -61,7 +61,7 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-class Look(NamedTuple):
+class SystemLook(NamedTuple):
     """How one system is drawn."""
 
     colour: str
@@ -69,20 +69,20 @@ class Look(NamedTuple):
     line: str
 
 
-def looks(count: int) -> list[Look]:
+def looks(count: int) -> list[SystemLook]:
     """Looks for so many systems; beyond seven, colours return with other markers and lines."""
     found = []
     for i in range(count):
         turn = i // len(COLOURS)
         marker = MARKERS[(i + turn) % len(MARKERS)]
-        found.append(Look(COLOURS[i % len(COLOURS)], marker, LINES[(i + turn) % len(LINES)]))
+        found.append(SystemLook(COLOURS[i % len(COLOURS)], marker, LINES[(i + turn) % len(LINES)]))
     return found
 
 
-HUMAN_LOOK = Look(HUMAN, "*", "-")
+HUMAN_LOOK = SystemLook(HUMAN, "*", "-")
 
 
-def looks_of(systems: Sequence[str], people: Sequence[str] = ()) -> dict[str, Look]:
+def looks_of(systems: Sequence[str], people: Sequence[str] = ()) -> dict[str, SystemLook]:
     """The look of each system of a run, the same in all its figures, whichever of them a figure shows."""
     own = [name for name in dict.fromkeys(systems) if name not in people]
     return {**dict(zip(own, looks(len(own)))), **dict.fromkeys(people, HUMAN_LOOK)}

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from captious.human.agreement import HumanAgreement, measure
-from captious.human.resampling import RESAMPLES, SEED, percentile_interval, resample_counts
+from captious.human.resampling import percentile_interval, resample_counts
 from captious.human.scoring import json_number
 from captious.human.study import Study
 from captious.human.table import JudgementTable
 from captious.io.judgements import CaptionPairs
 from captious.io.judgements.distractions import TASKS
+from captious.significance import RESAMPLES, SEED
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from captious.errors import InputError, did_you_mean
 from captious.human.kendall import FloatArray
-from captious.human.resampling import RESAMPLES, SEED, percentile_interval, resample_counts
+from captious.human.resampling import percentile_interval, resample_counts
 from captious.human.scoring import json_number, make, score_captions
 from captious.io.captions import CaptionWarning
 from captious.progress import track
 from captious.robustness.transformations import Neighbours, permute_words, random_words
+from captious.significance import RESAMPLES, SEED
 
 TRANSFORMATIONS = ("random caption", "word permutation", "random word")
 #: 0, 10, … 100 per cent.
@@ -27,7 +28,7 @@ LEAST_CAPTIONS = 2000
 
 @dataclass(frozen=True)
 class RobustnessCurve:
-    """The mean score of transformed captions, where the human caption has 1."""
+    """The mean score of transformed captions, relative to the human caption (1)."""
 
     metric: str
     transformation: str

@@ -13,7 +13,7 @@ from captious.errors import InputError, did_you_mean
 from captious.io.judgements import CaptionPairs, Protocol, own_key
 from captious.io.judgements.distractions import TASKS
 from captious.language.parse_types import Sentence
-from captious.robustness.mentions import Mention, kinds_of_people, kinds_of_places, people, places
+from captious.robustness.mentions import MentionSpan, kinds_of_people, kinds_of_places, people, places
 from captious.robustness.word_lists import PEOPLE, PLACES, Person
 
 Words = tuple[str, ...]
@@ -24,8 +24,8 @@ class _Caption:
     image: int
     number: int
     sentence: Sentence
-    person: Mention | None
-    scene: Mention | None
+    person: MentionSpan | None
+    scene: MentionSpan | None
 
     @property
     def words(self) -> Words:
@@ -48,7 +48,7 @@ class _Pool:
 def make_distractions(
     captions: Mapping[str, Sequence[str]], tasks: Sequence[str] = TASKS, *, limit: int | None = 2000, seed: int = 1
 ) -> CaptionPairs:
-    """The tasks as pairs of captions in which the first is right: image → captions in, at least two for each image.
+    """Make the tasks from image → captions (at least two for each image), as pairs of captions of which the first is right.
 
     Captions are used as the tokenizer leaves them, so that correct caption and distractor differ in nothing but the
     distraction. At most ``limit`` instances of each task are kept, drawn at random.

@@ -15,7 +15,7 @@ _MODIFIERS = ("compound", "nmod:poss", "amod")
 
 
 @dataclass(frozen=True)
-class Mention:
+class MentionSpan:
     """A noun with all that stands before it and belongs to it: words ``start`` to ``end`` of a sentence."""
 
     start: int
@@ -32,12 +32,12 @@ class Mention:
         return tuple(words[self.outer : self.end])
 
 
-def people(sentence: Sentence) -> list[Mention]:
+def people(sentence: Sentence) -> list[MentionSpan]:
     """Mentions of people, first to last."""
     return [_mention(sentence, k) for k in range(len(sentence)) if _is_noun(sentence, k) and sentence.lemmas[k] in PEOPLE]
 
 
-def places(sentence: Sentence) -> list[Mention]:
+def places(sentence: Sentence) -> list[MentionSpan]:
     """Mentions of places after a preposition, first to last."""
     found = []
     for k in range(len(sentence)):
@@ -62,7 +62,7 @@ def _is_noun(sentence: Sentence, k: int) -> bool:
     return sentence.tags[k] in _NOUNS and sentence.relations[k] not in _MODIFIERS
 
 
-def _mention(sentence: Sentence, head: int) -> Mention:
+def _mention(sentence: Sentence, head: int) -> MentionSpan:
     start = head
     while start > 0 and _below(sentence, start - 1, head):
         start -= 1
@@ -71,7 +71,7 @@ def _mention(sentence: Sentence, head: int) -> Mention:
     while start < head and sentence.relations[start] in ("case", "mwe", "mark", "advmod", "cc", "punct"):
         start += 1
     case = any(sentence.relations[k] == "case" for k in range(outer, start))
-    return Mention(start, head + 1, sentence.lemmas[head], sentence.tags[head] in _PLURAL, outer if case else start)
+    return MentionSpan(start, head + 1, sentence.lemmas[head], sentence.tags[head] in _PLURAL, outer if case else start)
 
 
 def _below(sentence: Sentence, word: int, head: int) -> bool:

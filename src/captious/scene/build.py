@@ -26,9 +26,9 @@ def scene_graph(
     meteor_data: str | Path | None = None,
     parser: Parser | str | None = None,
 ) -> SceneGraph:
-    """The scene graph of a caption, or of several captions of one image, which then build one graph.
+    """The scene graph of a caption, or one graph of several captions of the same image.
 
-    The text is tokenised as for SPICE: lower case, no punctuation. Synonyms are WordNet's, which ship with
+    The text is tokenized as for SPICE: lower case, no punctuation. Synonyms are WordNet's, which ship with
     captious, or those of a folder with METEOR's data.
     """
     captions = Captions.of([[text] if isinstance(text, str) else list(text)], tokenizer)

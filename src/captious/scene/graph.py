@@ -11,8 +11,8 @@ from captious.text.synonyms import Synonyms
 
 
 class SceneGraph:
-    """What one or several captions say of one scene. Tuples are added one by one; a word that is near enough to one
-    that is there already joins it."""
+    """What one or several captions say about a scene. Tuples are added one by one; a synonym of a word that is already
+    there joins it."""
 
     def __init__(self, tuples: Iterable[Tuple] = (), synonyms: Synonyms | None = None) -> None:
         self.synonyms = synonyms if synonyms is not None else Synonyms.load()

@@ -1,6 +1,6 @@
 """Tokens in the manner of spaCy's English rules, lowercased, punctuation kept (``--tokenizer spacy-like``).
 
-Papers on the diversity of captions tokenise with spaCy. The convention: white space first; from each chunk, opening and
+Papers on the diversity of captions tokenize with spaCy. The convention: white space first; from each chunk, opening and
 closing punctuation is peeled off, contractions are taken apart ("don't" and, without its apostrophe, "dont" both give
 two words), abbreviations and emoticons stay whole, and what is left is split at hyphens and the like between letters.
 Unlike spaCy, runs of white space are no tokens.

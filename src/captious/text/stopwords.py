@@ -1,4 +1,4 @@
-"""English stop words: the list that NLTK ships, and the pieces into which Penn Treebank tokenisation cuts contractions."""
+"""English stop words: the list that NLTK ships, and the pieces into which Penn Treebank tokenization cuts contractions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ weren't won won't wouldn wouldn't
 #: NLTK's English list (179 words).
 NLTK = frozenset(_TEXT.split())
 
-#: "don't" is the two tokens "do n't" after Penn Treebank tokenisation; NLTK's list knows only the whole word, so
+#: "don't" is the two tokens "do n't" after Penn Treebank tokenization; NLTK's list knows only the whole word, so
 #: without these the pieces would count as content.
 CLITICS = frozenset({"n't", "'s", "'re", "'ve", "'ll", "'d", "'m", "'", "ca", "wo", "sha"})
 

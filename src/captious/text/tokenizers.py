@@ -29,7 +29,7 @@ def _simple(texts: Sequence[str]) -> Flat:
 
 
 def _none(texts: Sequence[str]) -> Flat:
-    """Already tokenised: split at spaces, tabs and line ends (a no-break space can be part of a PTB token)."""
+    """Already tokenized: split at spaces, tabs and line ends (a no-break space can be part of a PTB token)."""
     return _flatten([_UNSPACED.findall(text) for text in texts])
 
 
@@ -55,5 +55,5 @@ def names() -> list[str]:
 def get(name: str) -> Tokenizer:
     """The tokenizer of that name."""
     if name not in _BY_NAME:
-        raise InputError(f"unknown tokenizer '{name}'{did_you_mean(name, names())} (there are {', '.join(names())})")
+        raise InputError(f"unknown tokenizer '{name}'{did_you_mean(name, names())} (known: {', '.join(names())})")
     return _BY_NAME[name]

@@ -15,7 +15,7 @@ from captious.memo import Memo
 
 
 class TrainingCaptions:
-    """Training captions as texts; tokenised as the captions they are compared with."""
+    """Training captions as texts; tokenized as the captions they are compared with."""
 
     label = "training"
 
@@ -44,7 +44,7 @@ class TrainingCaptions:
         return digest.of_lines(sorted(set(self.texts)))
 
     def captions(self, tokenizer: str) -> Captions:
-        """The captions, tokenised once."""
+        """The captions, tokenized once."""
         return self._memo.get(("captions", tokenizer), lambda: Captions.of([self.texts], tokenizer))
 
     def sentences(self, tokenizer: str) -> frozenset[str]:

@@ -64,6 +64,9 @@ def _file(path: Path, digest: str) -> WordVectors:
 
     try:
         name = path.name
+        with path.open("rb") as handle:
+            if handle.read(2) == b"\x1f\x8b":
+                raise InputError(f"the word vectors {path} are gzip-compressed; unpack the file first (gunzip)")
         if fasttext.is_fasttext(path):
             return fasttext.read(path, name, digest)
         convert: Any = files.convert_word2vec_binary if files.looks_binary(path) else files.convert_text

@@ -20,6 +20,7 @@ from captious.io.judgements.sets import (
     own_key,
     with_protocol,
 )
+from captious.writing import is_standard
 
 __all__ = [
     "SETS",
@@ -82,7 +83,7 @@ def find_judgements(source: str | Path, data: str | Path | None = None) -> list[
         if not held:
             raise InputError(f"{path} holds no set of judgements that captious knows ({', '.join(SETS)}; docs/agreement.md)")
         return list(held)
-    if path.is_file():
+    if path.exists() or is_standard(text):  # a pipe will do, too
         return [partial(own.load, path)]
     raise InputError(
         f"'{text}' is neither a file or folder nor a set known by name{did_you_mean(text, SETS)} (known: {', '.join(SETS)})"

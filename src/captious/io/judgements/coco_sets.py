@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from captious.errors import InputError
-from captious.io.content import decode, read_bytes
+from captious.io.content import read_json
 from captious.io.judgements.places import Place
 from captious.io.judgements.references import image_key, read_references
 from captious.io.judgements.rows import Row, read_rows
@@ -171,12 +171,10 @@ def _id(text: str) -> str:
 
 
 def _sentences(path: Path) -> dict[str, str]:
-    import json
-
     try:
-        images = json.loads(decode(read_bytes(path), str(path)))["images"]
+        images = read_json(path, "expected Karpathy's splits")["images"]
         return {str(s["sentid"]): str(s["raw"]) for image in images for s in image["sentences"]}
-    except (ValueError, KeyError, TypeError, RecursionError) as problem:
+    except (KeyError, TypeError) as problem:
         raise InputError(f"{path}: not Karpathy's splits with 'images', 'sentences', 'sentid' and 'raw' ({problem})") from None
 
 

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from captious.errors import InputError
-from captious.io.content import decode, read_bytes
+from captious.io.content import decode, read_bytes, shown_name
 from captious.io.judgements.places import Place
 from captious.io.judgements.references import image_key, read_references
-from captious.io.judgements.rows import read_rows, table_cells
+from captious.io.judgements.rows import rows_of, table_cells
 from captious.io.judgements.sets import CaptionPairs, Protocol, own_key
 
 TASKS = ("Replace Person", "Replace Scene", "Share Person", "Share Scene", "Just Person", "Just Scene")
@@ -58,11 +58,12 @@ def load_distractions(source: str | Path, data: str | Path | None = None) -> Cap
 
 
 def _read(path: Path) -> Iterable[_Instance]:
-    text = decode(read_bytes(path), str(path))
+    data = read_bytes(path)
+    text = decode(data, shown_name(path))
     named = task_of(path.name)
     first = text.lstrip().partition("\n")[0]
     if text.lstrip()[0] in "{[" or "distractor" in first.casefold():
-        for row in read_rows(path):
+        for row in rows_of(data, Path(shown_name(path))):
             task = task_of(row.text("task")) if row.has("task") else named
             if task is None:
                 raise InputError(f"{row.where}: which task? Name it in a field 'task': {', '.join(TASKS)}")

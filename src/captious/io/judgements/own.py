@@ -10,6 +10,7 @@ from captious.errors import InputError, some
 from captious.io.judgements.coco_sets import polos_rows
 from captious.io.judgements.rows import Row, number, read_rows
 from captious.io.judgements.sets import CaptionPairs, JudgementSet, Protocol, RatedCaptions
+from captious.writing import is_standard
 
 _RATING = ("ratings", "rating", "scores", "score", "human_score")
 _REFERENCES = ("references", "refs", "reference")
@@ -20,7 +21,7 @@ def load(path: Path) -> JudgementSet:
     """Rated captions (``image``, ``caption``, ``references``, ``ratings``) or pairs (``image``, ``first``, ``second``,
     ``references``, ``votes``). References stand in each row, or once for each image."""
     rows = read_rows(path)
-    name = path.name.partition(".")[0]
+    name = "judgements" if is_standard(path) else path.name.partition(".")[0]
     fields = rows[0].values
     if ("mt" in fields or "cand" in fields) and "refs" in fields:
         return polos_rows(name, rows)

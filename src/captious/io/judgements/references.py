@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from captious.errors import InputError
-from captious.io.content import decode, read_bytes
+from captious.io.content import decode, read_bytes, read_json
 from captious.io.judgements.places import Place
 from captious.io.judgements.rows import read_rows, table_cells
 
@@ -70,10 +69,10 @@ def _read(path: Path) -> dict[str, list[str]]:
         return found
     if path.name.removesuffix(".gz").endswith(".json"):
         try:
-            annotations = json.loads(decode(read_bytes(path), str(path)))["annotations"]
+            annotations = read_json(path, "expected COCO annotations")["annotations"]
             for row in annotations:
                 found.setdefault(str(row["image_id"]), []).append(str(row["caption"]))
-        except (ValueError, KeyError, TypeError, RecursionError) as problem:
+        except (KeyError, TypeError) as problem:
             raise InputError(f"{path}: not COCO annotations with 'annotations' of 'image_id' and 'caption' ({problem})") from None
         return found
     for row in read_rows(path):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from captious.errors import InputError, MissingExtraError, some
-from captious.io.content import decode, read_bytes
+from captious.io.content import check_lines, decode, loads, read_bytes, shown_name
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,15 @@ class Row:
         if not (isinstance(value, str) and value.lstrip().startswith("[")):
             return value
         # Only literals: nothing in the cell is run.
-        for read in (json.loads, ast.literal_eval):
+        text = value.strip()
+        try:
+            found = loads(text, self.where)
+        except json.JSONDecodeError:
             try:
-                found = read(value.strip())
+                found = ast.literal_eval(text)
             except (ValueError, SyntaxError, RecursionError, MemoryError):
-                continue
-            return list(found) if isinstance(found, list | tuple) else found
-        raise InputError(f"{self.where}: not a list: {_show(value)}")
+                raise InputError(f"{self.where}: not a list: {_show(value)}") from None
+        return list(found) if isinstance(found, list | tuple) else found
 
 
 def number(value: object, where: str) -> float:
@@ -108,7 +110,11 @@ def number(value: object, where: str) -> float:
 
 def read_rows(path: Path) -> list[Row]:
     """All rows of a file, whatever its format; recognised by content."""
-    data = read_bytes(path)
+    return rows_of(read_bytes(path), Path(shown_name(path)))
+
+
+def rows_of(data: bytes, path: Path) -> list[Row]:
+    """All rows of the content of a file."""
     if data.startswith(b"PAR1"):
         return list(_from_parquet(data, path))
     if data.startswith(b"MATLAB"):
@@ -126,20 +132,22 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def _from_lines(text: str, path: Path) -> Iterator[Row]:
-    for line_number, line in enumerate(text.split("\n"), start=1):
+    lines = text.split("\n")
+    check_lines(lines, str(path))
+    for line_number, line in enumerate(lines, start=1):
         if line.strip():
             where = f"{path}, line {line_number:,}"
             try:
-                value = json.loads(line)
-            except (ValueError, RecursionError) as problem:
+                value = loads(line, where)
+            except json.JSONDecodeError as problem:
                 raise InputError(f"{where}: not valid JSON ({problem})") from None
             yield _row(value, where)
 
 
 def _from_array(text: str, path: Path) -> Iterator[Row]:
     try:
-        values = json.loads(text)
-    except (ValueError, RecursionError) as problem:
+        values = loads(text, str(path))
+    except json.JSONDecodeError as problem:
         raise InputError(f"{path}: not valid JSON ({problem})") from None
     for place, value in enumerate(values, start=1):
         yield _row(value, f"{path}, row {place:,}")
@@ -169,6 +177,7 @@ def _from_table(text: str, path: Path) -> Iterator[Row]:
 
 def table_cells(text: str, path: Path, delimiter: str, quoting: int = csv.QUOTE_MINIMAL) -> Iterator[tuple[int, list[str]]]:
     """The cells of each line that is not blank, with the number of the line."""
+    check_lines(text.split("\n"), str(path))
     limit = csv.field_size_limit(sys.maxsize)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting, strict=True)  # type: ignore[arg-type]
     try:

@@ -26,7 +26,7 @@ _DEPENDENCY = re.compile(r"(\S+?)\(.*-(\d+)'*, .*-(\d+)'*\)")
 
 
 @dataclass(slots=True)
-class Agreement:
+class ParseAgreement:
     """Sentences in all, those that agree, and for the others what differs (ours, theirs)."""
 
     sentences: int = 0
@@ -56,9 +56,9 @@ def read_converted(lines: Iterable[str]) -> Iterator[tuple[str, dict[int, tuple[
         yield tree, words
 
 
-def compare(converted: Iterable[tuple[str, dict[int, tuple[int, str]]]]) -> Agreement:
+def compare(converted: Iterable[tuple[str, dict[int, tuple[int, str]]]]) -> ParseAgreement:
     """The agreement of our conversion with the tool's."""
-    result = Agreement()
+    result = ParseAgreement()
     for text, theirs in converted:
         ours = dict(enumerate(zip(*convert(read_tree(text)), strict=True), start=1))
         result.sentences += 1

@@ -44,7 +44,7 @@ def label(state: str) -> str:
 
 
 class ExactParser:
-    """Parses tokenised sentences as CoreNLP 3.6.0 does; `name` and `digest` say which grammar it has."""
+    """Parses tokenized sentences as CoreNLP 3.6.0 does; `name` and `digest` say which grammar it has."""
 
     name = "exact"
 
@@ -61,7 +61,7 @@ class ExactParser:
         self._long = threading.Lock()
 
     def parse_tokens(self, captions: Sequence[Sequence[str]], *, jobs: int = 1) -> list[Parse]:
-        """Parse captions that are tokenised already, in Penn Treebank style: for each its sentences."""
+        """Parse captions that are tokenized already, in Penn Treebank style: for each its sentences."""
         ends = terminators(itertools.chain.from_iterable(captions))
         numbers: dict[tuple[str, ...], int] = {}
         parts = [

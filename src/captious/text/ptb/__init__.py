@@ -63,7 +63,7 @@ def tokenize_flat(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
 
 
 def tokenize_lines(texts: Sequence[str], keep_punctuation: bool = False) -> list[list[str]]:
-    """Lowercase tokens of captions that stand one below the other in a file, as the reference tokenises them: a caption that
+    """Lowercase tokens of captions that stand one below the other in a file, as the reference tokenizes them: a caption that
     ends in an abbreviation, an acronym or a single letter is divided by what the next one begins with."""
     words, counts = _flat(texts, keep_punctuation, as_lines=True)
     ends = np.cumsum(counts)

@@ -10,7 +10,7 @@ from captious.text.ptb.automaton import Scanner
 from captious.text.ptb.grammar import PARTS, RULES, SPLIT_WORDS
 
 # What follows the caption. The reference reads a whole file, and a few rules look past the end of the line: after an
-# abbreviation or a single letter, a capital on the next line means that a sentence ends here. Captions are tokenised
+# abbreviation or a single letter, a capital on the next line means that a sentence ends here. Captions are tokenized
 # on their own here, as if the next line began with the commonest beginning of a caption (unless they are lines of a file).
 NEXT_LINE = "\nA\n"
 

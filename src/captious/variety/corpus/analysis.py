@@ -16,9 +16,10 @@ from captious.progress import track
 from captious.references import References
 from captious.variety.corpus.base import CorpusMeasure, TreeMeasure
 from captious.variety.corpus.result import CorpusDiversity, Report
-from captious.variety.corpus.study import Study
+from captious.variety.corpus.study import CorpusStudy
 from captious.variety.corpus.word_lists import Norms
 from captious.variety.training_captions import TrainingCaptions
+from captious.writing import is_standard
 
 #: Reads captions as the published study did: see docs/corpus.md.
 TOKENIZER = "spacy-like"
@@ -52,8 +53,8 @@ def corpus_diversity(
         The captions the systems were trained on: needed for the share of novel captions, and for global recall to know
         which words can be learned.
     subset
-        Allow references and predictions to be of different images: what compares them is computed on the images that
-        both have. What needs no references is always computed on all captions.
+        Allow references and predictions to cover different images. Measures that compare them use the images that
+        both have; measures that need no references always use all captions.
     parse
         Whether to compute what needs tags and trees (compounds, prepositional phrases, local recall, complexity, parts
         of speech). ``parser`` replaces the built-in one: a name, or a parser (:class:`captious.language.parsers.Parser`),
@@ -70,7 +71,7 @@ def corpus_diversity(
     if len(called) != len(sources):
         raise InputError(f"{len(sources)} systems were given and {len(called)} names")
     for source in [references, *sources, *([train] if train is not None else [])]:
-        if isinstance(source, str | Path) and not Path(source).is_file():
+        if isinstance(source, str | Path) and not is_standard(source) and not Path(source).exists():
             raise InputError(f"{source}: there is no such file")
     # A file that does not belong to the references is best refused before they are parsed.
     first = _file(sources[0], "predictions", several)
@@ -79,7 +80,7 @@ def corpus_diversity(
     chosen = get_parser(parser) if parse or parser is not None else None
     known = References.read(references, tokenizer)
     options = {"train": training, "parser": chosen, "norms": Norms.read(norms) if norms is not None else None}
-    study = Study(known, corpus_measures(options), parser=chosen, train=training, seed=seed, jobs=jobs)
+    study = CorpusStudy(known, corpus_measures(options), parser=chosen, train=training, seed=seed, jobs=jobs)
     study.check(first, subset=subset)
     study.prepare()
     humans = study.humans()

@@ -179,7 +179,7 @@ def _cell(report: Report, measure: CorpusMeasure, ci: bool | Bootstrap, show: Sh
 
 
 def rank_correlations(rows: Sequence[Mapping[str, float]]) -> tuple[list[str], FloatArray] | None:
-    """Spearman's correlation of every two measures over the systems, or nothing for fewer than three systems.
+    """Spearman's correlation of every two measures over the systems; None for fewer than three systems.
 
     A measure that is missing for a system, or the same for all, is left out.
     """

@@ -28,7 +28,7 @@ from captious.variety.corpus.trees import parsed
 from captious.variety.training_captions import TrainingCaptions
 
 
-class Study:
+class CorpusStudy:
     """The references, encoded and parsed once, against which each system is measured in its turn.
 
     What stays in memory between systems are scores and rankings, never the texts of a system.

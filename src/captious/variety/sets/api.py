@@ -22,7 +22,7 @@ from captious.scores import Score, Scores
 from captious.significance import Bootstrap
 from captious.variety.sets.accuracy import BETA_SQUARED, FMeasure, LeaveOneOut, SetAccuracy
 from captious.variety.sets.base import SetMeasure
-from captious.variety.sets.caption_kernels import Kernel
+from captious.variety.sets.caption_kernels import KernelChoice
 from captious.variety.sets.distinct import Div, Novel, Unique, VocabularySize
 from captious.variety.sets.lsa import LSA
 from captious.variety.sets.mbleu import MIX, InverseMBleu, MBleu
@@ -41,7 +41,7 @@ _ALIASES = {
 
 
 class SetDiversity(Scores):
-    """The measures of one system's sets, by name in any case."""
+    """The measures of one system's sets, by name (upper or lower case)."""
 
     def __init__(self, corpus: Corpus, scores: list[Score], left_out: Mapping[str, str]) -> None:
         super().__init__(corpus.name, scores, ScoredCaptions.of(corpus))
@@ -57,7 +57,7 @@ class SetDiversity(Scores):
             return self._scores[known]
         if known in self.left_out:
             raise InputError(f"{known} was not computed: {self.left_out[known]}")
-        raise KeyError(f"no measure '{name}'{did_you_mean(name, self)} (there are {', '.join(self)})")
+        raise KeyError(f"no measure '{name}'{did_you_mean(name, self)} (known: {', '.join(self)})")
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self._plain.get(_plain(name), name) in self._scores
@@ -90,7 +90,7 @@ def diversity(
     *,
     references: Any = None,
     df: DocumentFrequencies | str | Path | None = None,
-    kernel: Kernel = "cider",
+    kernel: KernelChoice = "cider",
     train: Any = None,
     accuracy: Wanted | None = None,
     beta_squared: float = BETA_SQUARED,
@@ -98,14 +98,14 @@ def diversity(
     subset: bool = False,
     name: str | None = None,
 ) -> SetDiversity:
-    """How diverse the captions of each image are, by every measure of sets.
+    """Measure how diverse the captions of each image are, by every measure of sets.
 
     ``source`` is a corpus, or whatever :func:`captious.load` takes as predictions: ``{image: [captions]}``, a path, ….
     With references (those of the corpus, or given here) the accuracy of the sets and the F-measure are added:
-    ``accuracy`` names the metrics (CIDEr-D unless told; ``()`` for none), and the first of them enters the F-measure.
+    ``accuracy`` names the metrics (default CIDEr-D; ``()`` for none), and the first of them enters the F-measure.
 
-    ``df`` are document frequencies for Self-CIDEr and for CIDEr: a table, or its path. Without them the references are
-    counted, or the captions themselves where there are no references (with a warning). ``kernel`` is "cider",
+    ``df`` are document frequencies for Self-CIDEr and for CIDEr: a table, or its path. By default they come
+    from the references, or from the captions themselves if there are none (with a warning). ``kernel`` is "cider",
     "cider-d", a metric, or a function of two lists of sentences. ``train`` are the training captions for ``Novel``.
     """
     corpus = as_corpus(source, references=references, tokenizer=tokenizer, subset=subset, name=name)
@@ -184,14 +184,14 @@ def human(
     corpus: Corpus,
     *,
     df: DocumentFrequencies | str | Path | None = None,
-    kernel: Kernel = "cider",
+    kernel: KernelChoice = "cider",
     train: Any = None,
     accuracy: Wanted | None = None,
     beta_squared: float = BETA_SQUARED,
 ) -> SetDiversity:
-    """The same measures of the reference sets: where people are.
+    """The same measures for the references: how diverse people are.
 
-    Their accuracy is left-one-out: each reference is scored against the other references of its image (one reference
+    Their accuracy is leave-one-out: each reference is scored against the other references of its image (one reference
     fewer than a system has). Images with a single reference have no such accuracy and are left out of it.
     """
     if not len(corpus.references):

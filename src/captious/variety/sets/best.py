@@ -19,7 +19,7 @@ from captious.scores import Score, Scores
 from captious.signature import sign
 from captious.variety.sets.accuracy import SetAccuracy, caption_score
 from captious.variety.sets.api import read_df
-from captious.variety.sets.caption_kernels import Kernel
+from captious.variety.sets.caption_kernels import KernelChoice
 from captious.variety.sets.lsa import LSA
 from captious.variety.sets.mbleu import InverseMBleu
 from captious.variety.sets.selection import of_images, with_selected
@@ -47,7 +47,7 @@ def best(
     metric: str | Measure = "CIDEr-D",
     order: Order = "accuracy",
     df: DocumentFrequencies | str | Path | None = None,
-    kernel: Kernel = "cider",
+    kernel: KernelChoice = "cider",
     seed: int = 12345,
 ) -> list[Best]:
     """LSA, Self-CIDEr, 1−mBLEU-mix and accuracy of m captions of each image, for several m.

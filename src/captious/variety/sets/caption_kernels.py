@@ -157,7 +157,7 @@ class MetricKernel(CaptionKernel):
 
 
 class FunctionKernel(CaptionKernel):
-    """A function of two lists of tokenised sentences."""
+    """A function of two lists of tokenized sentences."""
 
     def __init__(self, function: SentenceSimilarity) -> None:
         self.function = function
@@ -190,11 +190,11 @@ def symmetric_part(matrices: FloatArray) -> FloatArray:
 
 
 #: A kernel, its name ("cider", "cider-d", or any metric's), a metric, or a function of two lists of sentences.
-Kernel = str | Measure | CaptionKernel | SentenceSimilarity
+KernelChoice = str | Measure | CaptionKernel | SentenceSimilarity
 
 
 def make_kernel(
-    wanted: Kernel, df: DocumentFrequencies | None = None
+    wanted: KernelChoice, df: DocumentFrequencies | None = None
 ) -> CaptionKernel:
     """A kernel from its name ("cider", "cider-d", or any metric's), a metric, or a function."""
     if isinstance(wanted, CaptionKernel):
@@ -208,5 +208,5 @@ def make_kernel(
     by_fold = {name.casefold(): name for name in registry.names()}
     if wanted.casefold() not in by_fold:
         hint = did_you_mean(wanted, ["cider", "cider-d", *registry.names()])
-        raise InputError(f"unknown kernel '{wanted}'{hint} (there are cider, cider-d, and every metric's name)")
+        raise InputError(f"unknown kernel '{wanted}'{hint} (known: cider, cider-d and the name of any metric)")
     return MetricKernel(registry.create(by_fold[wanted.casefold()], {"df": df}))

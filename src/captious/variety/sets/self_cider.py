@@ -15,7 +15,7 @@ from captious.measures.base import FloatArray
 from captious.measures.options import DF, KERNEL, Option
 from captious.measures.resources import Resource
 from captious.variety.sets.base import MeanMeasure
-from captious.variety.sets.caption_kernels import CiderKernel, FunctionKernel, Kernel, make_kernel
+from captious.variety.sets.caption_kernels import CiderKernel, FunctionKernel, KernelChoice, make_kernel
 from captious.variety.sets.spectrum import NEGATIVE, spectral_diversity
 
 
@@ -27,7 +27,7 @@ class SelfCider(MeanMeasure):
 
     options: ClassVar[tuple[Option, ...]] = (KERNEL, DF)
 
-    def __init__(self, kernel: Kernel | None = None, df: DocumentFrequencies | None = None) -> None:
+    def __init__(self, kernel: KernelChoice | None = None, df: DocumentFrequencies | None = None) -> None:
         self.kernel = make_kernel(kernel if kernel is not None else "cider", df)
 
     def resources(self) -> dict[str, Resource]:
@@ -58,7 +58,7 @@ class SelfCider(MeanMeasure):
             warnings.warn(
                 CaptionWarning(
                     f"{corpus.name}: without references {self.name} weighs n-grams by the captions themselves; its values "
-                    "compare only with values made the same way. Give references, or document frequencies (df=…)"
+                    "can only be compared with values made the same way. Give references, or document frequencies (df=…)"
                 ),
                 stacklevel=4,
             )

@@ -14,7 +14,7 @@ from captious.measures.base import FloatArray
 from captious.ragged import IntArray
 from captious.text.stopwords import ENGLISH
 from captious.variety.sets.api import read_df
-from captious.variety.sets.caption_kernels import Kernel, make_kernel, symmetric_part
+from captious.variety.sets.caption_kernels import KernelChoice, make_kernel, symmetric_part
 
 #: Axes of the radar charts of the paper.
 AXES = 5
@@ -43,7 +43,7 @@ def latent_space(
     by: Literal["LSA", "Self-CIDEr"] = "LSA",
     axes: int = AXES,
     df: DocumentFrequencies | None = None,
-    kernel: Kernel = "cider",
+    kernel: KernelChoice = "cider",
     stop_words: frozenset[str] = ENGLISH,
 ) -> Latent:
     """The candidates of one image in their latent semantic space.
@@ -108,7 +108,7 @@ def kernel_matrix(
     captions: Captions,
     index: IntArray,
     *,
-    kernel: Kernel = "cider",
+    kernel: KernelChoice = "cider",
     df: DocumentFrequencies | None = None,
 ) -> FloatArray:
     """Similarities of all pairs of the given captions, of whichever images."""
@@ -135,7 +135,7 @@ def caption_map(
     images: Sequence[str],
     *,
     human: bool = True,
-    kernel: Kernel = "cider",
+    kernel: KernelChoice = "cider",
     df: DocumentFrequencies | None = None,
 ) -> list[Placed]:
     """Captions of several images, by several systems and (``human``) by people, placed together by :func:`mds`.

@@ -1,0 +1,162 @@
+"""``-o`` and ``-`` mean the same in every command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from captious.cli.app import app
+from captious.data import demo_path
+
+REFS, GOOD, POOR = (str(demo_path(name)) for name in ("references", "good", "poor"))
+JUDGED = [
+    {"image": str(k), "caption": said, "references": ["a dog runs", "the dog"], "ratings": [rating, rating]}
+    for k, (said, rating) in enumerate([("a dog runs", 4), ("a cat", 1), ("the dog", 3), ("a dog sits", 2)])
+]
+
+
+def run(*words: str, stdin: bytes | None = None) -> bytes:
+    done = CliRunner().invoke(app, list(words), input=stdin)
+    assert done.exit_code == 0, (words, done.output, done.exception)
+    return done.stdout_bytes
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files that commands read."""
+    folder = tmp_path_factory.mktemp("made")
+    rows = json.loads(Path(GOOD).read_text())
+    for name, part in (("one", rows[:30]), ("two", rows[30:])):
+        (folder / f"{name}.json").write_text(json.dumps(part))
+        run("score", REFS, str(folder / f"{name}.json"), "--part", "-m", "BLEU-4", "-o", str(folder / f"{name}.scores"))
+    run("df", "build", REFS, "-o", str(folder / "df"))
+    run("concepts", "build", REFS, "-o", str(folder / "concepts"))
+    (folder / "judged.jsonl").write_text("".join(json.dumps(row) + "\n" for row in JUDGED))
+    (folder / "captions.txt").write_text("A dog runs.\nTwo cats\n")
+    (folder / "counts.tsv").write_text("a\t2\na dog\t1\n")
+    return folder
+
+
+#: Commands that print their result.
+PRINTING = {
+    "show": ["show", "{}/one.scores", "--ci"],
+    "compare": ["compare", REFS, GOOD, POOR, "-m", "BLEU-1", "--trials", "50"],
+    "agreement": ["agreement", "{}/judged.jsonl", "-m", "ROUGE-L"],
+    "robustness": ["robustness", REFS, "-m", "BLEU-1", "--no-tasks", "--resamples", "10"],
+    "metrics": ["metrics"],
+    "df show": ["df", "show", "{}/df"],
+    "parse": ["parse", "{}/captions.txt"],
+    "tokenize": ["tokenize", "{}/captions.txt"],
+    "demo": ["demo", "-m", "BLEU-1"],
+    "scene": ["scene", "a red bus"],
+    "concepts show": ["concepts", "show", "{}/concepts"],
+    "chair": ["chair", REFS, POOR],
+}
+#: Commands that make a file.
+MAKING = {
+    "score": ["score", REFS, GOOD, "-m", "BLEU-1"],
+    "merge": ["merge", "{}/one.scores", "{}/two.scores"],
+    "prepare": ["prepare", REFS, "-m", "BLEU-4"],
+    "diversity": ["diversity", REFS, str(demo_path("sampling")), "--accuracy", ""],
+    "corpus": ["corpus", REFS, GOOD, "--no-trees"],
+    "df build": ["df", "build", REFS],
+    "df import": ["df", "import", "{}/counts.tsv", "--images", "3"],
+    "concepts build": ["concepts", "build", REFS],
+}
+
+
+def commands() -> set[str]:
+    found = set()
+    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+        found |= {f"{name} {part}" for part in getattr(command, "commands", {})} or {name}
+    return found
+
+
+def test_no_command_is_left_out() -> None:
+    assert commands() == PRINTING.keys() | MAKING.keys()
+
+
+@pytest.mark.filterwarnings("ignore::captious.io.captions.CaptionWarning")
+@pytest.mark.parametrize("name", PRINTING)
+def test_what_is_printed_can_go_to_a_file(name: str, made: Path, tmp_path: Path) -> None:
+    words = [word.format(made) if word.startswith("{}") else word for word in PRINTING[name]]
+    shown = run(*words)
+    assert shown.strip()
+    assert run(*words, "-o", str(tmp_path / "deep" / "out")) == b""
+    assert (tmp_path / "deep" / "out").read_bytes() == shown
+    assert run(*words, "--output", "-") == shown
+
+
+@pytest.mark.filterwarnings("ignore::captious.io.captions.CaptionWarning")
+@pytest.mark.parametrize("name", MAKING)
+def test_what_is_made_can_go_to_standard_output(name: str, made: Path, tmp_path: Path) -> None:
+    words = [word.format(made) if word.startswith("{}") else word for word in MAKING[name]]
+    target = tmp_path / "deep" / ("out.scores" if name in ("score", "merge", "diversity", "corpus") else "out")
+    if name == "diversity":  # people are a second system
+        run(*words, "-o", str(target.parent))
+        assert {path.name for path in target.parent.iterdir()} == {"sampling.scores", "human.scores"}
+        return
+    run(*words, "-o", str(target))
+    assert run(*words, "-o", "-") == target.read_bytes()
+
+
+@pytest.mark.parametrize("form", ["json", "markdown", "latex", "csv"])
+@pytest.mark.parametrize("name", ["compare", "agreement", "metrics", "concepts show", "chair", "demo"])
+def test_formats_go_to_files_too(name: str, form: str, made: Path, tmp_path: Path) -> None:
+    words = [word.format(made) if word.startswith("{}") else word for word in PRINTING[name]]
+    assert run(*words, "--format", form, "--quiet", "-o", str(tmp_path / "out")) == b""
+    text = (tmp_path / "out").read_text()
+    if form == "json":
+        assert json.loads(text)
+    else:
+        assert {"markdown": "| ", "latex": "\\toprule", "csv": ","}[form] in text and "┏" not in text
+
+
+def test_one_result_has_one_place(made: Path, tmp_path: Path) -> None:
+    for words in (["--json", "-", "-o", str(tmp_path / "out")], ["--format", "json", "--json", str(tmp_path / "out")]):
+        done = CliRunner().invoke(app, ["show", str(made / "one.scores"), *words])
+        assert done.exit_code != 0 and "--json" in str(done.exception) and not (tmp_path / "out").exists()
+
+
+def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:
+    kept = tmp_path / "out"
+    kept.write_text("old")
+    assert CliRunner().invoke(app, ["compare", REFS, GOOD, str(tmp_path / "none.json"), "-o", str(kept)]).exit_code != 0
+    assert kept.read_text() == "old" and list(tmp_path.iterdir()) == [kept]
+
+
+@pytest.mark.filterwarnings("ignore::captious.io.captions.CaptionWarning")
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        (["score", "-", GOOD, "-m", "BLEU-1"], REFS),
+        (["score", REFS, "-", "-m", "BLEU-1"], GOOD),
+        (["compare", REFS, "-", POOR, "-m", "BLEU-1", "--trials", "50"], GOOD),
+        (["diversity", REFS, "-"], str(demo_path("sampling"))),
+        (["corpus", "-", GOOD, "--no-trees"], REFS),
+        (["robustness", "-", "-m", "BLEU-1", "--no-tasks", "--resamples", "10"], REFS),
+        (["chair", REFS, "-"], POOR),
+        (["chair", REFS, POOR, "--objects", "-"], str(demo_path("objects"))),
+        (["df", "build", "-", "-o", "{}/new"], REFS),
+        (["concepts", "build", "-", "-o", "{}/new"], REFS),
+        (["prepare", "-", "-m", "BLEU-1", "-o", "{}/new"], REFS),
+        (["df", "show", "-"], "{}/df"),
+        (["df", "import", "-", "--images", "3", "-o", "{}/new"], "{}/counts.tsv"),
+        (["concepts", "show", "-"], "{}/concepts"),
+        (["show", "-"], "{}/one.scores"),
+        (["merge", "-", "{}/two.scores", "-o", "{}/new.scores"], "{}/one.scores"),
+        (["agreement", "-", "-m", "ROUGE-L"], "{}/judged.jsonl"),
+        (["parse", "-"], "{}/captions.txt"),
+        (["parse"], "{}/captions.txt"),
+        (["tokenize", "-"], "{}/captions.txt"),
+        (["tokenize"], "{}/captions.txt"),
+    ],
+)
+def test_a_dash_is_standard_input(words: list[str], file: str, made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("captious.io.content._standard_taken", False)  # as in a new process
+    fill = lambda word: word.format(made) if word.startswith("{}") else word  # noqa: E731
+    run(*map(fill, words), stdin=Path(fill(file)).read_bytes())
