@@ -158,7 +158,7 @@ def test_what_cannot_be_rewarded_is_refused(references: References) -> None:
         reward(IMAGES, ["a", "b"])
     with pytest.raises(InputError, match="image '9' is not among"):
         reward(["9"], ["a"])
-    with pytest.raises(InputError, match="mix"):
+    with pytest.raises(InputError, match="list was given"):
         reward(["1", "2"], ["a", ["b"]])
     with pytest.raises(InputError, match="1 to 2 captions"):
         reward(["1", "2"], [["a"], ["b", "c"]])

@@ -1,0 +1,131 @@
+"""Balancing cross-entropy with rewards: Wang & Chan (2019) §5.3 and §4.1 on a captioner of our own.
+
+``python -m benchmarks.balance [--folder DIR] [--only PART]``: trains ``fc`` on the objects of COCO images (11,454 images), goes on
+for a hundred steps with each λ (CIDEr-D reward) and β (retrieval reward), draws ten captions for each of 500 unseen images and
+measures them. Then the generators of sets on one model, and the effect of the number of captions. Every part is kept in the
+folder, and what is there is not made again: a run that was stopped goes on where it was.
+
+``coco/objects.jsonl.gz`` is an oracle: its objects are the instance labels united with what the references name, so it has
+partly read the references, those of the unseen images too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import captious
+from benchmarks.common import data_folder, read_jsonl
+from captious.generate.captioner import checkpoint, matching
+from captious.generate.captioner.checkpoint import Trained
+from captious.generate.captioner.images import Images, read_images
+from captious.generate.captioner.lessons import lessons
+from captious.generate.captioner.models import Shape
+from captious.generate.captioner.sets import Plan, generate
+from captious.generate.captioner.training import Settings, train
+from captious.references import References
+
+LAMBDAS = (0, 1, 2, 3, 5, 10, 20)
+BETAS = (1, 5, 15)
+#: λ that the retrieval reward is added to.
+WITH = 1
+UNSEEN, STEPS, M = 500, 80, 10
+SHAPE, LEAST = Shape(hidden=256), 8
+BASE = Settings(steps=1200, batch=100, rate=3e-3, evaluate_every=300, save_every=50, seed=1)
+
+
+class Study:
+    """Data, and a folder of what was made."""
+
+    def __init__(self, folder: Path) -> None:
+        data = data_folder()
+        if data is None:
+            raise SystemExit("the public data sets are needed (CAPTIOUS_DATA)")
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        rows = read_jsonl(data / "coco" / "references.jsonl.gz")
+        self.captions = {str(row["image_id"]): row["captions"] for row in rows}
+        by_split = {split: [str(row["image_id"]) for row in rows if row["split"] == split] for split in ("test", "val")}
+        self.unseen, self.validation = by_split["test"][:UNSEEN], by_split["val"][:UNSEEN]
+        self.ids = [image for image in self.captions if image not in {*self.unseen}]
+        self.images: Images = read_images(data / "coco" / "objects.jsonl.gz")
+        # Weights of n-grams are counted over the images that are learned from; so is the reward.
+        self.references: References = captious.prepare({image: self.captions[image] for image in self.ids}, "CIDEr-D")
+
+    def path(self, name: str) -> Path:
+        return self.folder / name
+
+    def base(self) -> Trained:
+        """The model that everything starts from."""
+        return self._trained("base.safetensors", lambda path: train(
+            self.images, self.references, path, ids=self.ids, validation=self.validation, shape=SHAPE, least=LEAST, settings=BASE, resume=True, told=_tell,
+        ))  # fmt: skip
+
+    def tuned(self, weight: float, beta: float = 0.0) -> Trained:
+        """A hundred steps more, with rewards (λ = 0 and β = 0: with cross-entropy alone)."""
+        settings = Settings(
+            steps=STEPS, rate=5e-4, rewards={"CIDEr-D": float(weight)} if weight else {}, retrieval=beta,
+            evaluate_every=STEPS, save_every=20, seed=2, images=48, batch=128,
+        )  # fmt: skip
+        matcher = self._matcher() if beta else None
+        return self._trained(f"lambda{weight:g}beta{beta:g}.safetensors", lambda path: train(
+            self.images, self.references, path, ids=self.ids, validation=self.validation, settings=settings, start=self.base(),
+            matcher=matcher, resume=True, told=_tell,
+        ))  # fmt: skip
+
+    def _trained(self, name: str, make: Callable[[Path], Trained]) -> Trained:
+        path = self.path(name)
+        if path.exists() and checkpoint.load_unfinished(path)[1] is None:
+            return checkpoint.load(path)
+        started = time.monotonic()
+        made = make(path)
+        print(f"{name}: {time.monotonic() - started:.0f} s", flush=True)
+        return made
+
+    def _matcher(self) -> matching.Matcher:
+        path, base = self.path("matcher.pt"), self.base()
+        matcher = matching.Matcher(len(base.units), base.model.width)
+        if not path.exists():
+            taught = lessons(self.images, self.references, self.ids, base.units, base.longest)
+            torch.save(matching.train_matcher(taught, len(base.units), told=print).state_dict(), path)
+        matcher.load_state_dict(torch.load(path, weights_only=True))
+        return matcher.eval()
+
+    def drawn(self, name: str, model: Callable[[], Trained], plan: Plan) -> Path:
+        """Captions of the unseen images, as a file that ``captious diversity`` reads."""
+        path = self.path(f"{name}.jsonl")
+        if not path.exists():
+            made = generate(model(), self.images.take(self.unseen), plan)
+            text = "".join(json.dumps({"image_id": image, "captions": texts}) + "\n" for image, texts in zip(self.unseen, made.captions))
+            path.write_text(text, encoding="utf-8")
+        return path
+
+    def references_file(self) -> Path:
+        path = self.path("unseen.jsonl")
+        if not path.exists():
+            text = "".join(json.dumps({"image_id": image, "captions": self.captions[image]}) + "\n" for image in self.unseen)
+            path.write_text(text, encoding="utf-8")
+        return path
+
+
+def _tell(row: dict[str, Any]) -> None:
+    print("  " + "  ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in row.items()), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--folder", type=Path, default=Path("balance"))
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    study = Study(given.folder)
+    study.base()
+
+
+if __name__ == "__main__":
+    main()
