@@ -29,6 +29,7 @@ from captious.generate.captioner.lessons import lessons
 from captious.generate.captioner.models import Shape
 from captious.generate.captioner.sets import Plan, generate
 from captious.generate.captioner.training import Settings, train
+from captious.measures.making import make_measures
 from captious.references import References
 
 LAMBDAS = (0, 1, 2, 3, 5, 10, 20)
@@ -36,8 +37,8 @@ BETAS = (1, 5, 15)
 #: λ that the retrieval reward is added to.
 WITH = 1
 UNSEEN, STEPS, M = 500, 80, 10
-SHAPE, LEAST = Shape(hidden=256), 8
-BASE = Settings(steps=1200, batch=100, rate=3e-3, evaluate_every=300, save_every=50, seed=1)
+SHAPE, LEAST = Shape(hidden=192), 8
+BASE = Settings(steps=800, batch=100, rate=3e-3, evaluate_every=200, save_every=50, seed=1)
 
 
 class Study:
@@ -71,7 +72,7 @@ class Study:
         """A hundred steps more, with rewards (λ = 0 and β = 0: with cross-entropy alone)."""
         settings = Settings(
             steps=STEPS, rate=5e-4, rewards={"CIDEr-D": float(weight)} if weight else {}, retrieval=beta,
-            evaluate_every=STEPS, save_every=20, seed=2, images=48, batch=128,
+            evaluate_every=STEPS, save_every=20, seed=2, images=32, batch=100,
         )  # fmt: skip
         matcher = self._matcher() if beta else None
         return self._trained(f"lambda{weight:g}beta{beta:g}.safetensors", lambda path: train(
@@ -118,13 +119,82 @@ def _tell(row: dict[str, Any]) -> None:
     print("  " + "  ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in row.items()), flush=True)
 
 
+def measured(study: Study, files: dict[str, Path]) -> dict[str, dict[str, tuple[float, float, float]]]:
+    """Self-CIDEr and CIDEr-D of sets, with their intervals; the last is that of people."""
+    from captious.variety.sets import diversity, human
+
+    references = References.read(study.references_file())
+    table = captious.FrequencyTable.build(study.references.captions)
+    corpora = {name: captious.load(references, path, several=True, name=name) for name, path in files.items()}
+    accuracy = make_measures("CIDEr-D", {"df": table})
+    found = {name: diversity(corpus, df=table, accuracy=accuracy) for name, corpus in corpora.items()}
+    found["people"] = human(next(iter(corpora.values())), df=table, accuracy=accuracy)
+    rows: dict[str, dict[str, tuple[float, float, float]]] = {}
+    for name, scores in found.items():
+        rows[name] = {}
+        for measure in ("Self-CIDEr", "LSA", "1-mBLEU-mix", "mean CIDEr-D", "oracle CIDEr-D", "Unique", "Vocabulary"):
+            if measure in scores:
+                score = scores[measure]
+                low, high = score.interval()[:2]
+                rows[name][measure] = (score.value, float(low), float(high))
+    return rows
+
+
+def table(rows: dict[str, dict[str, tuple[float, float, float]]]) -> str:
+    """As Markdown."""
+    names = list(next(iter(rows.values())))
+    lines = ["| | " + " | ".join(names) + " |", "|---|" + "---:|" * len(names)]
+    for name, row in rows.items():
+        cells = [f"{row[n][0]:.1f}" if n == "Vocabulary" else f"{row[n][0]:.3f} [{row[n][1]:.3f}, {row[n][2]:.3f}]" for n in names if n in row]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def balance(study: Study) -> dict[str, Path]:
+    """Samples of the models with each λ; the far ones first, so that a run that is cut short shows the most."""
+    files: dict[str, Path] = {}
+    for weight in sorted(LAMBDAS, key=lambda w: (0, 5, 20, 1, 10, 2, 3).index(w)):
+        files[f"λ = {weight}"] = study.drawn(f"lambda{weight}", lambda w=weight: study.tuned(w), Plan("rs", M))  # type: ignore[misc]
+    return dict(sorted(files.items(), key=lambda item: int(item[0].split()[-1])))
+
+
+def retrieval(study: Study) -> dict[str, Path]:
+    """Samples with each β, beside λ = 1."""
+    return {
+        f"λ = {WITH}, β = {beta}": study.drawn(f"beta{beta}", lambda b=beta: study.tuned(WITH, b), Plan("rs", M))  # type: ignore[misc]
+        for beta in BETAS
+    }
+
+
+def generators(study: Study) -> dict[str, Path]:
+    """Sets of one model made in different ways."""
+    plans = {
+        "rs": Plan("rs", M), "gnc 1…10": Plan("gnc", M), "gnc 0.1…1": Plan("gnc", M, sigma=(0.1, 1.0)), "crop": Plan("crop", M),
+        "ss": Plan("ss", M), "beam": Plan("beam", M), "diverse beam": Plan("diverse", M),
+    }  # fmt: skip
+    return {name: study.drawn(f"how-{name.replace(' ', '-').replace('…', '-')}", study.base, plan) for name, plan in plans.items()}
+
+
+def sizes(study: Study) -> dict[str, Path]:
+    """The effect of the number of captions, by random sampling."""
+    return {f"m = {m}": study.drawn(f"m{m}", study.base, Plan("rs", m)) for m in (2, 5, 10, 20)}
+
+
+PARTS: dict[str, Callable[[Study], dict[str, Path]]] = {"lambda": balance, "generators": generators, "m": sizes, "beta": retrieval}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--folder", type=Path, default=Path("balance"))
+    parser.add_argument("--only", choices=list(PARTS), action="append", help="some parts alone; repeatable")
     given = parser.parse_args()
     torch.set_num_threads(1)
     study = Study(given.folder)
-    study.base()
+    for part in given.only or PARTS:
+        rows = measured(study, PARTS[part](study))
+        study.path(f"{part}.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8")
+        print(f"\n{part}, {len(study.unseen)} unseen images, 95 % intervals over images:\n\n{table(rows)}", flush=True)
+    print(f"\n'captious diversity {study.references_file()} {given.folder}/lambda*.jsonl --plots DIR' draws the plane and the map.")
 
 
 if __name__ == "__main__":

@@ -118,7 +118,7 @@ def beam(
     length = max(group.units.shape[2] for group in beams)
     units = torch.cat([torch.nn.functional.pad(group.units, (0, length - group.units.shape[2])) for group in beams], 1)
     totals = torch.cat([group.totals for group in beams], 1)
-    order = totals.argsort(1, descending=True, stable=True)
+    order = torch.argsort(totals, dim=1, descending=True, stable=True)
     return units.gather(1, order[:, :, None].expand_as(units)), totals.gather(1, order)
 
 

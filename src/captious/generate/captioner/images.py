@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.errors import InputError, MissingExtraError, some
-from captious.io.content import decode, loads, read_bytes, shown_name
+from captious.io.content import decode, loads, read_bytes, read_raw, shown_name
 from captious.io.npz import read_npz
 from captious.io.objects import read_objects
 from captious.limits import CONTENT
@@ -26,7 +26,7 @@ Floats = NDArray[np.float32]
 
 _SHAPES = (
     "features are an array of images × numbers or images × regions × numbers with the ids of the images (an array 'ids' beside "
-    "'features', or --ids FILE), or one array per image under its id"
+    "'features', or --ids FILE), or one array per image under its id (ID, or ID/features with ID/boxes)"
 )
 
 
@@ -83,7 +83,7 @@ def read_images(path: str | Path, ids: str | Path | None = None, classes: Sequen
     if suffixes.endswith(".npy"):
         arrays = {"features": _npy(path, where)}
     elif suffixes.endswith(".npz"):
-        arrays = read_npz(read_bytes(path), where, "an archive of features")
+        arrays = read_npz(read_raw(path), where, "an archive of features")
     elif suffixes.endswith(".safetensors"):
         arrays = _safetensors(path, where)
     elif suffixes.endswith((".h5", ".hdf5")):
@@ -167,8 +167,9 @@ def _features(arrays: dict[str, NDArray[Any]], where: str, ids: list[str] | None
     else:
         if ids is not None:
             raise InputError(f"{where}: it has an array for each image under its id, so --ids is not needed; leave it out")
-        ids = [name for name in arrays if not name.endswith("/boxes")]
-        rows = [array.reshape(1, -1) if array.ndim == 1 else array for array in (arrays[name] for name in ids)]
+        own = {name.removesuffix("/features"): array for name, array in arrays.items() if not name.endswith("/boxes")}
+        ids = list(own)
+        rows = [array.reshape(1, -1) if array.ndim == 1 else array for array in own.values()]
         parts = [arrays[f"{name}/boxes"] for name in ids] if ids and all(f"{name}/boxes" in arrays for name in ids) else None
     return _checked(ids, rows, parts, where)
 
