@@ -1,8 +1,7 @@
 """Balancing cross-entropy with rewards: Wang & Chan (2019) §5.3 and §4.1 on a captioner of our own.
 
-``python -m benchmarks.balance [--folder DIR] [--only PART]``: trains ``fc`` on the objects of COCO images (11,454 images), goes on
-for a hundred steps with each λ (CIDEr-D reward) and β (retrieval reward), draws ten captions for each of 500 unseen images and
-measures them. Then the generators of sets on one model, and the effect of the number of captions. Every part is kept in the
+``python -m benchmarks.balance [--folder DIR] [--only PART]``: trains ``fc`` on the objects of COCO images, goes on for some
+steps with each λ (CIDEr-D reward) and β (retrieval reward), draws ten captions for each of 300 unseen images and measures them. Then the generators of sets on one model, and the effect of the number of captions. Every part is kept in the
 folder, and what is there is not made again: a run that was stopped goes on where it was.
 
 ``coco/objects.jsonl.gz`` is an oracle: its objects are the instance labels united with what the references name, so it has
@@ -16,7 +15,7 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -36,15 +35,25 @@ LAMBDAS = (0, 1, 2, 3, 5, 10, 20)
 BETAS = (1, 5, 15)
 #: λ that the retrieval reward is added to.
 WITH = 1
-UNSEEN, STEPS, M = 500, 80, 10
-SHAPE, LEAST = Shape(hidden=192), 8
-BASE = Settings(steps=800, batch=100, rate=3e-3, evaluate_every=200, save_every=50, seed=1)
+UNSEEN, M = 300, 10
+
+
+class Sizes(NamedTuple):
+    """How much is done: by default what a machine with little time to spare can do."""
+
+    hidden: int = 128
+    steps: int = 700
+    #: Steps with rewards, and images of such a step.
+    tuning: int = 50
+    images: int = 16
+    least: int = 10
 
 
 class Study:
     """Data, and a folder of what was made."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, sizes: Sizes) -> None:
+        self.sizes = sizes
         data = data_folder()
         if data is None:
             raise SystemExit("the public data sets are needed (CAPTIOUS_DATA)")
@@ -64,15 +73,18 @@ class Study:
 
     def base(self) -> Trained:
         """The model that everything starts from."""
+        sizes = self.sizes
+        settings = Settings(steps=sizes.steps, batch=50, rate=4e-3, evaluate_every=max(sizes.steps // 4, 1), save_every=50, seed=1)
         return self._trained("base.safetensors", lambda path: train(
-            self.images, self.references, path, ids=self.ids, validation=self.validation, shape=SHAPE, least=LEAST, settings=BASE, resume=True, told=_tell,
+            self.images, self.references, path, ids=self.ids, validation=self.validation, shape=Shape(hidden=sizes.hidden, dropout=0.1),
+            least=sizes.least, settings=settings, resume=True, told=_tell,
         ))  # fmt: skip
 
     def tuned(self, weight: float, beta: float = 0.0) -> Trained:
-        """A hundred steps more, with rewards (λ = 0 and β = 0: with cross-entropy alone)."""
+        """Some steps more, with rewards (λ = 0 and β = 0: with cross-entropy alone)."""
         settings = Settings(
-            steps=STEPS, rate=5e-4, rewards={"CIDEr-D": float(weight)} if weight else {}, retrieval=beta,
-            evaluate_every=STEPS, save_every=20, seed=2, images=32, batch=100,
+            steps=self.sizes.tuning, rate=1e-3, rewards={"CIDEr-D": float(weight)} if weight else {}, retrieval=beta,
+            evaluate_every=self.sizes.tuning, save_every=20, seed=2, images=self.sizes.images, batch=50,
         )  # fmt: skip
         matcher = self._matcher() if beta else None
         return self._trained(f"lambda{weight:g}beta{beta:g}.safetensors", lambda path: train(
@@ -187,9 +199,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--folder", type=Path, default=Path("balance"))
     parser.add_argument("--only", choices=list(PARTS), action="append", help="some parts alone; repeatable")
+    for name, value in Sizes()._asdict().items():
+        parser.add_argument(f"--{name}", type=int, default=value)
     given = parser.parse_args()
     torch.set_num_threads(1)
-    study = Study(given.folder)
+    study = Study(given.folder, Sizes(**{name: getattr(given, name) for name in Sizes._fields}))
     for part in given.only or PARTS:
         rows = measured(study, PARTS[part](study))
         study.path(f"{part}.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8")

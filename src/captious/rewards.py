@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any, overload
 
 import numpy as np
@@ -119,12 +120,15 @@ class _Units:
         words = _by_number(vocabulary)
         self.end = np.array(sorted({end} if isinstance(end, int) else set(end)), np.int64)
         listed = [word if word is not None else "" for word in words]
-        # A word of the model may be no word to the tokenizer (punctuation), or two ("don't").
-        tokens, counts = tokenizers.get(base.tokenizer)(listed)
+        # A word that the references have is itself. Another one may be no word to the tokenizer (punctuation), or two ("don't").
+        own = [word in base.vocabulary for word in listed]
+        tokens, counts = tokenizers.get(base.tokenizer)(["" if known else word for word, known in zip(listed, own)])
+        cut = iter(tokens)
+        flat = [part for word, known, count in zip(listed, own, counts.tolist()) for part in ([word] if known else islice(cut, count))]
         self.vocabulary = Vocabulary(base=base.vocabulary)
-        self.tokens = self.vocabulary.encode(tokens)
+        self.tokens = self.vocabulary.encode(flat)
         self.vocabulary.freeze()
-        self.offsets = offsets_of(counts)
+        self.offsets = offsets_of(np.where(own, 1, counts))
         self.known = np.array([word is not None for word in words], np.bool_)
         self.known[self.end[(self.end >= 0) & (self.end < len(words))]] = True
         self.base = base
@@ -132,7 +136,9 @@ class _Units:
 
     def encode(self, ids: IntArray) -> Encoding:
         """Rows of numbers as captions: each ends at its first end sign or negative number."""
-        stop = (ids < 0) | np.isin(ids, self.end)
+        stop = ids < 0
+        for end in self.end.tolist():
+            stop |= ids == end
         lengths = np.where(stop.any(axis=1), stop.argmax(axis=1), ids.shape[1])
         flat = ids[np.arange(ids.shape[1]) < lengths[:, None]]
         wrong = flat[(flat >= len(self.known)) | ~self.known[np.minimum(flat, len(self.known) - 1)]]
@@ -193,7 +199,7 @@ def reward(
 
     With a ``vocabulary``, captions may be numbers of words: a list of words, or a mapping from numbers to words. A caption
     ends at the first number in ``end``, or at a negative one; words that are empty text are skipped (a start sign, say).
-    Each word is tokenised as the references are.
+    A word that the references do not have is tokenised as they are.
 
     ``jobs`` is the number of threads that metrics which parse captions may use (default: all processors).
 
@@ -211,7 +217,7 @@ def reward(
             # A group of metrics shares the weight that it was given.
             made += [(measure, float(weight)) for measure in make_measures(name, options)]
     else:
-        made = [(measure, 1.0) for measure in make_measures(metrics, options)]  # type: ignore[arg-type]
+        made = [(measure, 1.0) for measure in make_measures(metrics, options)]
     for measure, _ in made:
         if measure.rows != "caption":
             raise InputError(f"{measure.name} measures {_UNITS[measure.rows]}, and a reward is of single captions; name another metric")

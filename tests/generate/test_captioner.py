@@ -22,8 +22,8 @@ from captious.generate.captioner import checkpoint, decoding  # noqa: E402
 from captious.generate.captioner.checkpoint import Trained  # noqa: E402
 from captious.generate.captioner.decoding import Sampling  # noqa: E402
 from captious.generate.captioner.images import Images, read_images  # noqa: E402
-from captious.generate.captioner.matching import train_matcher  # noqa: E402
 from captious.generate.captioner.lessons import lessons  # noqa: E402
+from captious.generate.captioner.matching import train_matcher  # noqa: E402
 from captious.generate.captioner.models import Shape, Views  # noqa: E402
 from captious.generate.captioner.sets import Plan, generate, likelihoods  # noqa: E402
 from captious.generate.captioner.training import Settings, train  # noqa: E402
@@ -220,14 +220,14 @@ def test_a_latent_vector_varies_captions(images: Images, references: References,
     assert named(trained, images) > 0.45
 
 
-class Killed(Exception):
+class KilledError(Exception):
     pass
 
 
 def _killing(at: int) -> Callable[[dict[str, Any]], None]:
     def told(row: dict[str, Any]) -> None:
         if row["step"] == at:
-            raise Killed
+            raise KilledError
 
     return told
 
@@ -247,7 +247,7 @@ def test_a_training_that_was_killed_goes_on_to_the_same_result(
 
     checkpoint.save(tmp_path / "fc", fc)
     whole = run(tmp_path / "whole")
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         run(tmp_path / "parts", _killing(8))
     assert checkpoint.load_unfinished(tmp_path / "parts")[1] == {"step": 4}
     parts = run(tmp_path / "parts", resume=True)
@@ -256,7 +256,7 @@ def test_a_training_that_was_killed_goes_on_to_the_same_result(
     strip = [{k: v for k, v in row.items() if k != "seconds"} for row in whole.history[-1]["curve"]]
     assert strip == [{k: v for k, v in row.items() if k != "seconds"} for row in parts.history[-1]["curve"]]
     done = run(tmp_path / "parts", resume=True)
-    assert torch.equal(done.model.out.weight, whole.model.out.weight)
+    assert torch.equal(done.model.embed.weight, whole.model.embed.weight)
     with pytest.raises(InputError, match=r"other settings \(steps\)"):
         train(images, references, tmp_path / "parts", ids=TAUGHT, settings=Settings(**{**settings.to_json(), "steps": 13}), resume=True)
 

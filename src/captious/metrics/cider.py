@@ -179,7 +179,7 @@ class CiderD(Cider):
     def length_penalty(self, corpus: Corpus) -> FloatArray | float:
         candidate, reference = corpus.pairs
         # The reference implementation measures length in bigrams: captions of no and of one word are equally long.
-        longer = np.maximum(corpus.candidates.lengths - 1, 0)[candidate]
-        difference = longer - np.maximum(corpus.references.lengths - 1, 0)[reference]
+        longer = np.maximum(corpus.candidates.lengths[candidate] - 1, 0)
+        difference = longer - np.maximum(corpus.references.lengths[reference] - 1, 0)
         penalty: FloatArray = np.exp(-(difference.astype(np.float64) ** 2) / (2 * SIGMA**2))
         return penalty

@@ -2,11 +2,12 @@
 
 The measure itself works through tables of whole corpora, which is quick for thousands of captions and slow for a few
 hundred. Here one kernel does all for one n: it finds a caption's n-grams among those of the references, weighs them and
-compares them. The values are the same.
+compares them. The values are the same, but for single precision in the weights.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,26 +24,29 @@ LONGEST = 200
 
 
 class Known(NamedTuple):
-    """What the references know of n-grams of one length."""
+    """What the references know of n-grams of one length, by open addressing: three views of one table.
 
-    slots: NDArray[np.uint64]
+    A row has the key (64 bits; 0 is free), the number and the inverse document frequency: finding an n-gram reads memory in one
+    place, and waiting for memory is most of the work. For single words the row is the word, and there is no key.
+    """
+
+    keys: NDArray[np.uint64]
     numbers: NDArray[np.int32]
-    #: Inverse document frequency by number.
-    idf: FloatArray
+    idf: NDArray[np.float32]
 
 
 @kernel
 def batch_products(  # type: ignore[no-untyped-def]
-    tokens, offsets, n, words, slots, numbers, multiplier, half, bits, one, idf, unknown,
+    tokens, offsets, n, words, keys, numbers, idf, multiplier, half, bits, one, unknown,
     r_number, r_weight, r_offsets, r_norm, references, pair_offsets, clip, out,
 ):  # fmt: skip
     """Add the cosine for one n of each caption with its references to ``out``, one place per pair."""
     longest = 0
     for i in range(offsets.shape[0] - 1):
         longest = max(longest, offsets[i + 1] - offsets[i])
-    number = np.empty(longest + 1, np.int64)
+    number = np.empty(longest + 1, np.int32)
     weight = np.empty(longest + 1, np.float64)
-    mask = slots.shape[0] - 1
+    mask = keys.shape[0] - 1
     for i in range(offsets.shape[0] - 1):
         low, high = offsets[i], offsets[i + 1] - n + 1
         found = 0
@@ -50,11 +54,12 @@ def batch_products(  # type: ignore[no-untyped-def]
         for p in range(low, high):
             # Each n-gram counts where it stands first.
             count = 1
+            word = tokens[p]
             for q in range(low, high):
-                if q == p:
+                if tokens[q] != word or q == p:
                     continue
                 same = True
-                for k in range(n):
+                for k in range(1, n):
                     if tokens[p + k] != tokens[q + k]:
                         same = False
                         break
@@ -65,13 +70,13 @@ def batch_products(  # type: ignore[no-untyped-def]
                     count += 1
             if count == 0:
                 continue
-            known = -1
+            at = -1
             inside = True
             for k in range(n):
                 if tokens[p + k] >= words:
                     inside = False
             if inside and n == 1:
-                known = tokens[p]
+                at = tokens[p]
             elif inside:
                 key = np.uint64(tokens[p]) + one
                 shift = bits
@@ -79,42 +84,38 @@ def batch_products(  # type: ignore[no-untyped-def]
                     key |= (np.uint64(tokens[p + k]) + one) << shift
                     shift += bits
                 place = int(((key ^ (key >> half)) * multiplier) >> half) & mask
-                while slots[place] != 0:
-                    if slots[place] == key:
-                        known = numbers[place]
+                while keys[place, 0] != 0:
+                    if keys[place, 0] == key:
+                        at = place
                         break
                     place = (place + 1) & mask
-            if known < 0:
+            if at < 0:
                 squares += (count * unknown) ** 2
                 continue
-            value = count * idf[known]
+            known = numbers[at, 2]
+            value = count * idf[at, 3]
             squares += value * value
-            k = found
-            while k > 0 and number[k - 1] > known:
-                number[k] = number[k - 1]
-                weight[k] = weight[k - 1]
-                k -= 1
-            number[k] = known
-            weight[k] = value
+            number[found] = known
+            weight[found] = value
             found += 1
         norm = np.sqrt(squares)
         for p in range(pair_offsets[i], pair_offsets[i + 1]):
             r = references[p]
-            j, j_end = r_offsets[r], r_offsets[r + 1]
-            k = 0
+            first, size = r_offsets[r], r_offsets[r + 1] - r_offsets[r]
             total = 0.0
-            while k < found and j < j_end:
-                if number[k] < r_number[j]:
-                    k += 1
-                elif number[k] > r_number[j]:
-                    j += 1
-                else:
+            # Searching by halves has no branch that cannot be foreseen, which a walk along both lists has.
+            for k in range(found if size > 0 else 0):
+                wanted = number[k]
+                j, left = first, size
+                while left > 1:
+                    middle = left >> 1
+                    j += middle if r_number[j + middle] <= wanted else 0
+                    left -= middle
+                if r_number[j] == wanted:
                     own = weight[k]
                     if clip and r_weight[j] < own:
                         own = r_weight[j]
                     total += own * r_weight[j]
-                    k += 1
-                    j += 1
             if norm * r_norm[r] > 0:
                 out[p] += total / (norm * r_norm[r])
 
@@ -142,22 +143,30 @@ def known_ngrams(references: Captions, frequencies: ReferenceFrequencies, n: int
             return None
         counts = frequencies.all_counts(n).astype(np.float64)
         idf = np.log(float(frequencies.images)) - np.log(np.maximum(1.0, counts))
+        table = np.zeros((len(idf) if finder is None else len(finder.slots), 2), np.uint64)
+        known = Known(table, table.view(np.int32), table.view(np.float32))
         if finder is None:
-            return Known(np.zeros(1, np.uint64), np.zeros(1, np.int32), idf)
-        return Known(np.asarray(finder.slots), np.asarray(finder.numbers), idf)
+            known.numbers[:, 2] = np.arange(len(idf))
+            known.idf[:, 3] = idf
+        else:
+            used = np.flatnonzero(finder.slots)
+            table[:, 0] = finder.slots
+            known.numbers[used, 2] = finder.numbers[used]
+            known.idf[used, 3] = idf[finder.numbers[used]]
+        return known
 
     return references.cached(("n-grams to look up", frequencies, n), make)
 
 
-def similarities(corpus: Corpus, known: list[Known], weighted: list[tuple[NDArray[np.int32], FloatArray, NDArray[np.int64], FloatArray]], images: int, *, clip: bool) -> FloatArray:
+def similarities(corpus: Corpus, known: list[Known], weighted: Sequence[tuple[NDArray[np.int32], FloatArray, NDArray[np.int64], FloatArray]], images: int, *, clip: bool) -> FloatArray:
     """The sum over n of the cosines of each pair."""
     candidates, references = corpus.candidates, corpus.references
     out = np.zeros(int(corpus.pair_offsets[-1]))
     run = batch_products.compiled
     for n, (table, (number, weight, offsets, norm)) in enumerate(zip(known, weighted), start=1):
         run(
-            candidates.tokens, candidates.token_offsets, n, len(references.vocabulary), table.slots, table.numbers,
-            _MULTIPLIER, np.uint64(32), np.uint64(BITS), np.uint64(1), table.idf, np.log(float(images)),
+            candidates.tokens, candidates.token_offsets, n, len(references.vocabulary), table.keys, table.numbers,
+            table.idf, _MULTIPLIER, np.uint64(32), np.uint64(BITS), np.uint64(1), np.log(float(images)),
             number, weight, offsets, norm, corpus.pairs[1], corpus.pair_offsets, clip, out,
         )  # fmt: skip
     return out

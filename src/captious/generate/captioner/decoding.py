@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from captious.errors import InputError
-from captious.generate.captioner.models import Captioner, Seen, State, log_likelihood
+from captious.generate.captioner.models import Captioner, Seen, State, log_likelihood, without_gradients
 from captious.generate.captioner.units import BEGIN, END, UNKNOWN
 
 #: Units that are never written.
@@ -55,7 +55,7 @@ def _writable(scores: Tensor) -> Tensor:
     return scores
 
 
-@torch.no_grad()
+@without_gradients
 def sample(
     model: Captioner, seen: Seen, longest: int, how: Sampling = PLAIN, *, generator: torch.Generator, latent: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
@@ -76,7 +76,7 @@ def sample(
     return torch.stack(rows, 1), total
 
 
-@torch.no_grad()
+@without_gradients
 def greedy(model: Captioner, seen: Seen, longest: int, latent: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """The likeliest unit at every step."""
     state, unit = model.begin(seen, latent), torch.full((len(seen.vector),), BEGIN)
@@ -94,7 +94,7 @@ def greedy(model: Captioner, seen: Seen, longest: int, latent: Tensor | None = N
     return torch.stack(rows, 1), total
 
 
-@torch.no_grad()
+@without_gradients
 def beam(
     model: Captioner, seen: Seen, longest: int, width: int = 5, *, groups: int = 1, penalty: float = 0.5, latent: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
@@ -164,7 +164,7 @@ class _Beams:
         self.unit = unit.flatten()
 
 
-@torch.no_grad()
+@without_gradients
 def likelihood(model: Captioner, seen: Seen, units: Tensor, latent: Tensor | None = None) -> Tensor:
     """The log-probability of given captions (rows × places with an end sign), one for each image."""
     begin = torch.full((len(units), 1), BEGIN)

@@ -67,8 +67,8 @@ class Images:
             np.maximum.at(sums, owner, self.vectors)
             return sums
         np.add.at(sums, owner, self.vectors)
-        means: Floats = sums / np.maximum(counts, 1)[:, None].astype(np.float32)
-        return means
+        sums /= np.maximum(counts, 1)[:, None]
+        return sums
 
 
 def read_images(path: str | Path, ids: str | Path | None = None, classes: Sequence[str] = ()) -> Images:

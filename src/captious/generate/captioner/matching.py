@@ -13,12 +13,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from captious.generate.captioner.lessons import Lessons, batches
-from captious.generate.captioner.models import ended_before
+from captious.generate.captioner.models import ended_before, without_gradients
 
 MARGIN = 0.2
 
 
-class Matcher(nn.Module):
+class Matcher(nn.Module):  # type: ignore[misc]
     """Cosines of captions and images."""
 
     def __init__(self, units: int, width: int, hidden: int = 192) -> None:
@@ -43,7 +43,7 @@ class Matcher(nn.Module):
         right = torch.arange(len(cosines))
         return (functional.cross_entropy(cosines, right) + functional.cross_entropy(cosines.T, right)) / 2
 
-    @torch.no_grad()
+    @without_gradients
     def reward(self, vectors: Tensor, units: Tensor, owner: Tensor) -> Tensor:
         """Minus the contrastive loss of each caption of image ``owner``, with the hardest other image and the hardest caption of
         another image in the batch."""
@@ -73,4 +73,5 @@ def train_matcher(
             optimizer.step()
         if told is not None:
             told(f"matcher: contrastive loss {float(loss):.3f} after {steps:,} steps")
-    return matcher.eval()
+    matcher.eval()
+    return matcher

@@ -9,8 +9,10 @@ so that a search can pick and repeat rows.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 import torch
@@ -99,18 +101,24 @@ class Views:
         return Seen(self.vector[torch.from_numpy(rows)], regions, mask, boxes)
 
 
-class Captioner(nn.Module):
+class Captioner(nn.Module):  # type: ignore[misc]
     """What the models share."""
 
     def __init__(self, shape: Shape, units: int, width: int) -> None:
         super().__init__()
         self.shape = shape
         self.width = width
+        # Units are written by the vectors that they are read by: half the weights, and rare words are learned sooner.
         self.embed = nn.Embedding(units, shape.hidden)
+        nn.init.normal_(self.embed.weight, std=0.1)
+        self.bias = nn.Parameter(torch.zeros(units))
         self.drop = nn.Dropout(shape.dropout)
-        self.out = nn.Linear(shape.hidden, units)
         #: Spread of the images' vectors, for noise in proportion.
         self.register_buffer("spread", torch.ones(width))
+
+    def out(self, hidden: Tensor) -> Tensor:
+        """Scores of all units."""
+        return functional.linear(hidden, self.embed.weight, self.bias)
 
     def begin(self, seen: Seen, latent: Tensor | None = None) -> State:
         """The state before the first unit."""
@@ -135,7 +143,8 @@ class Captioner(nn.Module):
 
 
 class FC(Captioner):
-    """The image's vector is the first input of an LSTM (Rennie et al. 2017), with a latent vector beside it if asked for."""
+    """The image's vector goes into an LSTM, with every unit: a model that sees few captions learns sooner to look at the image
+    than when the vector is its first input alone. A latent vector goes with it, if asked for."""
 
     def __init__(self, shape: Shape, units: int, width: int) -> None:
         super().__init__(shape, units, width)
@@ -146,27 +155,27 @@ class FC(Captioner):
             self.infer = nn.Sequential(nn.Linear(width + h, h), nn.Tanh(), nn.Linear(h, 2 * shape.latent))
 
     def begin(self, seen: Seen, latent: Tensor | None = None) -> State:
-        _, (hidden, cell) = self.lstm(self._first(seen, latent))
-        return hidden[0], cell[0]
+        image = self._image(seen, latent)
+        return torch.zeros_like(image), torch.zeros_like(image), image
 
-    def _first(self, seen: Seen, latent: Tensor | None) -> Tensor:
+    def _image(self, seen: Seen, latent: Tensor | None) -> Tensor:
         vector = seen.vector
         if self.shape.latent:
             z = latent if latent is not None else torch.zeros(len(vector), self.shape.latent)
             vector = torch.cat([vector, z], 1)
-        first: Tensor = self.drop(torch.relu(self.look(vector))).unsqueeze(1)
-        return first
+        image: Tensor = self.drop(torch.relu(self.look(vector)))
+        return image
 
     def step(self, unit: Tensor, state: State) -> tuple[Tensor, State]:
         hidden, cell = torch.lstm_cell(
-            self.embed(unit), list(state), self.lstm.weight_ih_l0, self.lstm.weight_hh_l0, self.lstm.bias_ih_l0, self.lstm.bias_hh_l0
-        )
-        return self.out(hidden), (hidden, cell)
+            self.embed(unit) + state[2], list(state[:2]),
+            self.lstm.weight_ih_l0, self.lstm.weight_hh_l0, self.lstm.bias_ih_l0, self.lstm.bias_hh_l0,
+        )  # fmt: skip
+        return self.out(hidden), (hidden, cell, state[2])
 
     def forward(self, seen: Seen, units: Tensor, latent: Tensor | None = None) -> Tensor:
-        inputs = torch.cat([self._first(seen, latent), self.drop(self.embed(units))], 1)
-        scores: Tensor = self.out(self.drop(self.lstm(inputs)[0][:, 1:]))
-        return scores
+        inputs = self.drop(self.embed(units)) + self._image(seen, latent)[:, None]
+        return self.out(self.drop(self.lstm(inputs)[0]))
 
     def posterior(self, seen: Seen, units: Tensor) -> tuple[Tensor, Tensor]:
         known = (units > 1).float().unsqueeze(2)
@@ -237,11 +246,10 @@ class Relation(Captioner):
         return self.out(self._decode(state, units)[:, -1]), (state[0], state[1], units)
 
     def forward(self, seen: Seen, units: Tensor, latent: Tensor | None = None) -> Tensor:
-        scores: Tensor = self.out(self._decode(self.begin(seen), units))
-        return scores
+        return self.out(self._decode(self.begin(seen), units))
 
 
-class _EncoderLayer(nn.Module):
+class _EncoderLayer(nn.Module):  # type: ignore[misc]
     def __init__(self, hidden: int, heads: int, dropout: float, geometry: int) -> None:
         super().__init__()
         self.heads = heads
@@ -283,6 +291,21 @@ def _geometry(boxes: Tensor, width: int) -> Tensor:
 def _positions(length: int, width: int) -> Tensor:
     place = torch.arange(length)[:, None] * 10000.0 ** (-torch.arange(0, width, 2) / width)
     return torch.stack([place.sin(), place.cos()], 2).flatten(1)[:, :width]
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def without_gradients(function: Callable[P, R]) -> Callable[P, R]:
+    """A function that is only asked for its result."""
+
+    @wraps(function)
+    def run(*arguments: P.args, **named: P.kwargs) -> R:
+        with torch.no_grad():
+            return function(*arguments, **named)
+
+    return run
 
 
 def build(shape: Shape, units: int, width: int) -> Captioner:

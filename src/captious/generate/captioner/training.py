@@ -24,7 +24,14 @@ from captious.generate.captioner.checkpoint import Trained
 from captious.generate.captioner.images import Images
 from captious.generate.captioner.lessons import Lessons, batches, lessons, longest_caption
 from captious.generate.captioner.matching import Matcher, train_matcher
-from captious.generate.captioner.models import Captioner, Seen, Shape, build, log_likelihood
+from captious.generate.captioner.models import (
+    Captioner,
+    Seen,
+    Shape,
+    build,
+    log_likelihood,
+    without_gradients,
+)
 from captious.generate.captioner.units import BEGIN, Units
 from captious.progress import track
 from captious.references import References
@@ -280,7 +287,7 @@ class _Run:
             self.told(row)
 
 
-@torch.no_grad()
+@without_gradients
 def validate(trained: Trained, tested: Lessons, judge: Reward | None) -> dict[str, float]:
     """Loss and greedy CIDEr-D on images that were not learned from."""
     model: Captioner = trained.model

@@ -65,7 +65,7 @@ class Units:
         tokenizers = _tokenizers()
         from tokenizers import decoders, models, pre_tokenizers, trainers
 
-        common = {"vocab_size": size, "special_tokens": list(SPECIAL), "show_progress": False}
+        common: dict[str, Any] = {"vocab_size": size, "special_tokens": list(SPECIAL), "show_progress": False}
         if kind == "bpe":
             pieces = tokenizers.Tokenizer(models.BPE(unk_token=SPECIAL[UNKNOWN]))
             trainer: Any = trainers.BpeTrainer(**common)
