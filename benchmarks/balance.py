@@ -1,6 +1,6 @@
 """Balancing cross-entropy with rewards: Wang & Chan (2019) §5.3 and §4.1 on a captioner of our own.
 
-``python -m benchmarks.balance [--folder DIR] [--only PART]``: trains ``fc`` on the objects of COCO images, goes on for some
+``python -m benchmarks.balance [--folder DIR] [--only PART]``: trains ``fc`` on the objects of COCO images, goes on for a few
 steps with each λ (CIDEr-D reward) and β (retrieval reward), draws ten captions for each of 300 unseen images and measures them. Then the generators of sets on one model, and the effect of the number of captions. Every part is kept in the
 folder, and what is there is not made again: a run that was stopped goes on where it was.
 
@@ -42,11 +42,13 @@ class Sizes(NamedTuple):
     """How much is done: by default what a machine with little time to spare can do."""
 
     hidden: int = 128
-    steps: int = 700
+    steps: int = 1000
     #: Steps with rewards, and images of such a step.
-    tuning: int = 50
+    tuning: int = 40
     images: int = 16
-    least: int = 10
+    least: int = 8
+    #: Images that are learned from.
+    taught: int = 4000
 
 
 class Study:
@@ -62,11 +64,15 @@ class Study:
         rows = read_jsonl(data / "coco" / "references.jsonl.gz")
         self.captions = {str(row["image_id"]): row["captions"] for row in rows}
         by_split = {split: [str(row["image_id"]) for row in rows if row["split"] == split] for split in ("test", "val")}
-        self.unseen, self.validation = by_split["test"][:UNSEEN], by_split["val"][:UNSEEN]
-        self.ids = [image for image in self.captions if image not in {*self.unseen}]
+        self.unseen, self.validation = by_split["test"][:UNSEEN], by_split["val"][:100]
+        barred = {*self.unseen, *self.validation}
+        self.ids = [image for image in self.captions if image not in barred][: sizes.taught]
         self.images: Images = read_images(data / "coco" / "objects.jsonl.gz")
-        # Weights of n-grams are counted over the images that are learned from; so is the reward.
-        self.references: References = captious.prepare({image: self.captions[image] for image in self.ids}, "CIDEr-D")
+        # Weights of n-grams are counted over the images that are learned from (and those for validation).
+        kept = self.path("references.prepared")
+        if not kept.exists():
+            captious.prepare({image: self.captions[image] for image in (*self.ids, *self.validation)}, "CIDEr-D").save(kept)
+        self.references: References = References.read(kept)
 
     def path(self, name: str) -> Path:
         return self.folder / name

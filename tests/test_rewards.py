@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import random
+import re
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -169,3 +171,13 @@ def test_what_cannot_be_rewarded_is_refused(references: References) -> None:
         numbered(["1"], [[1, 2, 7]])
     with pytest.raises(InputError, match="mapping from numbers"):
         captious.reward(references, "CIDEr-D", vocabulary={"a": "b"})
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_examples_of_the_page_run() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "reward.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, flags=re.S)
+    names: dict[str, object] = {}
+    for block in blocks[:2]:
+        exec(compile(block, "reward.md", "exec"), names)
+    assert names["reward"](["1"], [[1, 2, 3, 0, 0]]).shape == (1,)  # type: ignore[operator]
