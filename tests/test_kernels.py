@@ -32,6 +32,9 @@ def test_both_forms_agree_and_kernels_call_kernels() -> None:
 def test_small_work_runs_plain_and_large_work_compiled() -> None:
     assert total.pick(10) is total.plain
     assert total.pick(kernels.SMALL * 2) is total.compiled
+    with kernels.called_often():
+        assert total.pick(10) is total.compiled
+    assert total.pick(10) is total.plain
 
 
 def test_importing_captious_and_scoring_little_loads_neither_numba_nor_scipy() -> None:

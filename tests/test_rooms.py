@@ -29,7 +29,7 @@ ORDER = [
     {"metrics"},
     {"variety"},
     {"human", "robustness"},
-    {"generate", "rerank", "reward"},
+    {"generate", "rerank", "rewards"},
     {"report"},
     {"scale"},
     {"compat", "torchmetrics"},

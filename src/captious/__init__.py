@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from captious.measures.base import Measure
     from captious.measures.options import Option
     from captious.references import References, load, load_systems
+    from captious.rewards import reward
     from captious.scene import scene_graph
     from captious.scores import Score, Scores
     from captious.variety.corpus import corpus_diversity
@@ -49,6 +50,7 @@ _WHERE = {
     "load_scores": "captious.api",
     "load_systems": "captious.references",
     "prepare": "captious.api",
+    "reward": "captious.rewards",
     "scene_graph": "captious.scene",
     "score": "captious.api",
 }
@@ -76,6 +78,7 @@ __all__ = [
     "load_scores",
     "load_systems",
     "prepare",
+    "reward",
     "scene_graph",
     "score",
 ]

@@ -141,6 +141,7 @@ class Encoding:
     @cached_property
     def words(self) -> NDArray[np.object_]:
         """The words by number, as an array to pick from."""
-        listed = np.empty(len(self.vocabulary), dtype=object)
-        listed[:] = self.vocabulary.words
-        return listed
+        own = self.vocabulary.new
+        listed = np.empty(len(own), dtype=object)
+        listed[:] = own
+        return listed if self.base is None else np.concatenate([self.base.words, listed])

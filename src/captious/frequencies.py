@@ -79,10 +79,14 @@ class ReferenceFrequencies(DocumentFrequencies):
         return self.references.digest
 
     def counts(self, captions: Captions, n: int) -> NDArray[np.int64]:
-        own = self.references.product(_COUNTS, (str(n),), lambda: self._count(n))
+        own = self.all_counts(n)
         number = captions.ngrams(n).number
         # New n-grams have numbers beyond those of the references.
         return np.where(number < len(own), own[np.minimum(number, len(own) - 1)], 0) if len(own) else np.zeros_like(number)
+
+    def all_counts(self, n: int) -> NDArray[np.int64]:
+        """Images for each n-gram by its number."""
+        return self.references.product(_COUNTS, (str(n),), lambda: self._count(n))
 
     def _count(self, n: int) -> NDArray[np.int64]:
         table = self.references.ngrams(n)

@@ -10,6 +10,8 @@ import hashlib
 import sys
 import types
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +22,23 @@ Form = Callable[..., Any]
 
 #: Below this many inner operations plain Python is quicker than loading Numba and the compiled code.
 SMALL = 300_000
+
+_often: ContextVar[bool] = ContextVar("often", default=False)
+
+
+def is_often() -> bool:
+    """Whether this runs inside :func:`called_often`."""
+    return _often.get()
+
+
+@contextmanager
+def called_often() -> Iterator[None]:
+    """Small work that is done again and again, as in a training loop: compiled code is worth loading."""
+    token = _often.set(True)
+    try:
+        yield
+    finally:
+        _often.reset(token)
 
 
 class Kernel:
@@ -64,6 +83,8 @@ class Kernel:
 
     def pick(self, work: float) -> Form:
         """The form to use for about ``work`` inner operations."""
+        if _often.get():
+            return self.compiled
         if work < SMALL and "numba" not in sys.modules:
             return self.plain
         if work < SMALL / 30:

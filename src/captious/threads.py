@@ -1,9 +1,10 @@
-"""How many threads a matrix product may use."""
+"""How many threads a matrix product may use, and how many work side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
 
@@ -24,3 +25,21 @@ def one_blas_thread() -> Iterator[None]:
     """
     with _controller().limit(limits=1, user_api="blas"):
         yield
+
+
+_jobs: ContextVar[int] = ContextVar("jobs", default=1)
+
+
+def jobs() -> int:
+    """How many threads a batch may be divided among here: one, unless :func:`working` says more."""
+    return _jobs.get()
+
+
+@contextmanager
+def working(threads: int) -> Iterator[None]:
+    """Let work that can be divided (parsing) use so many threads. What comes out is the same."""
+    token = _jobs.set(threads)
+    try:
+        yield
+    finally:
+        _jobs.reset(token)

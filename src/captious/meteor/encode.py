@@ -13,7 +13,7 @@ from captious.memo import Arrays, Product
 from captious.meteor.alignment import Ints, Words
 from captious.meteor.normalise import Normaliser
 from captious.meteor.resources import Resources
-from captious.ragged import offsets_of
+from captious.ragged import offsets_of, runs
 from captious.text.stemmer import stem
 
 #: What the COCO tools put between captions; they drop it from candidates, and it divides a reference in two.
@@ -53,6 +53,17 @@ class Side(NamedTuple):
     #: The words that are not in the captions' vocabulary, and how many words that has.
     extra: list[str]
     known: int
+
+    def only(self, captions: Ints) -> Side:
+        """The same with the lines of some captions alone; the others have none."""
+        counts = (self.end - self.begin)[captions]
+        lines = np.unique(np.arange(counts.sum()) + np.repeat(self.begin[captions] - (np.cumsum(counts) - counts), counts))
+        picked, _ = runs(offsets_of(self.lengths), lines)
+        begin, end = np.zeros_like(self.begin), np.zeros_like(self.end)
+        # The lines of a caption follow each other, so they still do.
+        begin[captions] = np.searchsorted(lines, self.begin[captions])
+        end[captions] = begin[captions] + counts
+        return Side(self.tokens[picked], self.lengths[lines], begin, end, self.extra, self.known)
 
 
 def _pack_side(side: Side) -> Arrays:
@@ -109,10 +120,13 @@ def _encode_side(captions: Captions, normaliser: Normaliser, is_reference: bool)
 
 
 def encode_captions(
-    candidates: Captions, references: Captions, normaliser: Normaliser
+    candidates: Captions, references: Captions, normaliser: Normaliser, wanted: Ints | None = None
 ) -> tuple[Encoded, Ints, tuple[Ints, Ints]]:
-    """The distinct captions as lines; the line of each candidate, and the lines (from, to) of each reference."""
+    """The distinct captions as lines; the line of each candidate, and the lines (from, to) of each reference (of those that
+    are ``wanted``, where a batch needs but a few)."""
     ours, theirs = _encode_side(candidates, normaliser, False), encode_references(references, normaliser)
+    if wanted is not None:
+        theirs = theirs.only(wanted)
     # One side's words are numbered over the other's, so the larger vocabulary has all of them.
     known = max(ours.known, theirs.known)
     names = (candidates if ours.known == known else references).encoding.words

@@ -54,8 +54,9 @@ class Meteor(Measure):
 
 def _best_reference(corpus: Corpus, resources: Resources) -> FloatArray:
     """The statistics of each candidate with the reference that gives it the highest score; the first of equals."""
-    encoded, line, (begin, end) = encode_captions(corpus.candidates, corpus.references, resources.normaliser)
     candidate, reference = corpus.pairs
+    wanted = np.unique(reference) if len(corpus) < corpus.references.n_images else None
+    encoded, line, (begin, end) = encode_captions(corpus.candidates, corpus.references, resources.normaliser, wanted)
     # A reference with a separator in it stands for several.
     parts = (end - begin)[reference]
     pair = np.repeat(np.arange(len(reference)), parts)

@@ -15,6 +15,7 @@ from captious.measures.base import FloatArray, Measure, as_statistics
 from captious.measures.options import SENTENCE_MODEL, Option
 from captious.measures.resources import Resource
 from captious.memo import Product
+from captious.ragged import runs
 from captious.vectors.sentences import SentenceEncoder, find_model
 
 
@@ -68,11 +69,13 @@ class SentenceSim(Measure):
 
     def statistics(self, corpus: Corpus, state: SentenceEncoder) -> FloatArray:
         ours, theirs = sentence_vectors(corpus.candidates, state), sentence_vectors(corpus.references, state)
-        # The mean of the cosines with the references is the product with the mean of their unit vectors.
-        sums = np.zeros((corpus.references.n_images, state.dimension))
-        np.add.at(sums, corpus.references.image_of, theirs)
-        counts = corpus.references.per_image
+        # The mean of the cosines with the references is the product with the mean of their unit vectors. Only the images
+        # that have candidates are looked at: a batch of a training run has few of them.
+        images, place = np.unique(corpus.images[corpus.candidates.image_of], return_inverse=True)
+        rows, offsets = runs(corpus.references.image_offsets, images)
+        counts = np.diff(offsets)
+        sums = np.zeros((len(images), state.dimension))
+        np.add.at(sums, np.repeat(np.arange(len(images)), counts), theirs[rows])
         means = sums / np.maximum(counts, 1)[:, None]
-        image = corpus.images[corpus.candidates.image_of]
-        values = np.clip(np.einsum("ij,ij->i", ours.astype(np.float64), means[image]), -1.0, 1.0)
-        return as_statistics(np.where(counts[image] > 0, values, np.nan))
+        values = np.clip(np.einsum("ij,ij->i", ours.astype(np.float64), means[place]), -1.0, 1.0)
+        return as_statistics(np.where(counts[place] > 0, values, np.nan))

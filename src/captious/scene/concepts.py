@@ -34,7 +34,11 @@ class Concept:
 
     def similar(self, other: Concept) -> bool:
         """Whether the two share a synset or a word."""
-        return not self.synsets.isdisjoint(other.synsets) or not set(self.words).isdisjoint(other.words)
+        if not self.synsets.isdisjoint(other.synsets):
+            return True
+        # Mostly one word beside one or two: looking is quicker than building sets.
+        words = other.words
+        return any(word in words for word in self.words) if len(self.words) > 1 else self.words[0] in words
 
     def similarity(self, other: Concept) -> float:
         """1 for a shared word, else the Jaccard index of the synsets."""

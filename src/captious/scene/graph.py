@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from captious import html
+from captious.scene.categories import kind
 from captious.scene.concepts import Concept
 from captious.scene.rules import Tuple
 from captious.text.synonyms import Synonyms
@@ -23,6 +24,7 @@ class SceneGraph:
         #: Relations by (subject, object), as numbers of objects.
         self.relation_concepts: dict[tuple[int, int], list[Concept]] = {}
         self._by_word: dict[str, int] = {}
+        self._kinds: tuple[int, int, int] | None = None
         for item in tuples:
             self.add(item)
 
@@ -31,6 +33,7 @@ class SceneGraph:
 
     def add(self, item: Tuple) -> None:
         """Add an object (1 word), an attribute (2) or a relation (3)."""
+        self._kinds = None
         subject = self._object(item[0])
         if len(item) == 2:
             self._join(self.attribute_concepts[subject], item[1])
@@ -76,6 +79,14 @@ class SceneGraph:
         """How many objects, attributes and relations there are."""
         attributes = sum(map(len, self.attribute_concepts))
         return len(self.concepts), attributes, sum(map(len, self.relation_concepts.values()))
+
+    @property
+    def kinds(self) -> tuple[int, int, int]:
+        """How many attributes are numbers, colours and sizes. References are asked again and again."""
+        if self._kinds is None:
+            found = [kind(attribute) for attributes in self.attribute_concepts for attribute in attributes]
+            self._kinds = (found.count(3), found.count(4), found.count(5))
+        return self._kinds
 
     @property
     def objects(self) -> list[str]:

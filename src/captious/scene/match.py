@@ -61,11 +61,7 @@ def counts(candidate: SceneGraph, reference: SceneGraph) -> dict[str, Counts]:
     own = [len(found.objects), len(found.attributes), len(found.relations), 0, 0, 0]
     theirs = [*sizes, 0, 0, 0]
     table = {"All": (sum(hits), sum(own), sum(theirs))}
-    for attributes in reference.attribute_concepts:
-        for attribute in attributes:
-            category = kind(attribute)
-            if category:
-                theirs[category] += 1
+    theirs[3:] = reference.kinds
     for i, attributes in enumerate(candidate.attribute_concepts):
         for attribute in attributes:
             category = kind(attribute)

@@ -1,0 +1,243 @@
+"""What a captioner sees of an image: a set of vectors, one for each object or region, with boxes where there are any.
+
+Objects come as lists of names (``objects.jsonl``) or as COCO's instances JSON, and become vectors with a one in the place of
+their class. Features come from npy, npz, safetensors or HDF5 files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.errors import InputError, MissingExtraError, some
+from captious.io.content import decode, loads, read_bytes, read_raw, shown_name
+from captious.io.npz import read_npz
+from captious.io.objects import read_objects
+from captious.limits import CONTENT
+from captious.ragged import IntArray, offsets_of, runs
+
+Floats = NDArray[np.float32]
+
+_SHAPES = (
+    "features are an array of images × numbers or images × regions × numbers with the ids of the images (an array 'ids' beside "
+    "'features', or --ids FILE), or one array per image under its id (ID, or ID/features with ID/boxes)"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Images:
+    """Images by id. The vectors of image i are ``vectors[offsets[i]:offsets[i + 1]]``."""
+
+    ids: tuple[str, ...]
+    offsets: IntArray
+    vectors: Floats
+    #: x, y, width and height of each vector's region, or nothing.
+    boxes: Floats | None = None
+    #: The classes behind the columns, where vectors stand for classes.
+    classes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def width(self) -> int:
+        return int(self.vectors.shape[1])
+
+    def take(self, ids: Sequence[str], where: str = "the images") -> Images:
+        """Some of the images, in the order given."""
+        place = {image: i for i, image in enumerate(self.ids)}
+        unknown = [image for image in ids if image not in place]
+        if unknown:
+            raise InputError(f"{where} has nothing for {len(unknown):,} of {len(ids):,} images: {some(unknown)}")
+        rows, offsets = runs(self.offsets, np.array([place[image] for image in ids], np.int64))
+        return Images(tuple(ids), offsets, self.vectors[rows], None if self.boxes is None else self.boxes[rows], self.classes)
+
+    def one_each(self) -> Floats:
+        """One vector per image: which classes there are, or the mean of the features of the regions."""
+        counts = np.diff(self.offsets)
+        owner = np.repeat(np.arange(len(self)), counts)
+        sums = np.zeros((len(self), self.width), np.float32)
+        if self.classes:
+            np.maximum.at(sums, owner, self.vectors)
+            return sums
+        np.add.at(sums, owner, self.vectors)
+        sums /= np.maximum(counts, 1)[:, None]
+        return sums
+
+
+def read_images(path: str | Path, ids: str | Path | None = None, classes: Sequence[str] = ()) -> Images:
+    """Images from a file. ``ids`` names the images of an array that has none; ``classes`` are those of a trained model, in
+    their order (objects of other classes are an error there)."""
+    where = shown_name(path)
+    suffixes = "".join(Path(path).suffixes[-2:]).lower()
+    if any(kind in suffixes for kind in (".json", ".jsonl")):
+        return _objects(path, where, classes)
+    if classes:
+        raise InputError(f"{where}: the model was trained on objects (classes by name), and this file has features; give objects")
+    if suffixes.endswith(".npy"):
+        arrays = {"features": _npy(path, where)}
+    elif suffixes.endswith(".npz"):
+        arrays = read_npz(read_raw(path), where, "an archive of features")
+    elif suffixes.endswith(".safetensors"):
+        arrays = _safetensors(path, where)
+    elif suffixes.endswith((".h5", ".hdf5")):
+        arrays = _hdf5(path, where)
+    else:
+        raise InputError(f"{where}: objects are JSON or JSONL, features are npy, npz, safetensors or h5; this is neither")
+    return _features(arrays, where, _read_ids(ids) if ids is not None else None)
+
+
+# Objects -------------------------------------------------------------------------------------------------------------
+
+
+def _objects(path: str | Path, where: str, classes: Sequence[str]) -> Images:
+    found = _instances(path, where)
+    if found is None:
+        named = {image: [(name, None) for name in sorted(names)] for image, names in read_objects(path).items()}
+    else:
+        named = found
+    if not named:
+        raise InputError(f"{where}: there are no images in it")
+    listed = tuple(classes) or tuple(sorted({name for rows in named.values() for name, _ in rows}))
+    if not listed:
+        raise InputError(f"{where}: no image has an object")
+    column = {name: i for i, name in enumerate(listed)}
+    unknown = sorted({name for rows in named.values() for name, _ in rows} - column.keys())
+    if unknown:
+        raise InputError(f"{where}: the model knows no object called {some(unknown)}; it was trained on {len(listed)} classes")
+    flat = [row for rows in named.values() for row in rows]
+    vectors = np.zeros((len(flat), len(listed)), np.float32)
+    vectors[np.arange(len(flat)), [column[name] for name, _ in flat]] = 1
+    boxes = None
+    if flat and all(box is not None for _, box in flat):
+        boxes = np.array([box for _, box in flat], np.float32)
+    return Images(tuple(named), offsets_of([len(rows) for rows in named.values()]), vectors, boxes, listed)
+
+
+def _instances(path: str | Path, where: str) -> dict[str, list[tuple[str, Any]]] | None:
+    """COCO's instances: each is a region with a box, in parts of its image. Nothing for other files."""
+    content = read_bytes(path)
+    if b'"annotations"' not in content or b'"categories"' not in content:
+        return None
+    try:
+        value = loads(decode(content, where), where)
+    except json.JSONDecodeError:
+        return None
+    if not isinstance(value, dict) or "annotations" not in value:
+        return None
+    try:
+        names = {row["id"]: str(row["name"]) for row in value["categories"]}
+        sizes = {row["id"]: (row.get("width"), row.get("height")) for row in value.get("images", [])}
+        found: dict[str, list[tuple[str, Any]]] = {str(image): [] for image in sizes}
+        for row in value["annotations"]:
+            width, height = sizes.get(row["image_id"], (None, None))
+            box = None
+            if row.get("bbox") is not None and width and height:
+                x, y, w, h = (float(side) for side in row["bbox"])
+                box = (x / width, y / height, max(w / width, 1e-3), max(h / height, 1e-3))
+            found.setdefault(str(row["image_id"]), []).append((names[row["category_id"]], box))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{where}: COCO instances need images, categories and annotations with boxes: {error!r}") from None
+    return found
+
+
+# Features ------------------------------------------------------------------------------------------------------------
+
+
+def _features(arrays: dict[str, NDArray[Any]], where: str, ids: list[str] | None) -> Images:
+    if "features" in arrays:
+        features = arrays["features"]
+        if ids is None and "ids" in arrays:
+            ids = [str(image) for image in arrays["ids"].tolist()]
+        if features.ndim not in (2, 3) or not features.size:
+            raise InputError(f"{where}: 'features' has the shape {features.shape}; {_SHAPES}")
+        if ids is None:
+            raise InputError(f"{where}: nothing says which image each row is of; {_SHAPES}")
+        if len(ids) != len(features):
+            raise InputError(f"{where}: {len(features):,} rows of features and {len(ids):,} ids of images; there must be as many")
+        rows = [row.reshape(-1, features.shape[-1]) for row in features]
+        boxes = arrays.get("boxes")
+        parts = None if boxes is None else [box.reshape(-1, 4) for box in boxes] if boxes.shape[-1:] == (4,) else [boxes]
+    else:
+        if ids is not None:
+            raise InputError(f"{where}: it has an array for each image under its id, so --ids is not needed; leave it out")
+        own = {name.removesuffix("/features"): array for name, array in arrays.items() if not name.endswith("/boxes")}
+        ids = list(own)
+        rows = [array.reshape(1, -1) if array.ndim == 1 else array for array in own.values()]
+        parts = [arrays[f"{name}/boxes"] for name in ids] if ids and all(f"{name}/boxes" in arrays for name in ids) else None
+    return _checked(ids, rows, parts, where)
+
+
+def _checked(ids: list[str], rows: list[NDArray[Any]], boxes: list[NDArray[Any]] | None, where: str) -> Images:
+    if not ids:
+        raise InputError(f"{where}: there are no images in it; {_SHAPES}")
+    if len(set(ids)) < len(ids):
+        raise InputError(f"{where}: some images are there twice: {some(sorted({image for image in ids if ids.count(image) > 1}))}")
+    width = rows[0].shape[-1]
+    for image, row in zip(ids, rows):
+        if row.dtype.kind not in "fiu" or row.ndim != 2 or row.shape[1] != width:
+            raise InputError(f"{where}: image {image} has {row.dtype} of shape {row.shape}, others have vectors of {width} numbers")
+        if not np.isfinite(row).all():
+            raise InputError(f"{where}: the features of image {image} have values that are no numbers (NaN or infinite)")
+    flat_boxes = None
+    if boxes is not None:
+        if any(box.shape != (len(row), 4) for box, row in zip(boxes, rows)):
+            raise InputError(f"{where}: boxes are four numbers (x, y, width, height) for each region")
+        flat_boxes = np.concatenate(boxes).astype(np.float32)
+        if not (flat_boxes[:, 2:] > 0).all():
+            raise InputError(f"{where}: boxes need a width and a height above 0")
+    return Images(tuple(ids), offsets_of([len(row) for row in rows]), np.concatenate(rows).astype(np.float32), flat_boxes)
+
+
+def _read_ids(path: str | Path) -> list[str]:
+    return [line.strip() for line in decode(read_bytes(path), shown_name(path)).splitlines() if line.strip()]
+
+
+def _npy(path: str | Path, where: str) -> NDArray[Any]:
+    try:
+        found = np.load(Path(path), allow_pickle=False)
+    except FileNotFoundError:
+        raise InputError(f"{where}: no such file") from None
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(f"{where}: not an array of NumPy ({error})") from None
+    CONTENT.check(found.nbytes, where)
+    array: NDArray[Any] = found
+    return array
+
+
+def _safetensors(path: str | Path, where: str) -> dict[str, NDArray[Any]]:
+    try:
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+    except ImportError as error:
+        raise MissingExtraError("safetensors", "train", "reading features from safetensors") from error
+    try:
+        found: dict[str, NDArray[Any]] = load_file(str(path))
+    except (OSError, SafetensorError) as error:
+        raise InputError(f"{where}: not a file of safetensors ({error})") from None
+    return found
+
+
+def _hdf5(path: str | Path, where: str) -> dict[str, NDArray[Any]]:
+    try:
+        import h5py
+    except ImportError as error:
+        raise MissingExtraError("h5py", "h5", "reading features from HDF5") from error
+    arrays: dict[str, NDArray[Any]] = {}
+
+    def visit(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset):
+            arrays[name] = np.asarray(item.asstr()[:] if item.dtype.kind == "O" else item[...])
+
+    try:
+        with h5py.File(Path(path), "r") as file:
+            file.visititems(visit)
+    except OSError as error:
+        raise InputError(f"{where}: not a file of HDF5 ({error})") from None
+    return arrays
