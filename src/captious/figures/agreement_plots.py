@@ -12,7 +12,7 @@ import numpy as np
 from captious.human.agreement import HumanAgreement
 from captious.human.curves import AgreementCurve
 from captious.human.relations import MetricCorrelations
-from captious.report import style
+from captious.figures import style
 
 _PURPOSE = "drawing figures of agreement"
 
