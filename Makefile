@@ -23,7 +23,7 @@ $(VENV)/.docs: $(BIN)/python pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(VENV)/.demo
-	$(BIN)/captious demo
+	$(BIN)/captious demo --report demo-report.html
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

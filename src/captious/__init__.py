@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from captious.frequencies import FrequencyTable
     from captious.measures.base import Measure
     from captious.measures.options import Option
+    from captious.page import report
     from captious.references import References, load, load_systems
     from captious.scene import scene_graph
     from captious.scores import Score, Scores
@@ -49,6 +50,7 @@ _WHERE = {
     "load_scores": "captious.api",
     "load_systems": "captious.references",
     "prepare": "captious.api",
+    "report": "captious.page",
     "scene_graph": "captious.scene",
     "score": "captious.api",
 }
@@ -76,6 +78,7 @@ __all__ = [
     "load_scores",
     "load_systems",
     "prepare",
+    "report",
     "scene_graph",
     "score",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,12 +22,16 @@ def register(app: typer.Typer) -> None:
 def demo(
     metrics: options.Metrics = "coco",
     ci: Annotated[bool, typer.Option("--ci", help="Show confidence intervals.")] = False,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="OUT.html", help="Also make a report of the demo, a page for the browser.")
+    ] = None,
 ) -> None:
     """Score three made-up systems on the 60 images that ship with captious, and measure the diversity of a fourth."""
     from captious.cli.output import print_table
     from captious.cli.score import show
     from captious.data import demo_path
     from captious.measures.making import make_measures
+    from captious.records import ScoredCaptions
     from captious.references import load, load_systems
     from captious.scores import Score, Scores
     from captious.variety.sets import diversity, human
@@ -34,7 +39,7 @@ def demo(
     names = ["good", "generic", "poor"]
     corpora = load_systems(demo_path("references"), [demo_path(name) for name in names], names=names)
     made = make_measures(metrics, {})
-    results = [Scores(corpus.name, [Score.of(metric, corpus) for metric in made]) for corpus in corpora]
+    results = [Scores(corpus.name, [Score.of(metric, corpus) for metric in made], ScoredCaptions.of(corpus)) for corpus in corpora]
     show(results, ci=ci, title=f"{len(corpora[0])} images × 5 references, written for this project")
     sampled = load(demo_path("references"), demo_path("sampling"), name="sampling")
     sets = {"sampling": diversity(sampled, accuracy=()), "human": human(sampled, accuracy=())}
@@ -44,3 +49,8 @@ def demo(
         f"\nThe same with your own files:\n  captious score {demo_path('references')} {demo_path('good')} --ci\n"
         f"  captious diversity {demo_path('references')} {demo_path('sampling')}"
     )
+    if report is not None:
+        from captious.page import report as make
+
+        page = make(*corpora, samples=[sampled], objects=demo_path("objects"), title="The demo of captious: sixty imagined images")
+        note(f"\nA report of all this, for the browser: {page.save(report)}")
