@@ -11,7 +11,18 @@ from typing import Any
 
 import pytest
 
+from tests.browser import executable
+
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """A run without the tests of the page must not look like one with them."""
+    if executable() is None:
+        terminalreporter.section("NO BROWSER", sep="!", red=True, bold=True)
+        terminalreporter.write_line(
+            "The tests of the HTML report in a browser were LEFT OUT: there is no Chromium. 'make browser' installs it; or set CAPTIOUS_BROWSER to its path.", red=True, bold=True
+        )
 
 
 def data_folder() -> Path:

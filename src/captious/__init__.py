@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from captious.frequencies import FrequencyTable
     from captious.measures.base import Measure
     from captious.measures.options import Option
-    from captious.page import report
+    from captious.page import Report, report
     from captious.references import References, load, load_systems
     from captious.scene import scene_graph
     from captious.scores import Score, Scores
@@ -40,6 +40,7 @@ _WHERE = {
     "MissingExtraError": "captious.errors",
     "Option": "captious.measures.options",
     "References": "captious.references",
+    "Report": "captious.page",
     "Score": "captious.scores",
     "Scores": "captious.scores",
     "compare": "captious.comparison",
@@ -67,6 +68,7 @@ __all__ = [
     "MissingExtraError",
     "Option",
     "References",
+    "Report",
     "Score",
     "Scores",
     "__version__",

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from captious.errors import InputError
-from captious.frequencies import DocumentFrequencies
 from captious.figures import diversity_plots as plots
 from captious.figures import style
+from captious.frequencies import DocumentFrequencies
 from captious.variety.sets.accuracy import BETA_SQUARED
 from captious.variety.sets.api import SetDiversity
 from captious.variety.sets.best import SIZES, best

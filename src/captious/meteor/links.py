@@ -6,7 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.kernels import kernel
-from captious.meteor.alignment import BEAM, MAX_MATCHES, Ints, Lines, Phrases, Words, collect, gathered_lines, group, search
+from captious.meteor.alignment import (
+    BEAM,
+    MAX_MATCHES,
+    Ints,
+    Lines,
+    Phrases,
+    Words,
+    collect,
+    gathered_lines,
+    group,
+    search,
+)
 from captious.meteor.encode import Encoded, describe
 from captious.meteor.phrases import restrict
 from captious.meteor.resources import Resources

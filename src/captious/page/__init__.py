@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from captious.page.making import report
-from captious.page.report import Report
+from captious.page.output import Report
 
 __all__ = ["Report", "report"]

@@ -57,7 +57,7 @@ def _packed(value: Any) -> str:
 
 @cache
 def _asset(name: str) -> str:
-    return files("captious.page").joinpath("assets", name).read_text(encoding="utf-8")
+    return files("captious.page").joinpath("assets").joinpath(name).read_text(encoding="utf-8")
 
 
 @cache

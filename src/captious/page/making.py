@@ -22,7 +22,7 @@ from captious.names import distinct, tell_apart
 from captious.page import content
 from captious.page.content import Entry, Images
 from captious.page.explanations import explained
-from captious.page.report import Report
+from captious.page.output import Report
 from captious.page.standings import standings
 from captious.page.variety import language, set_captions, sets
 from captious.progress import track

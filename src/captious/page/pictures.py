@@ -41,7 +41,11 @@ def _addresses(template: str, ids: Sequence[str]) -> Pictures:
         raise InputError(f"pictures come from http or https, or from a folder, not from '{printable(template)}'")
     if not _FIELD.search(template):
         raise InputError(f"'{printable(template)}' has no {{id}} for the id of the image (or {{id:012}} for a number of twelve digits)")
-    return Pictures([_FIELD.sub(lambda field: _id(image, field[1]), template) for image in ids], f"{parts.scheme}://{parts.netloc}")
+    return Pictures([_address(template, image) for image in ids], f"{parts.scheme}://{parts.netloc}")
+
+
+def _address(template: str, image: str) -> str:
+    return _FIELD.sub(lambda field: _id(image, field[1]), template)
 
 
 def _id(image: str, width: str | None) -> str:

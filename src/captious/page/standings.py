@@ -53,7 +53,7 @@ def _comparable(systems: Sequence[Scores], names: Sequence[str]) -> tuple[list[s
 
 
 def _metric(name: str, systems: Sequence[Scores], bootstrap: Bootstrap, found: Comparisons | None) -> dict[str, Any]:
-    known = [scores[name] if name in scores else None for scores in systems]
+    known = [scores.get(name) for scores in systems]
     first = next(score for score in known if score is not None)
     sees, misses = words_of(first.measure)
     ranked = found is not None and name in found.metrics

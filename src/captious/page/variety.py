@@ -7,7 +7,7 @@ from typing import Any
 
 from captious.corpus import Corpus
 from captious.frequencies import DocumentFrequencies
-from captious.page.content import Images, odd_words, grouped, rounded
+from captious.page.content import Images, grouped, odd_words, rounded
 from captious.page.people import words_of
 from captious.progress import track
 from captious.scores import json_number
@@ -29,7 +29,8 @@ def sets(samples: Sequence[Corpus], df: DocumentFrequencies | None, bootstrap: B
     everyone = [*found, human(samples[0], df=df)]
     measures = []
     for name in MEASURES:
-        known = [one[name] if name in one else None for one in everyone]
+        # A measure that was left out is an error when it is asked for.
+        known = [one[name] if name in one else None for one in everyone]  # noqa: SIM401
         first = next((score for score in known if score is not None), None)
         if first is None:
             continue

@@ -110,10 +110,14 @@ const USUAL = {
 const state = { ...USUAL };
 const listeners = [];
 
+// Links are anybody's text, too: what cannot be meant is left out.
+const isNumber = (value) => /^\d{1,6}$/.test(value), isSystem = (value) => isNumber(value) && Number(value) < systems.length;
+const SENSIBLE = { system: isSystem, of: isSystem, minus: isSystem, a: isSystem, b: isSystem, caption: isNumber, least: isNumber, most: isNumber };
+
 function readAddress() {
   const found = { ...USUAL };
   for (const [key, value] of new URLSearchParams(location.hash.slice(1))) {
-    if (Object.hasOwn(USUAL, key)) found[key] = value;
+    if (Object.hasOwn(USUAL, key) && (!Object.hasOwn(SENSIBLE, key) || SENSIBLE[key](value))) found[key] = value;
   }
   // #image=42 by itself leads to that image.
   if (found.image && !/(^#|&)view=/.test(location.hash)) found.view = 'images';

@@ -81,7 +81,8 @@ function explain(target, system, image, k) {
     event.preventDefault();
     choose(shown[(shown.indexOf(current) + move + shown.length) % shown.length]);
   };
-  current.render(panel, { system, image, k });
+  panel.setAttribute('aria-busy', 'true');
+  current.render(panel, { system, image, k }).then(() => panel.removeAttribute('aria-busy'));
   return replace(target,
     h('div.tabs', { role: 'tablist', 'aria-label': 'Explanations', onkeydown }, shown.map((one) => h('button', { role: 'tab', id: `why-${one.name}`, 'aria-selected': one === current ? 'true' : 'false', 'aria-controls': 'why-panel', tabindex: one === current ? 0 : -1, onclick: () => choose(one) }, one.title))),
     panel);

@@ -173,6 +173,8 @@ function wordColumns(told, n) {
 const diversity = {
   name: 'diversity',
   title: 'Diversity',
+  // All there before anything is drawn: what comes later would push the rest down.
+  needs: () => (meta.sets ? [block('sets'), meta.explanations.includes('ngrams') && weigher()] : []),
   build(section) {
     if (meta.sets) {
       section.append(h('h2', null, 'Sets of captions'), h('div.pair', null, plane(meta.sets), setTable(meta.sets)));

@@ -61,13 +61,17 @@ const images = {
     this.list.style.setProperty('--row', `${this.height}px`);
   },
 
-  async update() {
+  update() {
     const wanted = [state.q, state.within, state.whole, state.sort, state.of, state.minus, state.up, state.least, state.most, state.differ, state.empty, state.made, state.metric].join('\n');
     if (wanted !== this.wanted) {
+      const objects = state.sort === 'made' || state.made;
+      if (objects && !this.objects) {
+        block('objects').then((found) => { this.objects = found || { systems: [] }; this.update(); });
+        return;
+      }
       this.wanted = wanted;
       this.controls();
-      const objects = state.sort === 'made' || state.made ? await block('objects') : null;
-      this.choose(objects);
+      this.choose(this.objects);
       this.list.scrollTop = 0;
       this.draw(true);
     }

@@ -108,7 +108,7 @@ const leaderboard = {
   name: 'leaderboard',
   title: 'Leaderboard',
   build(section) {
-    this.table = h('div.scroll.board', { tabindex: 0, role: 'region', 'aria-label': 'Leaderboard' });
+    this.table = h('div.scroll.board', { tabindex: 0, role: 'region', 'aria-label': 'Table of scores' });
     this.closer = h('div');
     const order = () => boardOrder();
     section.append(

@@ -27,7 +27,7 @@ function themes() {
 
 function page() {
   const links = VIEWS.map((view) => h('a', { href: `#view=${view.name}`, onclick: (event) => { event.preventDefault(); go({ view: view.name }, true); } }, view.title));
-  const sections = VIEWS.map((view) => h('section.view', { id: `view-${view.name}`, 'aria-label': view.title }));
+  const sections = VIEWS.map((view) => h('section.view', { id: `view-${view.name}`, 'aria-label': view.title }, view !== diversity && h('h2.spoken', null, view.title)));
   const built = new Set();
   replace(document.getElementById('app'),
     h('a.skip', { href: '#main', onclick: (event) => { event.preventDefault(); document.getElementById('main').focus(); } }, 'Skip to the content'),
@@ -51,9 +51,17 @@ function page() {
   addEventListener('beforeprint', () => VIEWS.forEach((view, n) => { if (view !== images) show(view, sections[n], built); }));
 }
 
-async function show(view, section, built) {
-  if (view !== leaderboard) await loaded;
-  if (!built.has(view)) { built.add(view); view.build(section); }
+// Views are built when they are first looked at, and then at once: whoever changed the state may go on with what is there.
+function show(view, section, built) {
+  if (!built.has(view)) {
+    const needs = view === leaderboard ? null : Promise.all([loaded, ...(view.needs ? view.needs() : [])]);
+    if (needs) {
+      view.waiting ??= needs.then(() => { built.add(view); view.build(section); view.update(); }, () => null);
+      return;
+    }
+    built.add(view);
+    view.build(section);
+  }
   view.update();
 }
 

@@ -136,7 +136,7 @@ function links(own, theirs, matches) {
   const end = (line) => (line.length ? line.at(-1)[1] : 0), total = Math.max(end(above), end(below), 120) + 8;
   const moved = (line) => { const shift = (total - end(line)) / 2; return line.map(([a, b]) => [a + shift, b + shift]); };
   const up = moved(above), down = moved(below), topY = 26, bottomY = 138;
-  const svg = s('svg.links', { viewBox: `0 0 ${total} 160`, width: total, height: 160, role: 'img', 'aria-label': 'Words of the caption above, of the reference below, and which were matched; the list that follows says the same' });
+  const svg = s('svg.links', { viewBox: `0 0 ${total} 160`, width: total, height: 160, css: { 'min-width': `${Math.round(total * 0.72)}px` }, role: 'img', 'aria-label': 'Words of the caption above, of the reference below, and which were matched; the list that follows says the same' });
   const hit = [new Set(), new Set()];
   for (const [i, n, j, m, kind] of matches) {
     for (let a = i; a < i + n; a += 1) hit[0].add(a);
