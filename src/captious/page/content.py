@@ -65,7 +65,8 @@ def captions(images: Images) -> dict[str, Any]:
     """Ids, references and captions. A caption alone stands for itself, several are a list; words are listed where the page
     cannot tell them from the text by itself (:func:`plain_words`)."""
     references, reference_words = _references(images)
-    systems, words = [], []
+    systems: list[list[Any] | None] = []
+    words: list[list[Any] | None] = []
     for entry in images.entries:
         if entry.corpus is not None:
             ours = entry.corpus.candidates

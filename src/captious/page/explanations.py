@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from captious.corpus import Corpus
 from captious.errors import CaptiousError
@@ -24,6 +24,8 @@ from captious.page.content import Entry, Images, frequencies, listed
 from captious.progress import track
 from captious.scene.match import match
 from captious.signature import sign
+
+M = TypeVar("M", bound=Measure)
 
 Block = dict[str, Any]
 #: From the images and the options of measures to a block.
@@ -40,7 +42,9 @@ def explained(images: Images, options: Mapping[str, Any]) -> dict[str, Block]:
     return found
 
 
-def measure_of(entry: Entry, names: tuple[str, ...], options: Mapping[str, Any]) -> tuple[Measure, Corpus] | None:
+def measure_of(
+    entry: Entry, kind: type[M], names: tuple[str, ...], options: Mapping[str, Any]
+) -> tuple[M, Corpus] | None:
     """The measure behind one of a system's scores, if it can be made again: explanations must be of the numbers shown."""
     if entry.corpus is None or not entry.corpus.has_references:
         return None
@@ -54,7 +58,7 @@ def measure_of(entry: Entry, names: tuple[str, ...], options: Mapping[str, Any])
             continue
         for measure in (score.measure, fresh):
             # What was read from a file has the formula, but not the rest.
-            if isinstance(measure, type(fresh)) and sign(measure, entry.corpus) == score.signature:
+            if isinstance(measure, kind) and sign(measure, entry.corpus) == score.signature:
                 return measure, entry.corpus
         warnings.warn(CaptionWarning(f"{entry.name}: {name} was made differently, so it is shown without explanations"), stacklevel=2)
     return None
@@ -63,8 +67,8 @@ def measure_of(entry: Entry, names: tuple[str, ...], options: Mapping[str, Any])
 def ngrams(images: Images, options: Mapping[str, Any]) -> Block | None:
     """Document frequencies, by which the page weighs the n-grams of any caption."""
     for entry in images.entries:
-        found = measure_of(entry, ("CIDEr-D", "CIDEr"), options)
-        if found is not None and isinstance(found[0], Cider):
+        found = measure_of(entry, Cider, ("CIDEr-D", "CIDEr"), options)
+        if found is not None:
             return frequencies(images, found[0].prepare(found[1].references))
     for entry in images.entries:
         if entry.corpus is not None and entry.corpus.has_references:
@@ -77,8 +81,8 @@ def meteor(images: Images, options: Mapping[str, Any]) -> Block | None:
     and length in the reference, module. Words are listed where they are not those of the caption."""
     systems: list[Any] = []
     for entry in images.entries:
-        found = measure_of(entry, ("METEOR",), options)
-        if found is None or not isinstance(found[0], Meteor):
+        found = measure_of(entry, Meteor, ("METEOR",), options)
+        if found is None:
             systems.append(None)
             continue
         measure, corpus = found
@@ -108,8 +112,8 @@ def scenes(images: Images, options: Mapping[str, Any]) -> Block | None:
         return [numbers.setdefault(item, len(numbers)) for item in tuples]
 
     for entry in images.entries:
-        found = measure_of(entry, ("SPICE",), options)
-        if found is None or not isinstance(found[0], Spice):
+        found = measure_of(entry, Spice, ("SPICE",), options)
+        if found is None:
             systems.append(None)
             continue
         measure, corpus = found

@@ -105,7 +105,7 @@ WHY.push({
     const weight = (value) => h('span.weight', null, meter(value / (heaviest || 1)), short(value, 2));
     const share = (times) => `${times} of ${references.length}`;
     const said = metricNumber.has('CIDEr-D') ? captionScore(system, metricNumber.get('CIDEr-D'), image, k) : null;
-    const nearest = byReference.indexOf(Math.max(...byReference));
+    const nearest = byReference.indexOf(Math.max(...byReference)), total = byN.reduce((a, b) => a + b, 0);
     replace(target,
       h('p.shaded', null, tokens.slice(0, 400).map((token) => {
         const times = inReferences[0].get(token) || 0;
@@ -113,7 +113,7 @@ WHY.push({
       }), tokens.length > 400 && `${ELLIPSIS} ${count(tokens.length - 400)} more`, !tokens.length && h('em', null, 'no words')),
       h('p.note', null, 'The darker a word, the more references have it; a dotted line marks words that none has.'),
       h('div.parts', null,
-        h('div', null, h('h5', null, 'CIDEr-D by length of n-gram'), h('p.note', null, known(said) ? `They add up to ${short(byN.reduce((a, b) => a + b, 0), 4)}.` : 'Points of CIDEr-D.'),
+        h('div', null, h('h5', null, 'CIDEr-D by length of n-gram'), h('p.note', null, known(said) && Math.abs(total - said) > 0.005 ? `The score was made with other weights; with these they add up to ${short(total, 4)}.` : `They add up to ${short(total, 4)}.`),
           h('table', null, h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'n'), h('th', { scope: 'col' }, 'points'))), h('tbody', null, byN.map((value, n) => h('tr', null, h('th', { scope: 'row' }, n + 1), h('td', null, h('span.weight', null, meter(value / (Math.max(...byN) || 1)), short(value, 3)))))))),
         h('div', null, h('h5', null, 'Nearest reference'), h('p.note', null, 'CIDEr-D with each reference alone.'),
           h('ol.near', null, byReference.map((value, r) => h('li', { class: r === nearest && value > 0 ? 'nearest' : null }, meter(value / (Math.max(...byReference) || 1)), h('span.number', null, short(value, 2)), ' ', words(shorten(referencesOf(image)[r], 160))))))),
