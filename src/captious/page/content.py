@@ -54,11 +54,9 @@ class Images:
 
 
 def _ids(entry: Entry) -> tuple[str, ...]:
-    if entry.corpus is not None:
-        return entry.corpus.ids
-    if entry.scores.captions is not None:
-        return entry.scores.captions.ids
-    return next((score.ids for score in entry.scores.values()), ())
+    own = entry.corpus.ids if entry.corpus is not None else entry.scores.captions.ids if entry.scores.captions is not None else ()
+    lists = {id(score.ids): score.ids for score in entry.scores.values() if score.ids != own}
+    return tuple(dict.fromkeys(itertools.chain(own, *lists.values()))) if lists else own
 
 
 def captions(images: Images) -> dict[str, Any]:

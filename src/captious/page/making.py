@@ -97,6 +97,9 @@ def _made(
     # One object for all: references are read, encoded and prepared once.
     known = References.read(references, loading["tokenizer"]) if references is not None else None
     entries = _entries(systems, known, metrics, names, loading, options)
+    bare = next((entry.name for entry in entries if not len(entry.scores)), None)
+    if bare is not None:
+        raise InputError(f"{bare} has no scores to report on; name metrics (--metrics, metrics=…)")
     seen = Images(entries)
     board, apart = standings([entry.scores for entry in entries], bootstrap, alpha)
     blocks: dict[str, Any] = {"captions": content.captions(seen)}

@@ -47,9 +47,9 @@ class Report:
 
     def open(self, path: str | Path) -> Path:
         """Write the page to a file and show it in the browser."""
-        saved = self.save(path)
         if is_standard(path):
-            raise InputError("what went to standard output cannot be opened; give the name of a file")
+            raise InputError("what goes to standard output cannot be opened; give the name of a file")
+        saved = self.save(path)
         webbrowser.open(saved.resolve().as_uri())
         return saved
 

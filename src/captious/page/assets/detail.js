@@ -21,7 +21,7 @@ function quoted(text) {
 function scoreBars(system, image, k) {
   return h('ul.bars', { 'aria-label': 'Scores' }, perImage.map((m) => {
     const metric = metrics[m], value = captionScore(system, m, image, k);
-    return h('li', { title: `${metric.name}${metric.higher ? '' : ' (lower is better)'}` }, h('span.name', null, metric.name), h(`span.meter.${look(system).colour}`, { 'aria-hidden': 'true' }, h('span', { css: { width: known(value) ? `${Math.min(100, (100 * value) / top(m)).toFixed(1)}%` : '0' } })), h('span.number', null, number(value, metric.format === '.4f' ? '.3f' : metric.format)));
+    return h('li', { title: `${metric.name}${metric.higher ? '' : ' (lower is better)'}` }, h('span.name', null, metric.name), h(`span.meter.${look(system).colour}`, { 'aria-hidden': 'true' }, h('span', { css: { width: filled(m, value) } })), h('span.number', null, number(value, metric.format === '.4f' ? '.3f' : metric.format)));
   }));
 }
 

@@ -165,7 +165,7 @@ const images = {
       const texts = captionsOf(k, i), value = column(k, metric)[i];
       const text = texts.length ? shorten(texts[0], 180) : '';
       return h('div.said', null, sign(k), h('span.spoken', null, `${system.name}: `), texts.length ? words(text || '(empty)', 'span', { class: text ? 'text' : 'text empty' }) : h('span.text.empty', null, data.texts[k] ? '–' : 'not in the file'), texts.length > 1 && h('small', null, `+${texts.length - 1}`),
-        h(`span.meter.${look(k).colour}`, { 'aria-hidden': 'true' }, h('span', { css: { width: known(value) ? `${Math.min(100, (100 * value) / top(metric)).toFixed(1)}%` : '0' } })), h('span.number', null, short(value, 3)));
+        h(`span.meter.${look(k).colour}`, { 'aria-hidden': 'true' }, h('span', { css: { width: filled(metric, value) } })), h('span.number', null, short(value, 3)));
     });
     const key = this.key && known(this.key[i]) && !['metric', 'order'].includes(state.sort) ? short(this.key[i], state.sort === 'made' || state.sort === 'length' ? 0 : 3) : '';
     return h('div.row', { role: 'option', id: `row-${n}`, 'aria-selected': chosen ? 'true' : 'false', 'aria-posinset': n + 1, 'aria-setsize': this.rows.length, class: (chosen ? 'row chosen' : 'row') + (n === this.active ? ' active' : ''), css: { transform: `translateY(${n * this.height}px)` }, onclick: () => this.open(n) },

@@ -60,18 +60,24 @@ function column(system, metric) {
   return columns.get(key);
 }
 
-const tops = new Map();
-// The largest value of a metric in the page: where its bars end.
-function top(metric) {
-  if (!tops.has(metric)) {
-    let largest = 0;
+const reaches = new Map();
+// Between which values the bars of a metric lie: from 0, or from the smallest where values are negative, to the largest.
+function reach(metric) {
+  if (!reaches.has(metric)) {
+    let low = 0, high = 0;
     for (let system = 0; system < systems.length; system += 1) {
-      for (const value of column(system, metric)) if (value > largest) largest = value;
+      for (const value of column(system, metric)) { if (value > high) high = value; if (value < low) low = value; }
     }
     const bound = metrics[metric].bounds[1];
-    tops.set(metric, largest > 0 ? largest : known(bound) ? bound : 1);
+    reaches.set(metric, [low, high > low ? high : known(bound) ? bound : 1]);
   }
-  return tops.get(metric);
+  return reaches.get(metric);
+}
+
+// How much of its bar a value fills.
+function filled(metric, value) {
+  const [low, high] = reach(metric);
+  return known(value) ? `${Math.max(0, Math.min(100, (100 * (value - low)) / (high - low))).toFixed(1)}%` : '0';
 }
 
 const perImage = metrics.map((metric, m) => m).filter((m) => metrics[m].rows !== 'corpus');
