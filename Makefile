@@ -1,10 +1,11 @@
 # make demo: score the shipped sample.   make test: lint, types and tests.   make docs: the documentation, in site/.
+# make browser: Chromium, without which 'make test' leaves out the tests of the HTML report.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint docs clean
+.PHONY: demo test browser lint docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -23,7 +24,7 @@ $(VENV)/.docs: $(BIN)/python pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(VENV)/.demo
-	$(BIN)/captious demo
+	$(BIN)/captious demo --report demo-report.html
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -31,6 +32,11 @@ lint: $(VENV)/.test
 
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# Chromium, for the tests of the HTML report. They drive the system's own: nothing else is downloaded.
+browser:
+	@command -v chromium >/dev/null || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium; } \
+		|| { echo "make browser: install Chromium as root (apt-get install chromium), or set CAPTIOUS_BROWSER to its path"; exit 1; }
 
 # A broken link fails the build (with --quiet it would not: what is not said is not counted).
 docs: $(VENV)/.docs

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from benchmarks.common import ROOT, read_jsonl
 from captious.cache import atomic_write
+from captious.figures import agreement_plots, robustness_plots, style
 from captious.human import (
     METRICS,
     HumanAgreement,
@@ -30,7 +31,6 @@ from captious.human import tables as text
 from captious.human.curves import by_length, by_level, by_references
 from captious.human.relations import complementary_pairs, correlate_metrics, over_captions
 from captious.human.scoring import make, score_systems
-from captious.report import agreement_plots, robustness_plots, style
 from captious.robustness import distraction_accuracy, make_distractions, robustness_curves
 from captious.robustness import tables as robust
 

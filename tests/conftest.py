@@ -12,11 +12,23 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.browser import executable
+
 # How long an example takes is no property of the code: a busy machine must not fail a test.
 settings.register_profile("captious", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("captious")
 
+
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """A run without the tests of the page must not look like one with them."""
+    if executable() is None:
+        terminalreporter.section("NO BROWSER", sep="!", red=True, bold=True)
+        terminalreporter.write_line(
+            "The tests of the HTML report in a browser were LEFT OUT: there is no Chromium. 'make browser' installs it; or set CAPTIOUS_BROWSER to its path.", red=True, bold=True
+        )
 
 
 def data_folder() -> Path:

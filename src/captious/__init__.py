@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from captious.frequencies import FrequencyTable
     from captious.measures.base import Measure
     from captious.measures.options import Option
+    from captious.page import Report, report
     from captious.references import References, load, load_systems
     from captious.rewards import reward
     from captious.scene import scene_graph
@@ -40,6 +41,7 @@ _WHERE = {
     "MissingExtraError": "captious.errors",
     "Option": "captious.measures.options",
     "References": "captious.references",
+    "Report": "captious.page",
     "Score": "captious.scores",
     "Scores": "captious.scores",
     "compare": "captious.comparison",
@@ -50,6 +52,7 @@ _WHERE = {
     "load_scores": "captious.api",
     "load_systems": "captious.references",
     "prepare": "captious.api",
+    "report": "captious.page",
     "reward": "captious.rewards",
     "scene_graph": "captious.scene",
     "score": "captious.api",
@@ -67,6 +70,7 @@ __all__ = [
     "MissingExtraError",
     "Option",
     "References",
+    "Report",
     "Score",
     "Scores",
     "__version__",
@@ -78,6 +82,7 @@ __all__ = [
     "load_scores",
     "load_systems",
     "prepare",
+    "report",
     "reward",
     "scene_graph",
     "score",

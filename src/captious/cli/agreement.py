@@ -72,7 +72,7 @@ def agreement(
         report.found += measure(study, ci=ci, resamples=resamples, seed=seed)
         report.add(study, compare, wanted, relations, made, ci, resamples, seed)
     if plots is not None:
-        from captious.report import agreement_plots
+        from captious.figures import agreement_plots
 
         written = agreement_plots.write(report.found, report.curves, report.correlations, plots)
     if json is not None:

@@ -59,7 +59,7 @@ def corpus(
     )  # fmt: skip
     written: list[Path] = []
     if plots is not None:
-        from captious.report import corpus_plots
+        from captious.figures import corpus_plots
 
         written = corpus_plots.write(result, plots)
     if output is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,6 +23,9 @@ def demo(
     metrics: options.Metrics = "coco",
     ci: Annotated[bool, typer.Option("--ci", help="Show confidence intervals.")] = False,
     json: options.JsonOut = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="OUT.html", help="Also make a report of the demo, a page for the browser.")
+    ] = None,
 ) -> None:
     """Score three made-up systems on the 60 images that ship with captious, and measure the diversity of a fourth."""
     from captious.cli.look import look
@@ -29,6 +33,7 @@ def demo(
     from captious.cli.score import show
     from captious.data import demo_path
     from captious.measures.making import make_measures
+    from captious.records import ScoredCaptions
     from captious.references import load, load_systems
     from captious.scores import Score, Scores
     from captious.variety.sets import diversity, human
@@ -36,7 +41,7 @@ def demo(
     names = ["good", "generic", "poor"]
     corpora = load_systems(demo_path("references"), [demo_path(name) for name in names], names=names)
     made = make_measures(metrics, {})
-    results = [Scores(corpus.name, [Score.of(metric, corpus) for metric in made]) for corpus in corpora]
+    results = [Scores(corpus.name, [Score.of(metric, corpus) for metric in made], ScoredCaptions.of(corpus)) for corpus in corpora]
     sampled = load(demo_path("references"), demo_path("sampling"), name="sampling")
     sets = {"sampling": diversity(sampled, accuracy=()), "human": human(sampled, accuracy=())}
     if json is not None:
@@ -51,3 +56,8 @@ def demo(
         f"\nThe same with your own files:\n  captious score {demo_path('references')} {demo_path('good')} --ci\n"
         f"  captious diversity {demo_path('references')} {demo_path('sampling')}"
     )
+    if report is not None:
+        from captious.page import report as make
+
+        page = make(*corpora, samples=[sampled], objects=demo_path("objects"), title="The demo of captious: sixty imagined images")
+        note(f"\nA report of all this, for the browser: {page.save(report)}")

@@ -66,10 +66,10 @@ def diversity(
     ] = None,
 ) -> None:
     """Measure the diversity of several captions per image: one column per system, and one for people (the references)."""
+    from captious.figures import style
     from captious.measures.making import make_measures
     from captious.progress import track
     from captious.references import load_systems
-    from captious.report import style
     from captious.variety.sets import best as best_of
     from captious.variety.sets import diversity as measure
     from captious.variety.sets import human as measure_human
@@ -98,7 +98,7 @@ def diversity(
 
     drawn: list[Path] = []
     if plots is not None:
-        from captious.report.diversity_figures import draw
+        from captious.figures.diversity_figures import draw
 
         drawn = draw(
             systems, people, plots, df=table, kernel=chosen, accuracy=first or "CIDEr-D", images=image, beta_squared=beta2

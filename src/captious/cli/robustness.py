@@ -66,7 +66,7 @@ def robustness(
     result = {"curves": [c.to_json() for c in drawn], "distractions": [a.to_json() for a in accuracies]}
     written: list[Path] = []
     if plots is not None:
-        from captious.report import robustness_plots
+        from captious.figures import robustness_plots
 
         written = robustness_plots.write(drawn, accuracies, plots)
     if json is not None:

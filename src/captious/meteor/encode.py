@@ -27,6 +27,10 @@ class Encoded(NamedTuple):
     offsets: Ints
     vocabulary: list[str]
 
+    def words(self, line: int) -> list[str]:
+        """The words of a line."""
+        return [self.vocabulary[t] for t in self.tokens[self.offsets[line] : self.offsets[line + 1]].tolist()]
+
 
 def encode_texts(texts: Sequence[str], normaliser: Normaliser) -> Encoded:
     """Each text as one line."""

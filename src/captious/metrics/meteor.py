@@ -4,20 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from captious.corpus import Captions, Corpus
 from captious.measures.base import FloatArray, Measure
 from captious.measures.options import METEOR_DATA, Option
 from captious.measures.resources import Resource
-from captious.meteor.encode import encode_captions, encode_references
+from captious.meteor.encode import Encoded, encode_captions, encode_references
+from captious.meteor.links import links
 from captious.meteor.resources import Resources, Tables
 from captious.meteor.score import score, score_sums, summable
 from captious.meteor.statistics import pair_statistics
-from captious.ragged import offsets_of
+from captious.ragged import IntArray, offsets_of
 from captious.text import meteor_data
+
+
+class Best(NamedTuple):
+    """Each candidate with the reference that gives it the highest score."""
+
+    #: The reference implementation's 23 numbers, and the chunks that count in sums.
+    table: FloatArray
+    encoded: Encoded
+    #: Lines of the candidate and of the reference, and the reference's number; -1 where an image has no reference.
+    line: IntArray
+    reference_line: IntArray
+    reference: IntArray
+
+
+class Alignment(NamedTuple):
+    """What METEOR sees of a candidate: its words, those of the best reference, and the matches between them."""
+
+    words: list[str]
+    reference: int
+    reference_words: list[str]
+    #: Rows of start and length in the reference, start and length in the candidate, module (:mod:`captious.meteor.links`).
+    matches: NDArray[np.int32]
 
 
 class Meteor(Measure):
@@ -46,14 +70,28 @@ class Meteor(Measure):
 
     def statistics(self, corpus: Corpus, state: Resources) -> FloatArray:
         """The reference implementation's 23 numbers for the best reference, and the chunks that count in sums."""
+        return self._best(corpus, state).table
+
+    def _best(self, corpus: Corpus, state: Resources) -> Best:
         return corpus.cached(("meteor", state), lambda: _best_reference(corpus, state))
+
+    def alignments(self, corpus: Corpus, state: Resources) -> list[Alignment | None]:
+        """The alignment behind each candidate's score; nothing where there is no reference."""
+        best = self._best(corpus, state)
+        known = np.flatnonzero(best.reference >= 0)
+        found = links(best.encoded, best.line[known], best.reference_line[known], state)
+        out: list[Alignment | None] = [None] * len(best.reference)
+        for i, matches in zip(known.tolist(), found):
+            words, reference_words = (best.encoded.words(int(row[i])) for row in (best.line, best.reference_line))
+            out[i] = Alignment(words, int(best.reference[i]), reference_words, matches)
+        return out
 
     def value(self, sums: FloatArray) -> FloatArray:
         return score_sums(sums)
 
 
-def _best_reference(corpus: Corpus, resources: Resources) -> FloatArray:
-    """The statistics of each candidate with the reference that gives it the highest score; the first of equals."""
+def _best_reference(corpus: Corpus, resources: Resources) -> Best:
+    """Each candidate with the reference that gives it the highest score; the first of equals."""
     candidate, reference = corpus.pairs
     wanted = np.unique(reference) if len(corpus) < corpus.references.n_images else None
     encoded, line, (begin, end) = encode_captions(corpus.candidates, corpus.references, resources.normaliser, wanted)
@@ -62,13 +100,17 @@ def _best_reference(corpus: Corpus, resources: Resources) -> FloatArray:
     pair = np.repeat(np.arange(len(reference)), parts)
     part = np.arange(len(pair)) - np.repeat(offsets_of(parts)[:-1], parts)
     candidate = candidate[pair]
-    statistics = pair_statistics(encoded, line[candidate], begin[reference[pair]] + part, resources)
+    lines = begin[reference[pair]] + part
+    statistics = pair_statistics(encoded, line[candidate], lines, resources)
 
     scores = score(statistics)
     best = np.full(len(corpus.candidates), -1.0)
     np.maximum.at(best, candidate, scores)
     at_best = np.flatnonzero(scores == best[candidate])
     rows, first = np.unique(candidate[at_best], return_index=True)
+    chosen = at_best[first]
     table = np.zeros((len(corpus.candidates), statistics.shape[1] + 1))
-    table[rows] = summable(statistics[at_best[first]])
-    return table
+    table[rows] = summable(statistics[chosen])
+    nearest, its_line = np.full((2, len(corpus.candidates)), -1, dtype=np.int64)
+    nearest[rows], its_line[rows] = reference[pair][chosen], lines[chosen]
+    return Best(table, encoded, line, its_line, nearest)

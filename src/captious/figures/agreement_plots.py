@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from captious.figures import style
 from captious.human.agreement import HumanAgreement
 from captious.human.curves import AgreementCurve
 from captious.human.relations import MetricCorrelations
-from captious.report import style
 
 _PURPOSE = "drawing figures of agreement"
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.report import style
+from captious.figures import style
 
 FloatArray = NDArray[np.float64]
 _PURPOSE = "drawing figures of diversity"
@@ -27,7 +27,7 @@ class Point(NamedTuple):
     human: bool = False
 
 
-#: How each system of a run is drawn (:func:`captious.report.style.looks_of`); by their order where it is not given.
+#: How each system of a run is drawn (:func:`captious.figures.style.looks_of`); by their order where it is not given.
 Looks = Mapping[str, style.SystemLook] | None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from captious.report import style
+from captious.figures import style
 from captious.robustness import DistractionAccuracy, RobustnessCurve
 
 _PURPOSE = "drawing figures of robustness"

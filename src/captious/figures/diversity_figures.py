@@ -1,4 +1,4 @@
-"""From measured systems to the figures of :mod:`captious.report.diversity_plots`: what goes into which."""
+"""From measured systems to the figures of :mod:`captious.figures.diversity_plots`: what goes into which."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from captious.errors import InputError
+from captious.figures import diversity_plots as plots
+from captious.figures import style
 from captious.frequencies import DocumentFrequencies
-from captious.report import diversity_plots as plots
-from captious.report import style
 from captious.variety.sets.accuracy import BETA_SQUARED
 from captious.variety.sets.api import SetDiversity
 from captious.variety.sets.best import SIZES, best

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from captious.errors import InputError, MissingExtraError
-from captious.report import diversity_plots as plots
-from captious.report import style
+from captious.figures import diversity_plots as plots
+from captious.figures import style
 
 
 def test_looks_differ() -> None:
@@ -121,6 +121,6 @@ def test_names_of_curves_keep_away_from_points() -> None:
 
 @pytest.mark.parametrize(("values", "start"), [([50.0, 3.0, 0.0], 1.0), ([10.0, 100.0], 1.0), ([0.02], 0.01), ([0.0], 0.1), ([], 0.1)])
 def test_bars_start_where_the_axis_starts(values: list[float], start: float) -> None:
-    from captious.report.corpus_plots import _below
+    from captious.figures.corpus_plots import _below
 
     assert _below(values) == pytest.approx(start)

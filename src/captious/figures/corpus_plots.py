@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.report import style
+from captious.figures import style
 from captious.variety.corpus.result import CorpusDiversity, Report
 
 FloatArray = NDArray[np.float64]

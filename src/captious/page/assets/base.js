@@ -1,0 +1,183 @@
+// Small things that every part uses: elements, numbers, the state in the address.
+
+// All text goes in as text nodes and attributes; nothing in this page is ever parsed as HTML.
+const SVG = 'http://www.w3.org/2000/svg';
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else if (name === 'text') element.textContent = value;
+    else if (name === 'css') for (const [key, one] of Object.entries(value)) element.style.setProperty(key, one);
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+  add(element, children);
+  return element;
+}
+
+function add(element, children) {
+  for (const child of children) {
+    if (child === null || child === undefined || child === false) continue;
+    if (Array.isArray(child)) add(element, child);
+    else element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+}
+
+// h('div.card', {id: 'x', onclick: f}, 'text', child, …)
+function h(kind, attributes, ...children) {
+  const [tag, ...classes] = kind.split('.');
+  const element = document.createElement(tag || 'div');
+  if (classes.length) element.className = classes.join(' ');
+  return fill(element, attributes, children);
+}
+
+function s(kind, attributes, ...children) {
+  const [tag, ...classes] = kind.split('.');
+  const element = document.createElementNS(SVG, tag);
+  if (classes.length) element.setAttribute('class', classes.join(' '));
+  return fill(element, attributes, children);
+}
+
+function replace(element, ...children) {
+  element.replaceChildren();
+  add(element, children);
+  return element;
+}
+
+// Somebody's text: isolated, so that its direction changes nothing around it.
+function words(text, kind = 'bdi', attributes = {}) {
+  return h(kind, { dir: 'auto', ...attributes }, text);
+}
+
+const ELLIPSIS = '…';
+function shorten(text, limit) {
+  if (text.length <= limit) return text;
+  // No half of a pair of surrogates at the end.
+  const end = text.charCodeAt(limit - 1) >= 0xd800 && text.charCodeAt(limit - 1) <= 0xdbff ? limit - 1 : limit;
+  return text.slice(0, end).trimEnd() + ELLIPSIS;
+}
+
+// Numbers ------------------------------------------------------------------------------------------------------------
+
+const known = (value) => value !== null && value !== undefined && !Number.isNaN(value);
+
+// A number in one of Python's formats that measures use: .4f  ,.0f  .1%
+function number(value, format = '.4f') {
+  if (!known(value)) return '–';
+  const found = /^([+]?)(,?)\.(\d+)([f%])$/.exec(format);
+  if (!found) return String(value);
+  const digits = Number(found[3]);
+  const shown = found[4] === '%' ? value * 100 : value;
+  let text = Math.abs(shown).toFixed(digits);
+  if (found[2]) text = text.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+  const zero = !/[1-9]/.test(text);
+  return (shown < 0 && !zero ? '−' : found[1] && !zero ? '+' : '') + text + (found[4] === '%' ? ' %' : '');
+}
+
+const short = (value, digits = 3) => (known(value) ? number(value, `.${digits}f`) : '–');
+const count = (value) => (known(value) ? number(value, ',.0f') : '–');
+const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
+
+function pValue(value) {
+  if (!known(value)) return '–';
+  return value < 0.001 ? '< 0.001' : value.toFixed(3);
+}
+
+const mean = (values) => {
+  let total = 0, n = 0;
+  for (const value of values) if (known(value)) { total += value; n += 1; }
+  return n ? total / n : NaN;
+};
+
+// Round numbers for an axis.
+function ticks(low, high, wanted = 5) {
+  if (!(high > low)) return [low];
+  const raw = (high - low) / wanted;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 2.5, 5, 10].map((m) => m * power).find((one) => one >= raw * 0.999);
+  const found = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k += 1) found.push(Number((k * step).toPrecision(12)));
+  return found;
+}
+
+// State --------------------------------------------------------------------------------------------------------------
+
+// Everything that a link can say: #view=images&image=42&q=dog. What has its usual value is left out.
+const USUAL = {
+  view: 'leaderboard', image: '', system: '', caption: '0', tab: '', metric: '', board: '', turn: '', q: '', within: 'captions', whole: '', sort: 'order',
+  by: '', of: '', minus: '', up: '', least: '', most: '', differ: '', empty: '', made: '', a: '', b: '', theme: '', set: '',
+};
+const state = { ...USUAL };
+const listeners = [];
+
+// Links are anybody's text, too: what cannot be meant is left out.
+const isNumber = (value) => /^\d{1,6}$/.test(value), isSystem = (value) => isNumber(value) && Number(value) < systems.length;
+const SENSIBLE = { system: isSystem, of: isSystem, minus: isSystem, a: isSystem, b: isSystem, caption: isNumber, least: isNumber, most: isNumber };
+
+function readAddress() {
+  const found = { ...USUAL };
+  for (const [key, value] of new URLSearchParams(location.hash.slice(1))) {
+    if (Object.hasOwn(USUAL, key) && (!Object.hasOwn(SENSIBLE, key) || SENSIBLE[key](value))) found[key] = value;
+  }
+  // #image=42 by itself leads to that image.
+  if (found.image && !/(^#|&)view=/.test(location.hash)) found.view = 'images';
+  Object.assign(state, found);
+}
+
+function address() {
+  const said = new URLSearchParams();
+  for (const [key, value] of Object.entries(state)) if (value !== USUAL[key]) said.set(key, value);
+  return `#${said}`;
+}
+
+// Change the state; `push` makes a step that the browser's back button undoes.
+function go(changes, push = false) {
+  let changed = false;
+  for (const [key, value] of Object.entries(changes)) {
+    const text = value === true ? '1' : value === false || value === null || value === undefined ? '' : String(value);
+    if (state[key] !== text) { state[key] = text; changed = true; }
+  }
+  if (!changed) return;
+  try {
+    history[push ? 'pushState' : 'replaceState'](null, '', address());
+  } catch {
+    // A page inside a notebook has no address of its own.
+  }
+  tell();
+}
+
+function tell() { for (const listener of listeners) listener(); }
+
+addEventListener('hashchange', () => { readAddress(); tell(); });
+addEventListener('popstate', () => { readAddress(); tell(); });
+
+// Controls -----------------------------------------------------------------------------------------------------------
+
+let serial = 0;
+const unique = (name) => `${name}-${(serial += 1)}`;
+
+function select(label, options, value, onchange, attributes = {}) {
+  const id = unique('choose');
+  const element = h('select', { id, onchange: () => onchange(element.value), ...attributes });
+  const make = ([key, text]) => h('option', { value: key, selected: key === value }, shorten(String(text), 60));
+  for (const option of options) {
+    if (Array.isArray(option)) element.append(make(option));
+    else element.append(h('optgroup', { label: option.label }, option.options.map(make)));
+  }
+  element.value = value;
+  const box = h('span.control', null, h('label', { for: id }, label), element);
+  box.field = element;
+  return box;
+}
+
+function check(label, value, onchange) {
+  const id = unique('check');
+  const element = h('input', { type: 'checkbox', id, onchange: () => onchange(element.checked) });
+  element.checked = value;
+  const box = h('span.check', null, element, h('label', { for: id }, label));
+  box.field = element;
+  return box;
+}
+
+const said = h('div.spoken', { role: 'status', 'aria-live': 'polite' });
+function speak(text) { said.textContent = text; }

@@ -1,0 +1,89 @@
+// One image: its picture, references and captions side by side, their scores as bars, and why.
+
+function imageNumber() {
+  return state.image === '' ? -1 : data.number.get(state.image) ?? -1;
+}
+
+function picture(i, kind = '') {
+  const address = data.pictures && data.pictures[i];
+  if (!address) return null;
+  return h(`img${kind}`, { src: address, alt: '', loading: 'lazy', decoding: 'async', referrerpolicy: 'no-referrer', onerror: (event) => { event.target.hidden = true; } });
+}
+
+// A caption of any length: a long one is folded.
+function quoted(text) {
+  if (text === '') return h('p.quote.empty', null, 'empty caption');
+  if (text.length <= 600) return words(text, 'p', { class: 'quote' });
+  const rest = h('details', null, h('summary', null, `${count(text.length)} characters`), words(text, 'p', { class: 'quote long' }));
+  return h('div', null, words(shorten(text, 400), 'p', { class: 'quote' }), rest);
+}
+
+function scoreBars(system, image, k) {
+  return h('ul.bars', { 'aria-label': 'Scores' }, perImage.map((m) => {
+    const metric = metrics[m], value = captionScore(system, m, image, k);
+    return h('li', { title: `${metric.name}${metric.higher ? '' : ' (lower is better)'}` }, h('span.name', null, metric.name), h(`span.meter.${look(system).colour}`, { 'aria-hidden': 'true' }, h('span', { css: { width: filled(m, value) } })), h('span.number', null, number(value, metric.format === '.4f' ? '.3f' : metric.format)));
+  }));
+}
+
+function card(system, image, k, several) {
+  const chosen = state.system === String(system) && Number(state.caption) === k;
+  const text = captionsOf(system, image)[k];
+  return h('li.card', { class: chosen ? 'card chosen' : 'card' },
+    h('div.who', null, named(system, systems[system].name, 30), several > 0 && h('small', null, ` ${k + 1} of ${several}`), meta.explanations.length > 0 && h('button.explain', { 'aria-expanded': chosen ? 'true' : 'false', 'data-caption': `${system}.${k}`, onclick: () => { go(chosen ? { system: '' } : { system, caption: k }); focusOn(`[data-caption="${system}.${k}"]`); } }, h('span.spoken', null, `${systems[system].name}: `), chosen ? 'Close' : 'Why this score?')),
+    text === undefined ? h('p.none', null, 'The caption is not in the file.') : quoted(text),
+    scoreBars(system, image, k),
+    chosen && explain(h('section.why', { 'aria-label': 'Why this score' }), system, image, k));
+}
+
+const detail = {
+  element: h('section.detail', { 'aria-label': 'Image', tabindex: -1 }),
+  drawn: '',
+  update(step) {
+    const i = imageNumber();
+    const key = [i, state.system, state.caption, state.tab].join(' ');
+    document.body.classList.toggle('looking', i >= 0);
+    if (key === this.drawn) return;
+    this.drawn = key;
+    if (i < 0) {
+      replace(this.element, state.image === '' ? h('p.hint', null, 'Choose an image to see its captions side by side, and why they have their scores.') : h('p.hint', null, 'There is no image ', words(shorten(state.image, 80)), ' in this report.'));
+      return;
+    }
+    const cards = systems.flatMap((_, system) => {
+      const texts = captionsOf(system, i), n = texts.length || (known(scoreOf(system, perImage[0] ?? 0, i)) ? 1 : 0);
+      return Array.from({ length: Math.min(n, 30) }, (_one, k) => card(system, i, k, n > 1 ? n : 0));
+    });
+    const references = referencesOf(i);
+    replace(this.element,
+      h('div.bar', null,
+        h('button.back', { onclick: () => { go({ image: '' }, true); focusOn('.list'); } }, '← All images'),
+        h('h3', null, 'Image ', words(shorten(data.ids[i], 60))),
+        h('span.room'),
+        h('button', { onclick: () => step(-1), 'aria-label': 'Previous image' }, '↑'),
+        h('button', { onclick: () => step(1), 'aria-label': 'Next image' }, '↓'),
+        h('button', { onclick: () => copy(location.href, 'Link') }, 'Copy link')),
+      picture(i, '.picture'),
+      references.length > 0 && h('div.refs', null, h('h4', null, plural(references.length, 'reference')), h('ol', null, references.slice(0, 60).map((text) => h('li', null, quoted(text))))),
+      h('h4', null, 'Captions'),
+      h('ul.cards', null, cards));
+  },
+};
+
+// The panel below a caption: one tab per explanation that the report has data for.
+function explain(target, system, image, k) {
+  const shown = WHY.filter((one) => meta.explanations.includes(one.name));
+  const current = shown.find((one) => one.name === state.tab) || shown[0];
+  if (!current || captionsOf(system, image)[k] === undefined) return replace(target, h('p.none', null, 'There is nothing to explain this score with.'));
+  const panel = h('div.panel', { role: 'tabpanel', id: 'why-panel', 'aria-labelledby': `why-${current.name}`, tabindex: 0 });
+  const choose = (one) => { go({ tab: one.name }); focusOn(`#why-${one.name}`); };
+  const onkeydown = (event) => {
+    const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!move) return;
+    event.preventDefault();
+    choose(shown[(shown.indexOf(current) + move + shown.length) % shown.length]);
+  };
+  panel.setAttribute('aria-busy', 'true');
+  current.render(panel, { system, image, k }).then(() => panel.removeAttribute('aria-busy'));
+  return replace(target,
+    h('div.tabs', { role: 'tablist', 'aria-label': 'Explanations', onkeydown }, shown.map((one) => h('button', { role: 'tab', id: `why-${one.name}`, 'aria-selected': one === current ? 'true' : 'false', 'aria-controls': 'why-panel', tabindex: one === current ? 0 : -1, onclick: () => choose(one) }, one.title))),
+    panel);
+}

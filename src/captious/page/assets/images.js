@@ -1,0 +1,201 @@
+// All images: a list that only draws what is in sight, with search, filters and orders.
+
+const ORDERS = [['order', 'as given'], ['metric', 'score'], ['difference', 'difference of two systems'], ['disagreement', 'disagreement of metrics'], ['made', 'hallucinated objects'], ['length', 'length of captions']];
+const SHOWN = 8;
+
+const images = {
+  name: 'images',
+  title: 'Images',
+  rows: [],
+  nodes: new Map(),
+  active: 0,
+
+  build(section) {
+    const hasTexts = data.texts.some(Boolean), hasObjects = meta.explanations.includes('objects');
+    const later = (change) => { clearTimeout(this.timer); this.timer = setTimeout(() => go(change()), 60); };
+    const search = h('input', { type: 'search', id: 'search', placeholder: 'dog -cat', autocomplete: 'off', spellcheck: 'false', oninput: () => later(() => ({ q: search.value })) });
+    this.search = search;
+    const size = (name, label) => {
+      const input = h('input', { type: 'number', min: 0, id: `length-${name}`, oninput: () => later(() => ({ [name]: input.value })) });
+      input.setAttribute('aria-label', label);
+      return input;
+    };
+    this.least = size('least', 'Words at least');
+    this.most = size('most', 'Words at most');
+    const systemOptions = (none) => [...(none ? [['', none]] : []), ...systems.map((system, k) => [String(k), system.name])];
+    this.within = select('in', [['captions', 'captions'], ...(data.refs ? [['references', 'references'], ['all', 'both']] : [])], state.within, (value) => go({ within: value }));
+    this.metric = select('Scores', perImage.map((m) => [metrics[m].name, metrics[m].name]), metrics[chosenMetric()].name, (value) => go({ metric: value }));
+    this.sort = select('Sort by', ORDERS.filter(([key]) => (key !== 'made' || hasObjects) && (key !== 'difference' || systems.length > 1) && (key !== 'length' || hasTexts) && (key !== 'disagreement' || perImage.length > 1)), state.sort, (value) => go({ sort: value, up: '' }));
+    this.of = select('of', systemOptions('all systems'), state.of, (value) => go({ of: value }));
+    this.minus = select('minus', systemOptions(), state.minus || '1', (value) => go({ minus: value }));
+    this.turn = h('button.turn', { type: 'button', onclick: () => go({ up: !state.up }) });
+    this.whole = check('whole words', Boolean(state.whole), (value) => go({ whole: value }));
+    this.differ = check('systems differ', Boolean(state.differ), (value) => go({ differ: value }));
+    this.empty = check('has an empty caption', Boolean(state.empty), (value) => go({ empty: value }));
+    this.made = check('hallucinates', Boolean(state.made), (value) => go({ made: value }));
+    this.found = h('p.found', { role: 'status', 'aria-live': 'polite' });
+    this.list = h('div.list', { role: 'listbox', tabindex: 0, 'aria-label': 'Images', onscroll: () => this.scrolled(), onkeydown: (event) => this.keyed(event) });
+    this.space = h('div.space', { role: 'presentation' });
+    this.list.append(this.space);
+    const filters = h('div.extra', null, hasTexts && this.whole, hasTexts && h('fieldset.control', null, h('legend', null, 'Words'), this.least, ' – ', this.most), hasTexts && systems.length > 1 && this.differ, hasTexts && this.empty, hasObjects && this.made);
+    section.append(
+      h('form.filters', { role: 'search', onsubmit: (event) => event.preventDefault() },
+        h('div.line', null,
+          hasTexts && h('span.control.grow', null, h('label', { for: 'search' }, 'Search'), search), hasTexts && this.within,
+          h('button.toggle', { type: 'button', 'aria-expanded': 'false', onclick: (event) => event.target.setAttribute('aria-expanded', String(filters.classList.toggle('shown'))) }, 'More filters'), filters),
+        h('div.line', null, this.metric, this.sort, this.of, this.minus, this.turn, h('span.room'), this.found,
+          h('button', { type: 'button', onclick: () => download('images.csv', 'text/csv', imagesCsv(this.rows)) }, 'CSV of these'))),
+      h('div.browser', null, this.list, detail.element));
+    addEventListener('resize', () => { this.measure(); this.draw(true); });
+    addEventListener('keydown', (event) => {
+      if (state.view !== 'images' || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+      if (event.key === '/') { event.preventDefault(); search.focus(); }
+      if (event.key === 'j' || event.key === 'k') this.step(event.key === 'j' ? 1 : -1);
+    });
+    this.measure();
+  },
+
+  measure() {
+    const size = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+    this.height = Math.round((44 + Math.min(systems.length, SHOWN) * 24 + (systems.length > SHOWN ? 20 : 0)) * size);
+    this.list.style.setProperty('--row', `${this.height}px`);
+  },
+
+  update() {
+    const wanted = [state.q, state.within, state.whole, state.sort, state.of, state.minus, state.up, state.least, state.most, state.differ, state.empty, state.made, state.metric].join('\n');
+    if (wanted !== this.wanted) {
+      const objects = state.sort === 'made' || state.made;
+      if (objects && !this.objects) {
+        block('objects').then((found) => { this.objects = found || { systems: [] }; this.update(); });
+        return;
+      }
+      this.wanted = wanted;
+      this.controls();
+      this.choose(this.objects);
+      this.list.scrollTop = 0;
+      this.draw(true);
+    }
+    const place = this.rows.indexOf(imageNumber());
+    if (place >= 0 && place !== this.active) { this.active = place; this.reveal(place); }
+    this.draw(true);
+    detail.update((step) => this.step(step));
+  },
+
+  controls() {
+    const metric = metrics[chosenMetric()];
+    if (document.activeElement !== this.search) this.search.value = state.q;
+    if (document.activeElement !== this.least) this.least.value = state.least;
+    if (document.activeElement !== this.most) this.most.value = state.most;
+    this.within.field.value = state.within;
+    this.metric.field.value = metric.name;
+    this.sort.field.value = state.sort;
+    this.of.field.value = state.of;
+    this.minus.field.value = state.minus || '1';
+    for (const name of ['whole', 'differ', 'empty', 'made']) this[name].field.checked = Boolean(state[name]);
+    this.of.hidden = !['metric', 'difference', 'disagreement', 'made', 'length'].includes(state.sort) || systems.length < 2;
+    this.minus.hidden = state.sort !== 'difference';
+    const [first, second] = state.sort === 'order' ? ['Forwards', 'Backwards'] : ['Highest first', 'Lowest first'];
+    this.turn.textContent = state.up ? second : first;
+    this.turn.setAttribute('aria-label', `Order: ${state.up ? second : first}. Turn around`);
+  },
+
+  // What an image is sorted by.
+  keyOf(objects) {
+    const metric = chosenMetric(), of = state.of === '' ? null : Number(state.of);
+    if (state.sort === 'metric') return levels(metric, of);
+    if (state.sort === 'difference') {
+      const a = column(of ?? 0, metric), b = column(Number(state.minus || 1), metric);
+      return everywhere((i) => a[i] - b[i]);
+    }
+    if (state.sort === 'disagreement') return disagreement(of);
+    if (state.sort === 'made' && objects) return hallucinations(objects, of);
+    if (state.sort === 'length') return of === null ? kept('longest', () => everywhere((i) => Math.max(0, ...lengths()[i]))) : everywhere((i) => Math.max(0, ...captionsOf(of, i).map((_, c) => wordsOf(of, i, c).length)));
+    return null;
+  },
+
+  choose(objects) {
+    const started = performance.now();
+    const test = matcher(state.q, state.within, Boolean(state.whole));
+    const least = state.least === '' ? -Infinity : Number(state.least), most = state.most === '' ? Infinity : Number(state.most);
+    const sized = least > -Infinity || most < Infinity ? lengths() : null, empty = state.empty ? lengths() : null;
+    const apart = state.differ ? differing() : null, made = state.made && objects ? hallucinations(objects, null) : null;
+    const rows = [];
+    for (let i = 0; i < data.ids.length; i += 1) {
+      if (apart && !apart[i]) continue;
+      if (made && !made[i]) continue;
+      if (empty && !empty[i].includes(0)) continue;
+      if (sized && !sized[i].some((n) => n >= least && n <= most)) continue;
+      if (test(i)) rows.push(i);
+    }
+    const key = this.keyOf(objects), sense = state.up ? 1 : -1;
+    // What has no value comes last, whichever way round.
+    if (key) rows.sort((a, b) => known(key[b]) - known(key[a]) || (known(key[a]) ? sense * (key[a] - key[b]) : 0) || a - b);
+    else if (state.up) rows.reverse();
+    this.rows = rows;
+    this.key = key;
+    this.active = Math.max(0, rows.indexOf(imageNumber()));
+    document.documentElement.dataset.search = (performance.now() - started).toFixed(1);
+    this.found.textContent = rows.length === data.ids.length ? plural(rows.length, 'image') : `${count(rows.length)} of ${plural(data.ids.length, 'image')}`;
+    this.space.style.height = `${rows.length * this.height}px`;
+  },
+
+  scrolled() {
+    if (this.pending) return;
+    this.pending = requestAnimationFrame(() => { this.pending = null; this.draw(false); });
+  },
+
+  draw(anew) {
+    const height = this.list.clientHeight || 600, first = Math.max(0, Math.floor(this.list.scrollTop / this.height) - 3);
+    const last = Math.min(this.rows.length, Math.ceil((this.list.scrollTop + height) / this.height) + 3);
+    if (anew) this.space.style.height = `${this.rows.length * this.height}px`;
+    for (const [n, node] of this.nodes) if (anew || n < first || n >= last) { node.remove(); this.nodes.delete(n); }
+    for (let n = first; n < last; n += 1) {
+      if (this.nodes.has(n)) continue;
+      const node = this.row(n);
+      this.nodes.set(n, node);
+      this.space.append(node);
+    }
+    if (this.rows.length && this.nodes.has(this.active)) this.list.setAttribute('aria-activedescendant', `row-${this.active}`);
+    else this.list.removeAttribute('aria-activedescendant');
+  },
+
+  row(n) {
+    const i = this.rows[n], metric = chosenMetric(), chosen = i === imageNumber();
+    const lines = systems.slice(0, SHOWN).map((system, k) => {
+      const texts = captionsOf(k, i), value = column(k, metric)[i];
+      const text = texts.length ? shorten(texts[0], 180) : '';
+      return h('div.said', null, sign(k), h('span.spoken', null, `${system.name}: `), texts.length ? words(text || '(empty)', 'span', { class: text ? 'text' : 'text empty' }) : h('span.text.empty', null, data.texts[k] ? '–' : 'not in the file'), texts.length > 1 && h('small', null, `+${texts.length - 1}`),
+        h(`span.meter.${look(k).colour}`, { 'aria-hidden': 'true' }, h('span', { css: { width: filled(metric, value) } })), h('span.number', null, short(value, 3)));
+    });
+    const key = this.key && known(this.key[i]) && !['metric', 'order'].includes(state.sort) ? short(this.key[i], state.sort === 'made' || state.sort === 'length' ? 0 : 3) : '';
+    return h('div.row', { role: 'option', id: `row-${n}`, 'aria-selected': chosen ? 'true' : 'false', 'aria-posinset': n + 1, 'aria-setsize': this.rows.length, class: (chosen ? 'row chosen' : 'row') + (n === this.active ? ' active' : ''), css: { transform: `translateY(${n * this.height}px)` }, onclick: () => this.open(n) },
+      picture(i, '.thumb'), h('div.lines', null, h('div.id', null, words(shorten(data.ids[i], 60)), key && h('span.sortkey', null, key)), lines, systems.length > SHOWN && h('div.more', null, `and ${systems.length - SHOWN} more systems`)));
+  },
+
+  open(n) {
+    if (n < 0 || n >= this.rows.length) return;
+    this.active = n;
+    const id = data.ids[this.rows[n]];
+    go({ image: id, caption: '0' }, true);
+    speak(`Image ${id}, ${n + 1} of ${this.rows.length}`);
+  },
+
+  step(by) { const n = Math.max(0, Math.min(this.rows.length - 1, this.active + by)); this.open(n); this.reveal(n); },
+
+  reveal(n) {
+    const top = n * this.height;
+    if (top < this.list.scrollTop) this.list.scrollTop = top;
+    else if (top + this.height > this.list.scrollTop + this.list.clientHeight) this.list.scrollTop = top + this.height - this.list.clientHeight;
+  },
+
+  keyed(event) {
+    const page = Math.max(1, Math.floor(this.list.clientHeight / this.height) - 1);
+    const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+    if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); this.open(this.active); return; }
+    if (!(event.key in moves) || !this.rows.length) return;
+    event.preventDefault();
+    this.active = Math.max(0, Math.min(this.rows.length - 1, this.active + moves[event.key]));
+    this.reveal(this.active);
+    this.draw(true);
+  },
+};

@@ -1,0 +1,133 @@
+// Systems by metrics: values with intervals as small bars, groups of systems that do not differ, a closer look at one metric.
+
+function isBest(metric, k) {
+  const values = metric.values.filter(known);
+  if (systems.length < 2 || !metric.comparable || !known(metric.values[k])) return false;
+  return metric.values[k] === (metric.higher ? Math.max(...values) : Math.min(...values));
+}
+
+const boardMetric = () => metricNumber.get(state.board) ?? favourite;
+
+function boardOrder() {
+  const order = systems.map((_, k) => k);
+  if (!state.board) return order;
+  const metric = metrics[boardMetric()];
+  const sense = (metric.higher ? -1 : 1) * (state.turn ? -1 : 1);
+  const value = (k) => (known(metric.values[k]) ? metric.values[k] : NaN);
+  return order.sort((a, b) => (known(value(a)) - known(value(b))) * -1 || sense * (value(a) - value(b)) || a - b);
+}
+
+// The range that the bars of a metric share.
+function span(metric) {
+  const found = metric.values.flatMap((value, k) => [value, ...(metric.intervals[k] || [])]).filter(known);
+  const low = Math.min(...found), high = Math.max(...found), room = (high - low) * 0.06 || Math.abs(high) * 0.05 || 1;
+  return [low - room, high + room];
+}
+
+function whisker(metric, k) {
+  const [low, high] = span(metric), at = (value) => 3 + (94 * (value - low)) / (high - low);
+  const interval = metric.intervals[k];
+  const bar = s('svg.whisker', { viewBox: '0 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, s('line.track', { x1: 0, x2: 100, y1: 6, y2: 6 }));
+  if (interval && known(interval[0])) bar.append(s(`rect.range.${look(k).colour}`, { x: at(interval[0]), width: Math.max(0.6, at(interval[1]) - at(interval[0])), y: 3.5, height: 5 }));
+  if (known(metric.values[k])) bar.append(s(`rect.point.${look(k).colour}`, { x: at(metric.values[k]) - 1, width: 2, y: 0.5, height: 11 }));
+  return bar;
+}
+
+function cell(metric, k) {
+  const value = metric.values[k];
+  if (!known(value)) return h('td.value', null, '–');
+  const interval = metric.intervals[k];
+  const range = interval && known(interval[0]) ? `${100 * meta.level} % interval ${number(interval[0], metric.format)} to ${number(interval[1], metric.format)}` : '';
+  const oracle = metric.oracle[k];
+  return h('td.value', { title: range || null },
+    h('span.number', { class: isBest(metric, k) ? 'number best' : 'number' }, number(value, metric.format), isBest(metric, k) && h('span.spoken', null, ' (best)')),
+    metric.groups && h('span.group', { title: 'Systems that share a letter do not differ significantly' }, h('span.spoken', null, ' group '), metric.groups[k]),
+    whisker(metric, k),
+    range && h('span.spoken', null, range),
+    known(oracle) && h('span.oracle', null, `best caption ${number(oracle, metric.format)}`));
+}
+
+function boardHead() {
+  return metrics.map((metric, m) => {
+    const active = state.board && boardMetric() === m;
+    const sorted = !active ? 'none' : (metric.higher ? !state.turn : Boolean(state.turn)) ? 'descending' : 'ascending';
+    return h('th', { scope: 'col', 'aria-sort': sorted, class: active ? 'active' : null },
+      h('button.sort', { title: `${metric.sees} ${metric.misses}`, 'data-metric': metric.name, onclick: () => { go(active ? { turn: !state.turn } : { board: metric.name, turn: '' }); focusOn(`[data-metric="${CSS.escape(metric.name)}"]`); } },
+        metric.name, !metric.higher && h('span', { title: 'lower is better' }, ' ↓'), h('span.arrow', { 'aria-hidden': 'true' }, sorted === 'descending' ? '▼' : sorted === 'ascending' ? '▲' : '')));
+  });
+}
+
+function focusOn(query) { document.querySelector(query)?.focus(); }
+
+// One metric in full: every system with its interval, and brackets around systems that do not differ.
+function forest(m) {
+  const metric = metrics[m];
+  const order = systems.map((_, k) => k).filter((k) => known(metric.values[k])).sort((a, b) => (metric.higher ? -1 : 1) * (metric.values[a] - metric.values[b]));
+  const height = 34 + order.length * 30 + 34, [low, high] = span(metric);
+  const letters = metric.groups ? [...new Set(metric.groups.join(''))].sort() : [];
+  const chart = frame({ width: roomFor(820), height, x: [low, high], y: [order.length - 0.5, -0.5], yTicks: [], left: 170, right: 24 + letters.length * 16, bottom: 40, topSpace: 8, xLabel: metric.name + (metric.higher ? '' : ' (lower is better)'), label: `${metric.name} of each system with ${100 * meta.level} % intervals` });
+  const py = (row) => 8 + (height - 48) * ((row + 0.5) / order.length);
+  order.forEach((k, row) => {
+    const y = py(row), interval = metric.intervals[k];
+    chart.svg.append(s('line.grid', { x1: chart.left, x2: chart.width - chart.right, y1: y, y2: y }));
+    chart.svg.append(marker(k, 14, y, 5.5), s('text.name', { x: 28, y: y + 4.5, direction: 'ltr' }, shorten(systems[k].name, 19), systems[k].name.length > 19 && s('title', null, systems[k].name)));
+    if (interval && known(interval[0])) chart.svg.append(s(`line.whisk.${look(k).colour}`, { x1: chart.px(interval[0]), x2: chart.px(interval[1]), y1: y, y2: y }));
+    chart.svg.append(marker(k, chart.px(metric.values[k]), y, 6.5, `${systems[k].name}: ${number(metric.values[k], metric.format)}`));
+  });
+  letters.forEach((letter, n) => {
+    const rows = order.map((k, row) => (metric.groups[k].includes(letter) ? row : -1)).filter((row) => row >= 0), x = chart.width - chart.right + 16 + n * 16;
+    if (rows.length > 1) chart.svg.append(s('path.bracket', { d: `M${x},${py(rows[0])}V${py(rows.at(-1))}` }));
+    for (const row of rows) chart.svg.append(s('circle.member', { cx: x, cy: py(row), r: 8 }), s('text.letter', { x, y: py(row) + 4, 'text-anchor': 'middle' }, letter));
+  });
+  const numbers = order.map((k) => [systems[k].name, number(metric.values[k], metric.format), ...(metric.intervals[k] || [null, null]).map((bound) => number(bound, metric.format)), metric.groups ? metric.groups[k] : '–']);
+  return figure(`${metric.name}, closer`, `${metric.sees} ${metric.misses}`, chart.svg, { head: ['system', 'value', 'low', 'high', 'group'], rows: numbers },
+    metric.groups && h('p.note', null, `Letters join systems that do not differ significantly (paired randomisation, Holm’s correction over ${plural(meta.family, 'comparison')}, α = ${meta.alpha}).`));
+}
+
+// Metrics of one family say the same of themselves.
+function meanings() {
+  const found = new Map();
+  for (const metric of metrics) {
+    const key = `${metric.sees}\n${metric.misses}`;
+    if (found.has(key)) found.get(key)[0].push(metric.name); else found.set(key, [[metric.name], metric]);
+  }
+  return [...found.values()];
+}
+
+function signatures() {
+  const rows = [];
+  for (const metric of metrics) {
+    const made = new Map();
+    metric.signatures.forEach((text, k) => { if (text) made.set(text, [...(made.get(text) || []), systems[k].name]); });
+    for (const [text, names] of made) rows.push(h('li', null, made.size > 1 && h('strong', null, words(names.join(', ')), ': '), h('code', null, text)));
+  }
+  return h('details.signatures', null, h('summary', null, 'How each number was made (signatures)'), h('ul', null, rows));
+}
+
+const leaderboard = {
+  name: 'leaderboard',
+  title: 'Leaderboard',
+  build(section) {
+    this.table = h('div.scroll.board', { tabindex: 0, role: 'region', 'aria-label': 'Table of scores' });
+    this.closer = h('div');
+    const order = () => boardOrder();
+    section.append(
+      this.table,
+      h('p.note.key', null, h('span', null, `Bars: ${100 * meta.level} % intervals (bootstrap over images, each column on its own scale). `), metrics.some((m) => m.groups) && h('span', null, 'Letters: systems that share one do not differ significantly. '), h('span', null, 'Bold: the best value. Click a metric to sort.')),
+      h('div.tools', null,
+        h('button', { onclick: () => { const t = boardTable(order()); copy(markdown(t.head, t.rows, t.bold), 'Markdown'); } }, 'Copy Markdown'),
+        h('button', { onclick: () => { const t = boardTable(order(), '-'); copy(latex(t.head, t.rows, t.bold), 'LaTeX'); } }, 'Copy LaTeX'),
+        h('button', { onclick: () => download('scores.csv', 'text/csv', boardCsv(order())) }, 'CSV of scores'),
+        h('button', { onclick: async () => { await loaded; download('images.csv', 'text/csv', imagesCsv(data.ids.keys())); } }, 'CSV of images'),
+        h('button', { onclick: async () => { await loaded; download('report.json', 'application/json', everything()); } }, 'JSON')),
+      this.closer,
+      h('section.meanings', { 'aria-labelledby': 'meanings' }, h('h3', { id: 'meanings' }, 'What the metrics see, and what they do not'),
+        h('dl', null, meanings().map(([names, metric]) => h('div', null, h('dt', null, names.join(', '), !metric.higher && h('small', null, ' lower is better')), h('dd', null, metric.sees, ' ', h('em', null, metric.misses)))))),
+      signatures());
+  },
+  update() {
+    const rows = boardOrder().map((k) => h('tr', null, h('th', { scope: 'row' }, named(k, systems[k].name, 28), known(systems[k].words) && h('small', null, `${short(systems[k].words, 1)} words`)), metrics.map((metric) => cell(metric, k))));
+    replace(this.table, h('table.leader', null, h('caption.spoken', null, 'Systems by metrics'), h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'System'), boardHead())), h('tbody', null, rows)));
+    replace(this.closer, forest(boardMetric()));
+  },
+};

@@ -1,0 +1,198 @@
+// The data of the page: what is there at once, and blocks that are unpacked when somebody needs them.
+
+const meta = JSON.parse(document.getElementById('data-meta').textContent);
+const systems = meta.systems;
+const metrics = meta.metrics;
+const metricNumber = new Map(metrics.map((metric, m) => [metric.name, m]));
+
+const unpacked = new Map();
+
+function block(name) {
+  if (!unpacked.has(name)) unpacked.set(name, unpack(name));
+  return unpacked.get(name);
+}
+
+async function unpack(name) {
+  const element = document.getElementById(`data-${name}`);
+  if (!element) return null;
+  const text = element.textContent;
+  const bytes = Uint8Array.fromBase64 ? Uint8Array.fromBase64(text) : Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  element.remove();
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
+  return JSON.parse(await new Response(stream).text());
+}
+
+// Filled by `load`, before anything but the leaderboard is drawn.
+const data = { ids: [], refs: null, texts: [], scores: [] };
+
+async function load() {
+  const [captions, scores] = await Promise.all([block('captions'), block('scores')]);
+  Object.assign(data, captions, { scores });
+  data.number = new Map(data.ids.map((id, i) => [id, i]));
+  if (meta.pictures) data.pictures = await block('pictures');
+}
+
+const listed = (value) => (value === null || value === undefined ? [] : Array.isArray(value) ? value : [value]);
+const captionsOf = (system, image) => (data.texts[system] ? listed(data.texts[system][image]) : []);
+const referencesOf = (image) => (data.refs && data.refs[image]) || [];
+const scoreOf = (system, metric, image, k = 0) => {
+  const values = data.scores[system][metric];
+  return values ? listed(values[image])[k] : undefined;
+};
+// Measures of sets have one number for an image, whichever caption is looked at.
+const captionScore = (system, metric, image, k) => scoreOf(system, metric, image, metrics[metric].rows === 'image' ? 0 : k);
+
+const columns = new Map();
+// The score of every image by one system: the mean where an image has several captions.
+function column(system, metric) {
+  const key = `${system} ${metric}`;
+  if (!columns.has(key)) {
+    const values = data.scores[system][metric];
+    const made = new Float64Array(data.ids.length).fill(NaN);
+    if (values) {
+      for (let i = 0; i < made.length; i += 1) {
+        const value = values[i];
+        if (value !== null) made[i] = Array.isArray(value) ? mean(value) : value;
+      }
+    }
+    columns.set(key, made);
+  }
+  return columns.get(key);
+}
+
+const reaches = new Map();
+// Between which values the bars of a metric lie: from 0, or from the smallest where values are negative, to the largest.
+function reach(metric) {
+  if (!reaches.has(metric)) {
+    let low = 0, high = 0;
+    for (let system = 0; system < systems.length; system += 1) {
+      for (const value of column(system, metric)) { if (value > high) high = value; if (value < low) low = value; }
+    }
+    const bound = metrics[metric].bounds[1];
+    reaches.set(metric, [low, high > low ? high : known(bound) ? bound : 1]);
+  }
+  return reaches.get(metric);
+}
+
+// How much of its bar a value fills.
+function filled(metric, value) {
+  const [low, high] = reach(metric);
+  return known(value) ? `${Math.max(0, Math.min(100, (100 * (value - low)) / (high - low))).toFixed(1)}%` : '0';
+}
+
+const perImage = metrics.map((metric, m) => m).filter((m) => metrics[m].rows !== 'corpus');
+// What the image browser shows first: the metric people quote most, if it is there.
+const favourite = ['CIDEr-D', 'CIDEr', 'SPICE', 'METEOR', 'BLEU-4'].map((name) => metricNumber.get(name)).find((m) => m !== undefined) ?? perImage[0] ?? 0;
+const chosenMetric = () => metricNumber.get(state.metric) ?? favourite;
+
+// Words --------------------------------------------------------------------------------------------------------------
+
+// As captious.page.content.plain_words: where a caption's tokens are nothing else, the page does not carry them.
+const plainWords = (text) => text.replace(/[.,!?;:"]/g, ' ').toLowerCase().split(/[\t-\r\x1c-\x20]+/).filter(Boolean);
+const split = (odd, text) => (known(odd) ? odd.split(' ').filter(Boolean) : plainWords(text));
+
+function wordsOf(system, image, k = 0) {
+  const odd = data.words[system];
+  return split(odd ? listed(odd[image])[k] : null, captionsOf(system, image)[k] || '');
+}
+
+function referenceWords(image) {
+  const odd = data.ref_words && data.ref_words[image];
+  return referencesOf(image).map((text, r) => split(odd ? odd[r] : null, text));
+}
+
+// Search -------------------------------------------------------------------------------------------------------------
+
+const haystacks = new Map();
+function haystack(within) {
+  if (!haystacks.has(within)) {
+    const made = new Array(data.ids.length);
+    for (let i = 0; i < made.length; i += 1) {
+      const parts = [];
+      if (within !== 'references') for (let system = 0; system < systems.length; system += 1) parts.push(...captionsOf(system, i));
+      if (within !== 'captions') parts.push(...referencesOf(i));
+      made[i] = parts.join('\n').toLowerCase();
+    }
+    haystacks.set(within, made);
+  }
+  return haystacks.get(within);
+}
+
+// A test of images for a query: all words must be there, those with a minus must not; a number or name may be an id.
+function matcher(query, within, whole) {
+  const terms = query.toLowerCase().split(/\s+/).filter(Boolean);
+  if (!terms.length) return () => true;
+  const texts = haystack(within);
+  const escaped = (text) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+  const tests = terms.map((term) => {
+    const wanted = !(term.length > 1 && term.startsWith('-'));
+    const text = wanted ? term : term.slice(1);
+    const exact = whole ? new RegExp(`(?<![\\p{L}\\p{N}])${escaped(text)}(?![\\p{L}\\p{N}])`, 'u') : null;
+    return (i) => (texts[i].includes(text) && (!exact || exact.test(texts[i]))) === wanted;
+  });
+  const id = query.trim();
+  return (i) => tests.every((test) => test(i)) || data.ids[i] === id;
+}
+
+// Orders -------------------------------------------------------------------------------------------------------------
+
+const keys = new Map();
+function kept(name, make) {
+  if (!keys.has(name)) keys.set(name, make());
+  return keys.get(name);
+}
+
+const everywhere = (f) => Float64Array.from(data.ids, (_, i) => f(i));
+
+// The mean of a metric over all systems, or one system's.
+function levels(metric, system) {
+  return system === null
+    ? kept(`mean ${metric}`, () => everywhere((i) => mean(systems.map((_, k) => column(k, metric)[i]))))
+    : column(system, metric);
+}
+
+// How far metrics disagree about an image: the standard deviation of its ranks (from 0 to 1, better is higher) by each metric.
+function disagreement(system) {
+  return kept(`disagreement ${system}`, () => {
+    const ranks = perImage.map((metric) => percentiles(levels(metric, system), metrics[metric].higher));
+    return everywhere((i) => {
+      const own = ranks.map((rank) => rank[i]).filter(known);
+      if (own.length < 2) return NaN;
+      const middle = mean(own);
+      return Math.sqrt(mean(own.map((rank) => (rank - middle) ** 2)));
+    });
+  });
+}
+
+function percentiles(values, higher) {
+  const order = [...values.keys()].filter((i) => known(values[i])).sort((a, b) => (higher ? 1 : -1) * (values[a] - values[b]));
+  const out = new Float64Array(values.length).fill(NaN);
+  let start = 0;
+  while (start < order.length) {
+    let end = start;
+    while (end + 1 < order.length && values[order[end + 1]] === values[order[start]]) end += 1;
+    for (let k = start; k <= end; k += 1) out[order[k]] = order.length > 1 ? (start + end) / 2 / (order.length - 1) : 0.5;
+    start = end + 1;
+  }
+  return out;
+}
+
+// Objects that are not there, over the captions of one system or of all.
+function hallucinations(objects, system) {
+  return kept(`made up ${system}`, () => everywhere((i) => {
+    let total = 0;
+    for (let k = 0; k < systems.length; k += 1) {
+      if (system !== null && k !== system) continue;
+      for (const caption of (objects.systems[k] && objects.systems[k][i]) || []) for (const mention of caption) total += mention[2];
+    }
+    return total;
+  }));
+}
+
+const differing = () => kept('differ', () => Uint8Array.from(data.ids, (_, i) => {
+  const said = new Set();
+  systems.forEach((_one, k) => said.add(captionsOf(k, i).join('\n').toLowerCase()));
+  return said.size > 1 ? 1 : 0;
+}));
+
+const lengths = () => kept('lengths', () => data.ids.map((_, i) => systems.flatMap((_one, k) => captionsOf(k, i).map((_text, c) => wordsOf(k, i, c).length))));

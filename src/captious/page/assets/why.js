@@ -1,0 +1,274 @@
+// Why this score: what metrics matched and missed in one caption. An explanation is an entry of WHY; it is shown where the
+// page has a block of data of its name (captious/page/explanations.py).
+
+const WHY = [];
+
+// n-grams ------------------------------------------------------------------------------------------------------------
+
+const MAX_N = 4, SIGMA = 6;
+
+// How rare n-grams are: log(images / images that have it), as CIDEr weighs them.
+const weigher = () => kept('weigher', async () => {
+  const { images, grams } = await block('ngrams');
+  const tables = grams.map((text) => {
+    const table = new Map();
+    for (const line of text ? text.split('\n') : []) {
+      const tab = line.indexOf('\t');
+      table.set(line.slice(tab + 1), Number(line.slice(0, tab)));
+    }
+    return table;
+  });
+  return (gram, n) => Math.log(images) - Math.log(Math.max(1, tables[n - 1].get(gram) || 0));
+});
+
+function grams(tokens, n) {
+  const found = new Map();
+  for (let i = 0; i + n <= tokens.length; i += 1) {
+    const gram = tokens.slice(i, i + n).join(' ');
+    found.set(gram, (found.get(gram) || 0) + 1);
+  }
+  return found;
+}
+
+// The vectors of a caption: for each n, n-gram → weight, with their length.
+function vectors(tokens, idf) {
+  return Array.from({ length: MAX_N }, (_, k) => {
+    const weight = new Map();
+    let square = 0;
+    for (const [gram, times] of grams(tokens, k + 1)) {
+      const one = times * idf(gram, k + 1);
+      weight.set(gram, one);
+      square += one * one;
+    }
+    return { weight, norm: Math.sqrt(square) };
+  });
+}
+
+// CIDEr-D taken apart: points of every n-gram, of every n and of every reference. All add up to the score.
+function takeApart(tokens, references, idf) {
+  const own = vectors(tokens, idf), points = new Map(), byN = new Array(MAX_N).fill(0);
+  const byReference = references.map((theirs) => {
+    const apart = Math.max(tokens.length - 1, 0) - Math.max(theirs.length - 1, 0);
+    const penalty = Math.exp(-(apart * apart) / (2 * SIGMA * SIGMA));
+    let total = 0;
+    vectors(theirs, idf).forEach(({ weight, norm }, k) => {
+      if (!(norm > 0 && own[k].norm > 0)) return;
+      for (const [gram, mine] of own[k].weight) {
+        const its = weight.get(gram);
+        if (its === undefined) continue;
+        const one = (10 * penalty * Math.min(mine, its) * its) / (norm * own[k].norm * MAX_N);
+        total += one;
+        byN[k] += one / references.length;
+        points.set(gram, (points.get(gram) || 0) + one / references.length);
+      }
+    });
+    return total;
+  });
+  return { points, byN, byReference };
+}
+
+function gramTable(title, note, rows, heads, empty) {
+  const list = h('tbody'), limit = 10;
+  const fillIn = (n) => replace(list, rows.slice(0, n).map((row) => h('tr', null, row.map((cell, k) => (k ? h('td', null, cell) : h('th', { scope: 'row' }, words(shorten(cell, 80))))))));
+  fillIn(limit);
+  const more = rows.length > limit && h('button.more', { onclick: (event) => { fillIn(200); event.target.remove(); } }, `Show ${rows.length > 200 ? '200 of ' : 'all '}${count(rows.length)}`);
+  return h('div.grams', null, h('h5', null, `${title} (${count(rows.length)})`), h('p.note', null, note),
+    rows.length ? h('table', null, h('thead', null, h('tr', null, heads.map((head) => h('th', { scope: 'col' }, head)))), list) : h('p.none', null, empty), more);
+}
+
+const meter = (share, kind = '') => h(`span.meter${kind}`, { 'aria-hidden': 'true' }, h('span', { css: { width: `${(100 * Math.max(0, Math.min(1, share))).toFixed(1)}%` } }));
+
+WHY.push({
+  name: 'ngrams',
+  title: 'Words and n-grams',
+  async render(target, { system, image, k }) {
+    const idf = await weigher();
+    const tokens = wordsOf(system, image, k), references = referenceWords(image);
+    const { points, byN, byReference } = takeApart(tokens, references, idf);
+    const inReferences = Array.from({ length: MAX_N }, (_, n) => {
+      const found = new Map();
+      for (const theirs of references) for (const gram of grams(theirs, n + 1).keys()) found.set(gram, (found.get(gram) || 0) + 1);
+      return found;
+    });
+    const matched = [], extra = [], missed = [];
+    let heaviest = 0;
+    for (let n = 1; n <= MAX_N; n += 1) {
+      const own = grams(tokens, n), theirs = inReferences[n - 1];
+      for (const gram of own.keys()) (theirs.has(gram) ? matched : extra).push([gram, n, idf(gram, n), theirs.get(gram) || 0, points.get(gram) || 0]);
+      for (const [gram, times] of theirs) if (!own.has(gram)) missed.push([gram, n, idf(gram, n), times]);
+    }
+    for (const [, , weight] of [...matched, ...extra, ...missed]) heaviest = Math.max(heaviest, weight);
+    matched.sort((a, b) => b[4] - a[4] || b[2] - a[2]);
+    // Longer n-grams of something missed are missed, too; what counts is how many people said it.
+    missed.sort((a, b) => b[3] * b[2] - a[3] * a[2] || a[1] - b[1]);
+    extra.sort((a, b) => a[1] - b[1] || b[2] - a[2]);
+    const weight = (value) => h('span.weight', null, meter(value / (heaviest || 1)), short(value, 2));
+    const share = (times) => `${times} of ${references.length}`;
+    const said = metricNumber.has('CIDEr-D') ? captionScore(system, metricNumber.get('CIDEr-D'), image, k) : null;
+    const nearest = byReference.indexOf(Math.max(...byReference)), total = byN.reduce((a, b) => a + b, 0);
+    replace(target,
+      h('p.shaded', null, tokens.slice(0, 400).map((token) => {
+        const times = inReferences[0].get(token) || 0;
+        return [words(token, 'span', { class: `token cover${Math.ceil((4 * times) / (references.length || 1))}`, title: times ? `in ${share(times)} references` : 'in no reference' }), ' '];
+      }), tokens.length > 400 && `${ELLIPSIS} ${count(tokens.length - 400)} more`, !tokens.length && h('em', null, 'no words')),
+      h('p.note', null, 'The darker a word, the more references have it; a dotted line marks words that none has.'),
+      h('div.parts', null,
+        h('div', null, h('h5', null, 'CIDEr-D by length of n-gram'), h('p.note', null, known(said) && Math.abs(total - said) > 0.005 ? `The score was made with other weights; with these they add up to ${short(total, 4)}.` : `They add up to ${short(total, 4)}.`),
+          h('table', null, h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'n'), h('th', { scope: 'col' }, 'points'))), h('tbody', null, byN.map((value, n) => h('tr', null, h('th', { scope: 'row' }, n + 1), h('td', null, h('span.weight', null, meter(value / (Math.max(...byN) || 1)), short(value, 3)))))))),
+        h('div', null, h('h5', null, 'Nearest reference'), h('p.note', null, 'CIDEr-D with each reference alone.'),
+          h('ol.near', null, byReference.map((value, r) => h('li', { class: r === nearest && value > 0 ? 'nearest' : null }, meter(value / (Math.max(...byReference) || 1)), h('span.number', null, short(value, 2)), ' ', words(shorten(referencesOf(image)[r], 160))))))),
+      h('div.three', null,
+        gramTable('Matched', 'In the caption and in a reference; points of CIDEr-D.', matched.map(([gram, , w, times, p]) => [gram, weight(w), share(times), short(p, 3)]), ['n-gram', 'weight', 'references', 'points'], 'Nothing in the caption is in a reference.'),
+        gramTable('Missed', 'In references and not in the caption; what most people said first.', missed.map(([gram, , w, times]) => [gram, weight(w), share(times)]), ['n-gram', 'weight', 'references'], 'The caption has all that the references have.'),
+        gramTable('Only here', 'In the caption and in no reference.', extra.map(([gram, , w]) => [gram, weight(w)]), ['n-gram', 'weight'], 'All of it is in some reference.')));
+  },
+});
+
+// METEOR -------------------------------------------------------------------------------------------------------------
+
+const MODULES = ['exact', 'stem', 'synonym', 'paraphrase'];
+
+// Two lines of words with links between them.
+function links(own, theirs, matches) {
+  const width = (word) => Math.max(18, Math.min(220, shorten(word, 26).length * 8.1 + 14));
+  const place = (line) => { let x = 0; return line.map((word) => { const at = x; x += width(word); return [at, at + width(word) - 8]; }); };
+  const above = place(own), below = place(theirs);
+  const end = (line) => (line.length ? line.at(-1)[1] : 0), total = Math.max(end(above), end(below), 120) + 8;
+  const moved = (line) => { const shift = (total - end(line)) / 2; return line.map(([a, b]) => [a + shift, b + shift]); };
+  const up = moved(above), down = moved(below), topY = 26, bottomY = 138;
+  const svg = s('svg.links', { viewBox: `0 0 ${total} 160`, width: total, height: 160, css: { 'min-width': `${Math.round(total * 0.72)}px` }, role: 'img', 'aria-label': 'Words of the caption above, of the reference below, and which were matched; the list that follows says the same' });
+  const hit = [new Set(), new Set()];
+  for (const [i, n, j, m, kind] of matches) {
+    for (let a = i; a < i + n; a += 1) hit[0].add(a);
+    for (let b = j; b < j + m; b += 1) hit[1].add(b);
+    if (!up[i + n - 1] || !down[j + m - 1]) continue;
+    const x1 = (up[i][0] + up[i + n - 1][1]) / 2, x2 = (down[j][0] + down[j + m - 1][1]) / 2, name = MODULES[kind];
+    const title = `${own.slice(i, i + n).join(' ')} – ${theirs.slice(j, j + m).join(' ')} (${name})`;
+    svg.append(s(`path.link.${name}`, { d: `M${x1},${topY + 10}C${x1},${topY + 56} ${x2},${bottomY - 62} ${x2},${bottomY - 18}` }, s('title', null, title)));
+    for (const [line, y, first, size] of [[up, topY + 8, i, n], [down, bottomY - 16, j, m]]) svg.append(s(`line.under.${name}`, { x1: line[first][0], x2: line[first + size - 1][1], y1: y, y2: y }));
+  }
+  const write = (line, spots, y, own) => line.forEach((word, n) => svg.append(s(own.has(n) ? 'text.word' : 'text.word.unmatched', { x: (spots[n][0] + spots[n][1]) / 2, y, 'text-anchor': 'middle' }, shorten(word, 26))));
+  write(own, up, topY, hit[0]);
+  write(theirs, down, bottomY, hit[1]);
+  return svg;
+}
+
+function chunks(matches) {
+  let found = 0, ended = null;
+  for (const [i, n, j, m] of matches) {
+    if (!ended || ended[0] !== i || ended[1] !== j) found += 1;
+    ended = [i + n, j + m];
+  }
+  return found;
+}
+
+WHY.push({
+  name: 'meteor',
+  title: 'METEOR’s alignment',
+  async render(target, { system, image, k }) {
+    const found = await block('meteor');
+    const row = found.systems[system] && found.systems[system][image] && found.systems[system][image][k];
+    if (!row) return replace(target, h('p.none', null, 'There is no alignment of this caption.'));
+    const [reference, flat, ownWords, theirWords] = row;
+    const own = ownWords === undefined ? wordsOf(system, image, k) : split(ownWords, ''), theirs = theirWords === undefined ? referenceWords(image)[reference] : split(theirWords, '');
+    const matches = [];
+    for (let at = 0; at < flat.length; at += 5) matches.push(flat.slice(at, at + 5));
+    const matched = matches.reduce((total, [, n]) => total + n, 0), limit = 300;
+    replace(target,
+      h('p', null, `${count(matched)} of ${plural(own.length, 'word')} matched in ${plural(chunks(matches), 'chunk')}, with reference ${reference + 1} of ${referencesOf(image).length}. Fewer chunks are better: the order is the reference’s.`),
+      h('ul.legend', { 'aria-label': 'Kinds of matches' }, MODULES.map((name) => h('li', null, s('svg', { viewBox: '0 0 26 8', width: 26, height: 8, 'aria-hidden': 'true' }, s(`path.link.${name}`, { d: 'M1,4H25' })), ` ${name}`))),
+      h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Alignment' }, links(own.slice(0, limit), theirs.slice(0, limit), matches.filter(([i, n, j, m]) => i + n <= limit && j + m <= limit))),
+      (own.length > limit || theirs.length > limit) && h('p.note', null, `The first ${limit} words are drawn.`),
+      h('details.numbers', null, h('summary', null, 'Matches as a list'), h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Matches' }, plainTable(['caption', 'reference', 'by'], matches.slice(0, 500).map(([i, n, j, m, kind]) => [own.slice(i, i + n).join(' '), theirs.slice(j, j + m).join(' '), MODULES[kind]])))));
+    return target;
+  },
+});
+
+// Scene graphs -------------------------------------------------------------------------------------------------------
+
+const KINDS = ['Objects', 'Attributes', 'Relations'];
+const saying = (tuple) => (tuple.length === 1 ? tuple[0] : tuple.length === 2 ? `${tuple[1]} ${tuple[0]}` : tuple.join(' '));
+const SIGNS = { matched: '✓', wrong: '✗', missed: '○' };
+const chip = (kind, text) => h(`li.chip.${kind}`, null, h('span', { 'aria-hidden': 'true' }, SIGNS[kind]), h('span.spoken', null, `${kind}: `), words(shorten(text, 120)));
+
+// The caption's graph: objects in a ring, relations as arrows; colour and sign say what the references confirm.
+function graph(tuples, hits) {
+  const objects = new Map();
+  tuples.forEach((tuple, n) => { if (tuple.length === 1) objects.set(tuple[0], { name: tuple[0], hit: hits[n] === '1', attributes: [] }); });
+  const nodes = [...objects.values()].slice(0, 12);
+  if (nodes.length < 2) return null;
+  tuples.forEach((tuple, n) => { if (tuple.length === 2) objects.get(tuple[0])?.attributes.push([tuple[1], hits[n] === '1']); });
+  const width = 620, height = 120 + 46 * Math.ceil(nodes.length / 2), cx = width / 2, cy = height / 2;
+  nodes.forEach((node, n) => {
+    const angle = Math.PI + (2 * Math.PI * n) / nodes.length;
+    node.x = cx + (width / 2 - 92) * Math.cos(angle);
+    node.y = cy + (height / 2 - 40) * Math.sin(angle);
+  });
+  const svg = s('svg.scene', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': 'Scene graph of the caption; the lists that follow say the same' },
+    s('defs', null, ['matched', 'wrong'].map((kind) => s('marker', { id: `arrow-${kind}`, viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }, s(`path.head.${kind}`, { d: 'M0,0L8,4L0,8z' })))));
+  const taken = new Map();
+  tuples.forEach((tuple, n) => {
+    if (tuple.length !== 3) return;
+    const from = objects.get(tuple[0]), to = objects.get(tuple[2]);
+    if (!from || !to || from.x === undefined || to.x === undefined || from === to) return;
+    const pair = [tuple[0], tuple[2]].sort().join('\n'), turn = taken.get(pair) || 0;
+    taken.set(pair, turn + 1);
+    const kind = hits[n] === '1' ? 'matched' : 'wrong';
+    const dx = to.x - from.x, dy = to.y - from.y, far = Math.hypot(dx, dy) || 1, cut = (node) => Math.min(58, Math.abs(dx) > Math.abs(dy) ? 54 : 24) / far;
+    const x1 = from.x + dx * cut(from), y1 = from.y + dy * cut(from), x2 = to.x - dx * cut(to), y2 = to.y - dy * cut(to);
+    const bend = 14 + 22 * turn, mx = (x1 + x2) / 2 - (dy / far) * bend, my = (y1 + y2) / 2 + (dx / far) * bend;
+    svg.append(s(`path.edge.${kind}`, { d: `M${x1},${y1}Q${mx},${my} ${x2},${y2}`, 'marker-end': `url(#arrow-${kind})` }));
+    svg.append(s(`text.edge.${kind}`, { x: (x1 + 2 * mx + x2) / 4, y: (y1 + 2 * my + y2) / 4 + 4, 'text-anchor': 'middle' }, `${shorten(tuple[1], 22)} ${SIGNS[kind]}`));
+  });
+  for (const node of nodes) {
+    const kind = node.hit ? 'matched' : 'wrong', label = `${SIGNS[kind]} ${shorten(node.name, 14)}`, half = Math.max(34, label.length * 4.4 + 10);
+    svg.append(s(`rect.node.${kind}`, { x: node.x - half, y: node.y - 15, width: 2 * half, height: 30, rx: 15 }));
+    svg.append(s('text.node', { x: node.x, y: node.y + 5, 'text-anchor': 'middle' }, label));
+    node.attributes.slice(0, 3).forEach(([text, hit], n) => svg.append(s(`text.attribute.${hit ? 'matched' : 'wrong'}`, { x: node.x, y: node.y + 31 + 15 * n, 'text-anchor': 'middle' }, `${shorten(text, 18)} ${SIGNS[hit ? 'matched' : 'wrong']}`)));
+  }
+  return svg;
+}
+
+WHY.push({
+  name: 'scenes',
+  title: 'Scene graph (SPICE)',
+  async render(target, { system, image, k }) {
+    const found = await block('scenes');
+    const row = found.systems[system] && found.systems[system][image] && found.systems[system][image][k];
+    if (!row) return replace(target, h('p.none', null, 'There is no scene graph of this caption.'));
+    const [numbers, hits, covered] = row, own = numbers.map((n) => found.tuples[n]), theirs = (found.refs[image] || []).map((n) => found.tuples[n]);
+    const right = [...hits].filter((bit) => bit === '1').length;
+    const precision = own.length ? right / own.length : 0, recall = theirs.length ? right / theirs.length : 0;
+    replace(target,
+      h('p', null, `${right} of the caption’s ${own.length} facts are in the references (precision ${short(precision, 2)}), which state ${theirs.length} (recall ${short(recall, 2)}). SPICE is the harmonic mean: ${short(right ? (2 * precision * recall) / (precision + recall) : 0, 3)}.`),
+      h('ul.legend', { 'aria-label': 'Signs' }, h('li', null, '✓ in caption and references'), h('li', null, '✗ only in the caption'), h('li', null, '○ only in the references')),
+      graph(own, hits),
+      h('div.three', null, KINDS.map((title, n) => {
+        const mine = own.map((tuple, at) => [tuple, hits[at] === '1' ? 'matched' : 'wrong']).filter(([tuple]) => tuple.length === n + 1);
+        const gone = theirs.map((tuple, at) => [tuple, covered[at]]).filter(([tuple, bit]) => tuple.length === n + 1 && bit === '0');
+        const rank = { matched: 0, wrong: 1 };
+        mine.sort((a, b) => rank[a[1]] - rank[b[1]]);
+        return h('div', null, h('h5', null, title), h('ul.chips', null, mine.slice(0, 200).map(([tuple, kind]) => chip(kind, saying(tuple))), gone.slice(0, 60).map(([tuple]) => chip('missed', saying(tuple)))), !mine.length && !gone.length && h('p.none', null, 'None.'));
+      })));
+    return target;
+  },
+});
+
+// Objects ------------------------------------------------------------------------------------------------------------
+
+WHY.push({
+  name: 'objects',
+  title: 'Objects (CHAIR)',
+  async render(target, { system, image, k }) {
+    const found = await block('objects');
+    const named = (found.systems[system] && found.systems[system][image] && found.systems[system][image][k]) || [];
+    const there = found.images[image] || [], seen = new Set(named.map((mention) => mention[1]));
+    const where = found.given ? 'in the image or its references' : 'named by a reference';
+    const wrong = named.filter((mention) => mention[2]).length;
+    replace(target,
+      h('p', null, named.length ? `${wrong} of ${plural(named.length, 'object')} that the caption names ${wrong === 1 ? 'is' : 'are'} not ${where}.` : 'The caption names no object of the table.'),
+      h('div.three', null,
+        h('div', null, h('h5', null, 'Named by the caption'), h('ul.chips', null, named.slice(0, 200).map(([text, kind, bad]) => chip(bad ? 'wrong' : 'matched', text === kind ? text : `${text} (${kind})`))), !named.length && h('p.none', null, 'None.')),
+        h('div', null, h('h5', null, 'There, and not named'), h('ul.chips', null, there.filter((kind) => !seen.has(kind)).map((kind) => chip('missed', kind))), there.every((kind) => seen.has(kind)) && h('p.none', null, 'None.'))));
+  },
+});

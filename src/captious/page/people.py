@@ -1,0 +1,68 @@
+"""What each metric sees and what it does not, in words for people who did not read the paper."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from captious.measures.base import Measure
+
+
+class Words(NamedTuple):
+    """One sentence each; the second may be empty."""
+
+    sees: str
+    misses: str
+
+
+_NGRAMS = "It cannot tell a synonym from a mistake, and a wrong word in the right place costs no more than any other word."
+
+_KNOWN: dict[str, Words] = {
+    "BLEU-1": Words("The share of the caption's words that some reference has, with a penalty for short captions.", "It is blind to word order and to everything the caption leaves out."),
+    "BLEU": Words("Runs of words that the caption shares with its references, with a penalty for short captions.", _NGRAMS),
+    "METEOR": Words("Words aligned with the best reference by form, stem, synonym or paraphrase, less a penalty for broken order.", "It gives much for function words and does not know which words matter."),
+    "ROUGE-L": Words("The longest sequence of words, gaps allowed, that the caption shares with a reference.", "Common words in a common order are enough for a good score."),
+    "CIDEr": Words("Word sequences shared with the references, each weighed by how rare it is among images.", "What matters depends on the other images of the set; a rare wrong word costs little."),
+    "SPICE": Words("Objects, attributes and relations that caption and references agree on.", "Grammar and fluency do not count, and what the parser misreads is lost."),
+    "SPIDEr": Words("The mean of SPICE and CIDEr-D: facts and phrasing together.", "It shares the blind spots of both."),
+    "SPICE-U": Words("How unusual the right things are that the caption says.", "It rewards rare facts, not complete descriptions."),
+    "Uniq": Words("How unusual the things are that the caption says.", "It does not ask whether they are right."),
+    "CHAIRs": Words("The share of captions that name an object which is not in the image.", "Only objects of its table count; wrong attributes, relations and numbers pass."),
+    "CHAIRi": Words("The share of the named objects that are not in the image.", "Only objects of its table count; a caption that names nothing cannot be wrong."),
+    "WMD": Words("How far the caption's words must travel, as word vectors, to become a reference's words.", "Word order does not count, and opposites often have similar vectors."),
+    "WEmbSim": Words("How similar the caption's mean word vector is to those of the references.", "Word order does not count, and opposites often have similar vectors."),
+    "MOWE": Words("How similar the mean word vectors of caption and references are.", "Word order does not count, and opposites often have similar vectors."),
+    "SentenceSim": Words("How near the caption is to its references in the space of a sentence encoder.", "Who does what to whom is often lost."),
+    "HWCM": Words("Chains of words, each the head of the next, that caption and references share.", "It needs the right words: synonyms do not count."),
+    "Precision": Words("The share of the caption's word sequences that a reference has.", "It does not ask what the caption leaves out."),
+    "Recall": Words("The share of the references' words that the caption has.", "A long list of words would win."),
+    "Self-CIDEr": Words("How little the captions of one image repeat each other, rare words weighing more.", "Wrong captions are diverse, too: read it beside accuracy."),
+    "LSA": Words("How many directions the captions of one image take, by their words.", "Wrong captions are diverse, too: read it beside accuracy."),
+    "mBLEU": Words("How much each caption of an image repeats the others; lower is more diverse.", "Small changes of wording count as much as new content."),
+    "1-mBLEU": Words("How little each caption of an image repeats the others.", "Small changes of wording count as much as new content."),
+    "Div": Words("Different words or word pairs over all words in the captions of an image.", "Longer captions repeat more, whatever they say."),
+    "Unique": Words("The share of an image's captions that are not repeated.", "One changed word makes a caption new."),
+    "F-measure": Words("Accuracy and diversity of a set in one number.", "Two sets with very different balance can have the same value."),
+}  # fmt: skip
+
+
+def words_of(measure: Measure) -> Words:
+    """What is known of a measure; the summary it gives of itself where nothing else is."""
+    name = measure.name
+    if name.startswith(("mean ", "oracle ")):
+        kind, _, inner = name.partition(" ")
+        found = _find(inner)
+        which = "mean over the captions" if kind == "mean" else "best caption"
+        return Words(f"{inner} of the {which} of each image. {found.sees}", found.misses) if found else Words(measure.summary, "")
+    return _find(name) or Words(_sentence(measure.summary), "")
+
+
+def _find(name: str) -> Words | None:
+    """By the whole name, then by the name of its family: BLEU-4 is a BLEU."""
+    if name in _KNOWN:
+        return _KNOWN[name]
+    family = max((known for known in _KNOWN if name.startswith(known + "-")), key=len, default=None)
+    return _KNOWN[family] if family is not None else None
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if not text or text.endswith(".") else ".")

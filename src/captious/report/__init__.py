@@ -1,1 +1,0 @@
-"""Showing results: figures and the HTML report. Uses scores, never metrics."""

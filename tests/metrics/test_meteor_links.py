@@ -1,0 +1,56 @@
+"""The alignment that people see is the one that was counted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import captious
+from captious.data import demo_path
+from captious.meteor.links import MODULES, trace
+from captious.metrics.meteor import Meteor
+
+
+def _aligned(references: object, predictions: object) -> tuple[captious.Corpus, list, np.ndarray]:
+    corpus = captious.load(references, predictions)
+    measure = Meteor()
+    state = measure.prepare(corpus.references)
+    return corpus, measure.alignments(corpus, state), measure.statistics(corpus, state)
+
+
+@pytest.mark.parametrize("system", ["good", "poor"])
+def test_matches_add_up_to_the_statistics(system: str) -> None:
+    corpus, alignments, table = _aligned(demo_path("references"), demo_path(system))
+    assert len(alignments) == len(corpus.candidates)
+    kinds = set()
+    for alignment, row in zip(alignments, table):
+        assert len(alignment.words) == row[0] and len(alignment.reference_words) == row[1]
+        matches = alignment.matches
+        assert matches[:, 3].sum() == row[21] and matches[:, 1].sum() == row[22]
+        for module in range(len(MODULES)):
+            own = matches[matches[:, 4] == module]
+            columns = row[4 + 4 * module : 8 + 4 * module]
+            assert own[:, 3].sum() == columns[0] + columns[2] and own[:, 1].sum() == columns[1] + columns[3]
+            kinds |= {module} if len(own) else set()
+    assert 0 in kinds and len(kinds) > 2
+
+
+def test_an_exact_match_joins_equal_words() -> None:
+    _, (alignment, _), _ = _aligned({"1": ["a cat", "two dogs run fast"], "2": ["x"]}, {"1": "the dogs run", "2": "x"})
+    assert alignment.reference == 1
+    said = {(alignment.words[i], alignment.reference_words[j]) for j, _, i, _, module in alignment.matches.tolist() if module == 0}
+    assert said == {("dogs", "dogs"), ("run", "run")}
+
+
+def test_compiled_and_plain_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, plain, _ = _aligned(demo_path("references"), demo_path("generic"))
+    monkeypatch.setattr(trace, "pick", lambda work: trace.compiled)
+    _, compiled, _ = _aligned(demo_path("references"), demo_path("generic"))
+    for one, other in zip(plain, compiled):
+        np.testing.assert_array_equal(one.matches, other.matches)
+
+
+def test_an_image_without_references_has_none() -> None:
+    corpus, alignments, _ = _aligned({"1": ["", "|||"], "2": ["x"]}, {"1": "a dog", "2": ""})
+    assert len(alignments) == len(corpus.candidates)
+    assert all(alignment is None or len(alignment.matches) == 0 for alignment in alignments)

@@ -1,0 +1,203 @@
+"""What goes into the page, without a browser."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import zlib
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import captious
+from captious.data import demo_path
+from captious.errors import InputError
+from captious.page import pictures
+from captious.page.content import plain_words
+from captious.page.output import NOTEBOOK
+from captious.page.people import words_of
+from captious.page.standings import maximal_cliques
+from tests.page import hostile
+
+
+def blocks(page: str) -> dict[str, Any]:
+    """The data of a page, as a browser reads it."""
+    found = {}
+    for kind, name, text in re.findall(r'<script type="([^"]+)" id="data-(\w+)">([^<]*)</script>', page):
+        found[name] = json.loads(text if kind == "application/json" else zlib.decompress(base64.b64decode(text)))
+    return found
+
+
+def test_a_policy_allows_the_script_of_the_page_and_nothing_else(demo_report: captious.Report) -> None:
+    page = demo_report.html()
+    policy = unescape(re.search(r'Content-Security-Policy" content="([^"]+)"', page)[1])  # type: ignore[index]
+    for kind in ("script", "style"):
+        (text,) = re.findall(rf"<{kind}>(.*?)</{kind}>", page, flags=re.S)
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'") and "img-src 'none'" in policy and "unsafe" not in policy
+    # What is not data is small, and none of it is somebody else's.
+    assert len(re.findall(r"<script>(.*?)</script>", page, flags=re.S)[0]) < 200_000
+    assert not re.search(r"(?:src|href)=", re.sub(r"<script.*?</script>", "", page, flags=re.S))
+
+
+def test_no_text_ends_its_block(hostile_report: captious.Report) -> None:
+    page = hostile_report.html()
+    found = blocks(page)
+    assert [system["name"] for system in found["meta"]["systems"]] == hostile.NAMES
+    assert found["captions"]["ids"] == hostile.IDS
+    assert found["captions"]["texts"][0] == hostile.TEXTS
+    assert set(found) == {"meta", *found["meta"]["blocks"]}
+    # Beside the data there is one script, the page's own, and nothing of a caption; the title is escaped.
+    outside = re.sub(r'<script type="[^"]+" id="data-\w+">[^<]*</script>', "", page)
+    assert len(re.findall(r"<script\b", outside)) == 1
+    assert "alert(" not in re.sub(r"<script>.*?</script>|<title>[^<]*</title>", "", outside, flags=re.S)
+
+
+def test_the_numbers_are_those_of_captious(demo_report: captious.Report) -> None:
+    found = blocks(demo_report.html())
+    scores = captious.score(demo_path("references"), demo_path("good"), "BLEU-4,ROUGE-L,CIDEr-D")
+    for m, metric in enumerate(found["meta"]["metrics"]):
+        if metric["name"] not in scores:
+            continue
+        own = scores[metric["name"]]
+        assert metric["values"][0] == own.value
+        assert metric["intervals"][0] == list(own.interval())
+        assert metric["signatures"][0] == own.interval_signature()
+        np.testing.assert_allclose(found["scores"][0][m], own.per_caption, rtol=1e-5)
+    compared = captious.compare(*(captious.load(demo_path("references"), demo_path(name)) for name in ("good", "generic")), metrics="ROUGE-L")
+    row = compared[0]
+    assert found["meta"]["pairs"]["ROUGE-L"][0][:7] == pytest.approx([0, 1, row.difference, *row.interval, row.p_bootstrap, row.p_randomisation])
+    assert [metric["groups"] for metric in found["meta"]["metrics"]][:8] == [["a", "b", "c"]] * 8
+    assert all(metric["sees"].endswith(".") and metric["misses"].endswith(".") for metric in found["meta"]["metrics"])
+
+
+def test_groups_share_a_letter_if_and_only_if_they_do_not_differ() -> None:
+    near = {0: {1}, 1: {0, 2}, 2: {1}, 3: set()}
+    assert sorted(map(sorted, maximal_cliques(near))) == [[0, 1], [1, 2], [3]]
+    assert maximal_cliques({k: {j for j in range(6) if j != k} for k in range(6)}) == [set(range(6))]
+
+
+def test_systems_that_do_not_differ_share_a_letter() -> None:
+    refs = {str(i): [f"a dog number {i}", "the dog runs"] for i in range(30)}
+    own = {str(i): f"a dog number {i}" for i in range(30)}
+    made = captious.report(own, {**own, "0": "a cat"}, dict.fromkeys(own, "blue sky"), references=refs, metrics="BLEU-1,ROUGE-L", corpus=False, names=["a", "b", "c"])
+    assert [metric["groups"] for metric in made.meta["metrics"]] == [["a", "a", "b"]] * 2
+
+
+def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
+    first = captious.score(captious.load({"1": ["a dog"], "2": ["a cat"]}, {"1": "a dog", "2": "a cat"}, name="x"), "BLEU-1,ROUGE-L")
+    second = captious.score(captious.load({"1": ["a dog"], "2": ["a cow"]}, {"1": "a dog", "2": ""}, name="x"), "BLEU-1")
+    made = captious.report(first, second)
+    assert [system["name"] for system in made.meta["systems"]] == ["x", "x (2)"]
+    assert not any(metric["comparable"] or metric["groups"] for metric in made.meta["metrics"]) and made.meta["pairs"] == {}
+    said = " ".join(made.meta["warnings"])
+    assert "BLEU-1 was made differently for x and x (2) (refs:" in said and "ROUGE-L is not known for x (2)" in said
+    assert first.system == "x"
+
+
+def test_things_to_know() -> None:
+    refs = {"1": ["a dog", "the dog"], "2": ["a cat"], "3": ["a cow"]}
+    with pytest.warns(UserWarning):
+        made = captious.report({"1": "a dog", "2": ""}, references=refs, metrics="BLEU-1", corpus=False, subset=True, names=["mine"])
+    said = "\n".join(made.meta["warnings"])
+    for part in ("mine: 1 of 2 captions have no words", "1 images of the references have no caption", "Images have 1 to 2 references", "fewer than 100 images"):
+        assert part in said
+
+
+def test_saved_scores_with_references_are_explained(tmp_path: Path) -> None:
+    corpus = captious.load(demo_path("references"), demo_path("good"), name="good")
+    captious.score(corpus, "CIDEr-D,METEOR,SPICE").save(tmp_path / "good.scores")
+    made = captious.report(tmp_path / "good.scores", references=demo_path("references"), corpus=False)
+    assert made.meta["explanations"] == ["ngrams", "meteor", "scenes", "objects"]
+    fresh = captious.report(demo_path("good"), references=demo_path("references"), metrics="CIDEr-D,METEOR,SPICE", corpus=False)
+    assert made._blocks == fresh._blocks
+    assert captious.report(tmp_path / "good.scores").meta["explanations"] == []
+
+
+def test_scores_made_with_other_references_are_not_explained_by_these(tmp_path: Path) -> None:
+    scores = captious.score({"1": ["a dog"], "2": ["a cat"]}, {"1": "a dog", "2": "a cat"}, "CIDEr-D,SPICE")
+    with pytest.warns(UserWarning, match="was made differently"):
+        made = captious.report(scores, references={"1": ["a cow"], "2": ["a horse"]}, corpus=False)
+    assert "scenes" not in made.meta["explanations"]
+
+
+def test_the_page_tells_plain_words_from_others() -> None:
+    assert plain_words("A dog,  on the grass.") == "a dog on the grass"
+    assert plain_words("ein Hündchen") is None
+    found = blocks(captious.report({"1": "A dog, runs.", "2": "the dog's toy"}, references={"1": ["x"], "2": ["y"]}, metrics="BLEU-1", corpus=False).html())
+    assert found["captions"]["words"] == [[None, "the dog 's toy"]]
+
+
+def test_several_captions_per_image() -> None:
+    made = captious.report({"1": ["a dog", "a cat"], "2": ["a cow"]}, references={"1": ["a dog"], "2": ["a cow"]}, metrics="BLEU-1", corpus=False, several=True)
+    assert made._blocks["captions"]["texts"] == [[["a dog", "a cat"], "a cow"]]
+    assert made._blocks["scores"][0][0] == [[1.0, 0.5], 1.0]
+    assert made.meta["metrics"][0]["oracle"] == [pytest.approx(1.0)]
+
+
+def test_pictures(tmp_path: Path) -> None:
+    ids = ["7", "a b/ü", "COCO_val2014_000000000042.jpg"]
+    found = pictures.find("https://x.test/{id:04}.jpg?of={id}", ids, None)
+    assert found.addresses[:2] == ["https://x.test/0007.jpg?of=7", "https://x.test/a%20b%2F%C3%BC.jpg?of=a%20b%2F%C3%BC"]
+    assert found.policy == "https://x.test"
+    for name in ("7.PNG", "42.jpeg", "note.txt"):
+        (tmp_path / name).write_bytes(b"")
+    assert pictures.find(tmp_path, ids, tmp_path / "out" / "page.html").addresses == ["../7.PNG", None, "../42.jpeg"]
+    for given, why in (
+        (tmp_path / "none", "no such folder"), ("javascript://x/{id}", "http or https"), ("https://x.test/one.jpg", "has no {id}"),
+        ("https://{id}.test/", "http or https"), ("https://x.test; script-src 'unsafe-inline'/{id}", "http or https"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=why):
+            pictures.find(given, ids, None)
+    with pytest.raises(InputError, match="none is named like an image"):
+        pictures.find(tmp_path, ["x"], None)
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nothing to report on"):
+        captious.report()
+    with pytest.raises(InputError, match="need references"):
+        captious.report({"1": "a dog"})
+    with pytest.raises(InputError, match="2 names"):
+        captious.report({"1": "a dog"}, references={"1": ["a dog"]}, names=["a", "b"])
+    scores = captious.score({"1": ["a dog"], "2": ["a"]}, {"1": "a dog", "2": "a"}, "BLEU-1")
+    with pytest.raises(InputError, match="needs references"):
+        captious.report(scores, samples=[{"1": ["a dog", "a cat"]}])
+
+
+def test_notebooks_get_a_table_where_the_page_is_too_large(demo_report: captious.Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert demo_report._repr_html_().startswith("<iframe ") and 'sandbox="allow-scripts allow-downloads"' in demo_report._repr_html_()
+    monkeypatch.setattr("captious.page.output.NOTEBOOK", 1000)
+    assert NOTEBOOK > 1000
+    text = demo_report._repr_html_()
+    assert "<table>" in text and "<iframe" not in text and "report.save" in text
+
+
+def test_every_metric_has_words_for_people() -> None:
+    from captious.measures.making import make_measures
+
+    for measure in make_measures("coco", {}):
+        assert words_of(measure).misses
+
+
+def test_the_command(tmp_path: Path) -> None:
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-m", "captious", "report", *map(str, arguments)], capture_output=True, text=True, cwd=tmp_path)
+
+    done = run(demo_path("references"), demo_path("good"), "-o", "page.html", "-m", "BLEU-1", "--no-corpus", "--title", "Mine", "--name", "ours")
+    assert done.returncode == 0, done.stderr
+    assert "page.html: 1 systems, 60 images" in done.stdout
+    found = blocks((tmp_path / "page.html").read_text(encoding="utf-8"))["meta"]
+    assert found["title"] == "Mine" and found["systems"][0]["name"] == "ours"
+    for arguments, why in ((["x.scores", "y.json"], "need references"), ([demo_path("references")], "needs a system"), ([demo_path("references"), demo_path("good"), "-o", "page.txt"], "ends with .html")):
+        failed = run(*arguments)
+        assert failed.returncode == 2 and why in failed.stderr and failed.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
