@@ -62,7 +62,7 @@ function legend(entries) {
 // A figure is drawn for the width there is, so that its letters keep their size.
 const roomFor = (most) => Math.max(300, Math.min(most, document.documentElement.clientWidth - 70));
 
-function frame({ width = roomFor(600), height = 340, x, y, xLabel, yLabel, left = 54, bottom = 44, topSpace = 12, right = 16, xFormat, yFormat, xTicks, yTicks, label }) {
+function frame({ width = roomFor(600), height = 340, x, y, xLabel, yLabel, left = 62, bottom = 44, topSpace = 12, right = 16, xFormat, yFormat, xTicks, yTicks, label }) {
   const px = (value) => left + ((value - x[0]) / (x[1] - x[0] || 1)) * (width - left - right);
   const py = (value) => height - bottom - ((value - y[0]) / (y[1] - y[0] || 1)) * (height - bottom - topSpace);
   const svg = s('svg.chart', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label });

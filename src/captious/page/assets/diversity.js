@@ -155,10 +155,10 @@ function languageFigures(told) {
 }
 
 function languageTable(told) {
-  return figure('The language of each system', 'Beside people: each measure of one description per image, averaged. Hover over a measure for what it is.',
+  return figure('The language of each system', 'Beside people: each measure of one description per image, averaged.',
     h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Language of each system' }, h('table.plain', null,
       h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'measure'), told.reports.map((report, n) => h('th', { scope: 'col' }, named(lookOf(report.name, report.human, n), report.name, 24))))),
-      h('tbody', null, told.columns.map((column) => h('tr', { title: column.summary }, h('th', { scope: 'row' }, column.title, h('span.spoken', null, `: ${column.summary}`)), told.reports.map((report) => h('td', null, number(report.values[column.key], column.format)))))))));
+      h('tbody', null, told.columns.map((column) => h('tr', null, h('th', { scope: 'row' }, column.title, h('small', null, ` ${column.summary}`)), told.reports.map((report) => h('td', null, number(report.values[column.key], column.format)))))))));
 }
 
 function wordColumns(told, n) {
