@@ -22,7 +22,7 @@ function plane(sets) {
     const x = chart.px(one.x), y = chart.py(one.y), { colour } = look(one.k);
     if (one.xi) chart.svg.append(s(`line.whisk.${colour}`, { x1: chart.px(one.xi[0]), x2: chart.px(one.xi[1]), y1: y, y2: y }));
     if (one.yi) chart.svg.append(s(`line.whisk.${colour}`, { x1: x, x2: x, y1: chart.py(one.yi[0]), y2: chart.py(one.yi[1]) }));
-    chart.svg.append(marker(one.k, x, y, 8, one.name), s('text.name', { x: x + 13, y: y - 9 }, shorten(one.name, 28)));
+    chart.svg.append(marker(one.k, x, y, 8, one.name), s('text.name', x > chart.width * 0.62 ? { x: x - 13, y: y - 9, 'text-anchor': 'end' } : { x: x + 13, y: y - 9 }, shorten(one.name, 28)));
   }
   return figure('Accuracy and diversity', 'Up and to the right is better. People are the star; lines are intervals.', chart.svg, { head: ['', accuracy.name, spread.name], rows: points.map((one) => [one.name, short(one.x, 4), short(one.y, 4)]) });
 }
