@@ -35,7 +35,7 @@ test: lint
 
 # Chromium, for the tests of the HTML report. They drive the system's own: nothing else is downloaded.
 browser:
-	@command -v chromium >/dev/null || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium; } \
+	@[ -n "$$CAPTIOUS_BROWSER" ] || command -v chromium >/dev/null || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium; } \
 		|| { echo "make browser: install Chromium as root (apt-get install chromium), or set CAPTIOUS_BROWSER to its path"; exit 1; }
 
 # A broken link fails the build (with --quiet it would not: what is not said is not counted).

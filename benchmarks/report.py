@@ -11,7 +11,11 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import subprocess
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +108,24 @@ def measure(browser: Any, path: Path) -> None:
     page.context.close()
 
 
+@contextmanager
+def running(path: str) -> Iterator[str]:
+    """Chromium as a child of this process (Playwright would start it in a session of its own); the address of its protocol."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        command = [path, "--headless", "--no-sandbox", "--remote-debugging-port=0", f"--user-data-dir={profile}", "--no-first-run", "about:blank"]
+        browser = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            port = Path(profile) / "DevToolsActivePort"
+            for _ in range(600):
+                if port.exists() and port.read_text():
+                    break
+                time.sleep(0.1)
+            yield f"http://127.0.0.1:{port.read_text().splitlines()[0]}"
+        finally:
+            browser.terminate()
+            browser.wait()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parent.parent.parent / "shared" / "data")
@@ -115,10 +137,10 @@ def main() -> None:
     paths = [given.folder / f"report-{n}x{k}.html" if given.keep else make(given.data, given.folder, n, k) for n, k in SIZES]
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=given.browser, args=["--no-sandbox"])
+    with sync_playwright() as driver, running(given.browser) as address:
+        browser = driver.chromium.connect_over_cdp(address)
         for path in paths:
-            print(f"{path.name}: {path.stat().st_size / 1e6:.2f} MB")
+            print(f"{path.name}: {path.stat().st_size / 1e6:.2f} MB", flush=True)
             measure(browser, path)
         browser.close()
 

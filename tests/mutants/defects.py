@@ -375,3 +375,17 @@ _mutant("mistakes-exit-with-1", "errors.py", "sys.exit(2)", "sys.exit(1)", "cli/
 _mutant("nan-in-json", "scores.py", "return value if math.isfinite(value) else None", "return value", "test_scores.py::test_what_is_undefined_is_neither_significant_nor_broken_json")
 _mutant("one-file-for-many-systems", "cli/output.py", "if target.name.endswith(SUFFIX) and systems > 1:", "if False:", "cli/test_show.py::test_mistakes")
 _mutant("options-of-other-measures-pass", "measures/making.py", "            if option not in known:\n", "            if False:\n", "measures/test_registry.py")
+
+# The page ------------------------------------------------------------------------------------------------------------
+
+_mutant("a-caption-ends-the-data", "page/document.py", r'.replace("<", "\\u003c")', "", "page/test_page.py::test_no_text_ends_its_block")
+_mutant("policy-of-another-script", "page/document.py", "script-src '{_hash(script)}'", "script-src '{_hash(style)}'", "page/test_page.py::test_a_policy_allows_the_script_of_the_page_and_nothing_else")
+_mutant("letters-whatever-the-test-says", "page/standings.py", "if row.metric == name and row.significant:", "if row.metric == name:", "page/test_page.py::test_systems_that_do_not_differ_share_a_letter")
+_mutant("unlike-numbers-are-ranked", "page/standings.py", "if scores[name].signature != first.signature", "if False", "page/test_page.py::test_what_cannot_be_compared_is_said")
+_mutant("explained-by-other-references", "page/explanations.py", "isinstance(measure, kind) and sign(measure, entry.corpus) == score.signature", "isinstance(measure, kind)", "page/test_page.py::test_scores_made_with_other_references_are_not_explained_by_these")
+_mutant("pictures-from-any-host", "page/pictures.py", '"{" in parts.netloc', "False", "page/test_page.py::test_pictures")
+_mutant("ids-as-they-are-in-addresses", "page/pictures.py", 'quote(filled.encode("utf-8", "replace"), safe="")', "filled", "page/test_page.py::test_pictures")
+_mutant("words-of-other-alphabets-guessed", "page/content.py", "if text.isascii() else None", "if True else None", "page/test_page.py::test_the_page_tells_plain_words_from_others")
+_mutant("a-set-is-its-first-caption", "page/content.py", "values[a] if b == a + 1 else list(values[a:b])", "values[a]", "page/test_page.py::test_several_captions_per_image")
+_mutant("a-reference-at-the-wrong-place", "metrics/meteor.py", "reference[pair][chosen], lines[chosen]", "reference[pair][first], lines[chosen]", "metrics/test_meteor_links.py::test_an_exact_match_joins_equal_words")
+_mutant("one-match-for-all", "meteor/links.py", "matches[at, c] = found[m, c]", "matches[at, c] = found[0, c]", "metrics/test_meteor_links.py::test_matches_add_up_to_the_statistics")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -201,3 +202,14 @@ def test_the_command(tmp_path: Path) -> None:
         failed = run(*arguments)
         assert failed.returncode == 2 and why in failed.stderr and failed.stderr.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_the_page_is_opened_in_the_browser_of_the_user(tmp_path: Path) -> None:
+    """``BROWSER`` names the user's browser; this one writes down what it is asked to show."""
+    viewer = tmp_path / "viewer"
+    viewer.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/asked\n')
+    viewer.chmod(0o755)
+    made = "import captious; captious.report({'1': 'a dog', '2': 'a cat'}, references={'1': ['a dog'], '2': ['a cat']}, metrics='BLEU-1', corpus=False).open('page.html')"
+    done = subprocess.run([sys.executable, "-c", made], capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "BROWSER": str(viewer)})
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "asked").read_text().strip() == (tmp_path / "page.html").as_uri()

@@ -58,21 +58,23 @@ function legend(entries) {
   return h('ul.legend', { 'aria-label': 'Systems' }, entries.map(({ k, name }) => h('li', null, named(k, name, 32))));
 }
 
+const plainNumber = (value) => String(value).replace('-', '−');
+
 // Axes, and where numbers lie on them.
 // A figure is drawn for the width there is, so that its letters keep their size.
 const roomFor = (most) => Math.max(300, Math.min(most, document.documentElement.clientWidth - 70));
 
-function frame({ width = roomFor(600), height = 340, x, y, xLabel, yLabel, left = 54, bottom = 44, topSpace = 12, right = 16, xFormat, yFormat, xTicks, yTicks, label }) {
+function frame({ width = roomFor(600), height = 340, x, y, xLabel, yLabel, left = 62, bottom = 44, topSpace = 12, right = 16, xFormat, yFormat, xTicks, yTicks, label }) {
   const px = (value) => left + ((value - x[0]) / (x[1] - x[0] || 1)) * (width - left - right);
   const py = (value) => height - bottom - ((value - y[0]) / (y[1] - y[0] || 1)) * (height - bottom - topSpace);
   const svg = s('svg.chart', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label });
   for (const tick of yTicks || ticks(y[0], y[1])) {
     svg.append(s('line.grid', { x1: left, x2: width - right, y1: py(tick), y2: py(tick) }));
-    svg.append(s('text.tick', { x: left - 8, y: py(tick) + 4, 'text-anchor': 'end' }, yFormat ? yFormat(tick) : String(tick)));
+    svg.append(s('text.tick', { x: left - 8, y: py(tick) + 4, 'text-anchor': 'end' }, yFormat ? yFormat(tick) : plainNumber(tick)));
   }
   for (const tick of xTicks || ticks(x[0], x[1], 6)) {
     svg.append(s('line.grid.faint', { x1: px(tick), x2: px(tick), y1: topSpace, y2: height - bottom }));
-    svg.append(s('text.tick', { x: px(tick), y: height - bottom + 17, 'text-anchor': 'middle' }, xFormat ? xFormat(tick) : String(tick)));
+    svg.append(s('text.tick', { x: px(tick), y: height - bottom + 17, 'text-anchor': 'middle' }, xFormat ? xFormat(tick) : plainNumber(tick)));
   }
   svg.append(s('line.axis', { x1: left, x2: width - right, y1: height - bottom, y2: height - bottom }));
   if (xLabel) svg.append(s('text.label', { x: (left + width - right) / 2, y: height - 6, 'text-anchor': 'middle' }, xLabel));

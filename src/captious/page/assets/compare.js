@@ -85,28 +85,30 @@ function histogram(values, a, b, metric) {
   return figure('Differences, image by image', 'Bars on either side have the colour of the system that is better there; the outermost hold all beyond.', chart.svg, { head: ['difference', 'images'], rows: bins.map((n, at) => [short(((at - half) / half) * limit, 3), String(n)]) });
 }
 
-// Words that one caption has and the other has not, and how much the score changes where that is so.
+// Words that B says and A does not, and how the score changes where that is so. They are ranked by how far that is from the
+// change over all images, in standard errors: words that stand out, not those that are everywhere.
 function wordLists(both, apart, a, b, better) {
-  const tally = new Map();
+  const tally = new Map(), overall = mean(both.map((i) => better * apart[i]));
+  const spread = Math.sqrt(mean(both.map((i) => (better * apart[i] - overall) ** 2))) || 1;
+  const saidBy = (k, i) => new Set(captionsOf(k, i).flatMap((_, c) => wordsOf(k, i, c)));
   for (const i of both) {
-    const own = [a, b].map((k) => new Set(captionsOf(k, i).flatMap((_, c) => wordsOf(k, i, c))));
-    for (const side of [0, 1]) {
-      for (const word of own[side]) {
-        if (own[1 - side].has(word)) continue;
-        const row = tally.get(word) || [0, 0, 0, 0];
-        row[2 * side] += 1;
-        row[2 * side + 1] += better * (side ? apart[i] : -apart[i]);
-        tally.set(word, row);
-      }
+    const theirs = saidBy(a, i);
+    for (const word of saidBy(b, i)) {
+      if (theirs.has(word)) continue;
+      const row = tally.get(word) || [0, 0];
+      row[0] += 1;
+      row[1] += better * apart[i];
+      tally.set(word, row);
     }
   }
-  const list = (title, note, side, sense) => {
-    const rows = [...tally].map(([word, row]) => [word, row[2 * side], row[2 * side + 1]]).filter(([, n, total]) => n >= Math.min(3, both.length / 20) && sense * total > 0).sort((x, y) => sense * (y[2] - x[2])).slice(0, 12);
-    return figure(title, note, rows.length ? h('table.wordlist', null, h('thead', null, h('tr', null, ['word', 'images', 'mean gain', 'total'].map((head) => h('th', { scope: 'col' }, head)))),
-      h('tbody', null, rows.map(([word, n, total]) => h('tr', null, h('th', { scope: 'row' }, h('button', { title: 'Show these images', onclick: () => go({ view: 'images', q: word, whole: '1', within: 'captions', image: '' }, true) }, words(shorten(word, 40)))), h('td', null, count(n)), h('td', null, number(total / n, '+.3f')), h('td', null, number(total, '+.2f')))))) : h('p.none', null, 'None.'));
+  const list = (title, note, sense) => {
+    const rows = [...tally].map(([word, [n, total]]) => [word, n, total / n, (total / n - overall) * Math.sqrt(n) / spread])
+      .filter(([, n, gain]) => n >= Math.min(3, both.length / 20) && sense * gain > 0).sort((x, y) => sense * (y[3] - x[3])).slice(0, 12);
+    return figure(title, note, rows.length ? h('table.wordlist', null, h('thead', null, h('tr', null, ['word', 'images', 'mean change', 'total'].map((head) => h('th', { scope: 'col' }, head)))),
+      h('tbody', null, rows.map(([word, n, gain]) => h('tr', null, h('th', { scope: 'row' }, h('button', { title: 'Show these images', onclick: () => go({ view: 'images', q: word, whole: '1', within: 'captions', image: '' }, true) }, words(shorten(word, 40)))), h('td', null, count(n)), h('td', null, number(gain, '+.3f')), h('td', null, number(gain * n, '+.2f')))))) : h('p.none', null, 'None.'));
   };
   const name = shorten(systems[b].name, 30);
-  return [list(`Words with which ${name} gains`, `Said by ${name} and not by the other, where that goes with a better score.`, 1, 1), list(`Words with which ${name} loses`, `Said by ${name} and not by the other, where that goes with a worse score.`, 1, -1)];
+  return [list(`Words with which ${name} gains`, `Said by ${name} and not by the other, where that goes with a better score. What stands out most comes first.`, 1), list(`Words with which ${name} loses`, `Said by ${name} and not by the other, where that goes with a worse score.`, -1)];
 }
 
 function extremes(winner, both, apart, a, b, m, sense) {

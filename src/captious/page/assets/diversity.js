@@ -22,7 +22,7 @@ function plane(sets) {
     const x = chart.px(one.x), y = chart.py(one.y), { colour } = look(one.k);
     if (one.xi) chart.svg.append(s(`line.whisk.${colour}`, { x1: chart.px(one.xi[0]), x2: chart.px(one.xi[1]), y1: y, y2: y }));
     if (one.yi) chart.svg.append(s(`line.whisk.${colour}`, { x1: x, x2: x, y1: chart.py(one.yi[0]), y2: chart.py(one.yi[1]) }));
-    chart.svg.append(marker(one.k, x, y, 8, one.name), s('text.name', { x: x + 13, y: y - 9 }, shorten(one.name, 28)));
+    chart.svg.append(marker(one.k, x, y, 8, one.name), s('text.name', x > chart.width * 0.62 ? { x: x - 13, y: y - 9, 'text-anchor': 'end' } : { x: x + 13, y: y - 9 }, shorten(one.name, 28)));
   }
   return figure('Accuracy and diversity', 'Up and to the right is better. People are the star; lines are intervals.', chart.svg, { head: ['', accuracy.name, spread.name], rows: points.map((one) => [one.name, short(one.x, 4), short(one.y, 4)]) });
 }
@@ -155,10 +155,10 @@ function languageFigures(told) {
 }
 
 function languageTable(told) {
-  return figure('The language of each system', 'Beside people: each measure of one description per image, averaged. Hover over a measure for what it is.',
+  return figure('The language of each system', 'Beside people: each measure of one description per image, averaged.',
     h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Language of each system' }, h('table.plain', null,
       h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'measure'), told.reports.map((report, n) => h('th', { scope: 'col' }, named(lookOf(report.name, report.human, n), report.name, 24))))),
-      h('tbody', null, told.columns.map((column) => h('tr', { title: column.summary }, h('th', { scope: 'row' }, column.title, h('span.spoken', null, `: ${column.summary}`)), told.reports.map((report) => h('td', null, number(report.values[column.key], column.format)))))))));
+      h('tbody', null, told.columns.map((column) => h('tr', null, h('th', { scope: 'row' }, column.title, h('small', null, ` ${column.summary}`)), told.reports.map((report) => h('td', null, number(report.values[column.key], column.format)))))))));
 }
 
 function wordColumns(told, n) {

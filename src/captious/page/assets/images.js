@@ -69,11 +69,15 @@ const images = {
         block('objects').then((found) => { this.objects = found || { systems: [] }; this.update(); });
         return;
       }
+      const started = performance.now();
       this.wanted = wanted;
       this.controls();
       this.choose(this.objects);
       this.list.scrollTop = 0;
+      // What is open stays in sight.
+      if (this.rows[this.active] === imageNumber()) this.reveal(this.active);
       this.draw(true);
+      document.documentElement.dataset.search = (performance.now() - started).toFixed(1);
     }
     const place = this.rows.indexOf(imageNumber());
     if (place >= 0 && place !== this.active) { this.active = place; this.reveal(place); }
@@ -114,7 +118,6 @@ const images = {
   },
 
   choose(objects) {
-    const started = performance.now();
     const test = matcher(state.q, state.within, Boolean(state.whole));
     const least = state.least === '' ? -Infinity : Number(state.least), most = state.most === '' ? Infinity : Number(state.most);
     const sized = least > -Infinity || most < Infinity ? lengths() : null, empty = state.empty ? lengths() : null;
@@ -134,7 +137,6 @@ const images = {
     this.rows = rows;
     this.key = key;
     this.active = Math.max(0, rows.indexOf(imageNumber()));
-    document.documentElement.dataset.search = (performance.now() - started).toFixed(1);
     this.found.textContent = rows.length === data.ids.length ? plural(rows.length, 'image') : `${count(rows.length)} of ${plural(data.ids.length, 'image')}`;
     this.space.style.height = `${rows.length * this.height}px`;
   },
