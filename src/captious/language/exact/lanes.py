@@ -70,9 +70,9 @@ def raise_rows(
 def spread_row(
     target: Rows, mark: NDArray[np.uint8], source: Rows, s: int, t: NDArray[np.int32], score: NDArray[np.float32], begin: int, end: int
 ) -> None:
-    """target[t[n]] = max(target[t[n]], score[n] + source[s]) for n from `begin` to `end`; rows of the target get the mark 2 besides what they have."""
+    """target[t[n]] = max(target[t[n]], score[n] + source[s]) for n from `begin` to `end`; rows of the target get a mark of 1."""
     for n in range(begin, end):
-        mark[t[n]] |= 2
+        mark[t[n]] = 1
         np.maximum(target[t[n]], score[n] + source[s], out=target[t[n]])
 
 

@@ -51,10 +51,9 @@ def fill(
     l_start, l_middle, l_other, l_parent, l_score = left
     row_state, row_scores, row_begin, row_count, row_place, useful, alive, tops = rows
     r_step, r_step_score, r_step_begin, r_step_count, l_step, l_step_score, l_step_begin, l_step_count = steps
-    base, extra, mark, marks, none, limit = scratch
+    base, aside, below, mark, marks, none, limit = scratch
     states, looked_up, phrases = sizes[0], sizes[1], sizes[2]
     nothing, zero = np.float32(-np.inf), np.float32(0)
-    firsts = np.uint64(0x0101010101010101)
     row_used, r_used, l_used = 0, 0, 0
     for j in range(1, length + 1):
         for i in range(j - 1, -1, -1):
@@ -92,21 +91,25 @@ def fill(
                         for r in range(l_middle[state], l_start[state + 1]):
                             mark[l_parent[r]] = 1
                             raise_row(base, l_parent[r], tags[i], l_other[r] - phrases, row_scores, row, l_score[r])
-            # What unary rules make of it. A mark of 1 is for a score in `base`, of 2 for one in `extra`.
+            # What unary rules make of it. They start from scores without unary rules, so those are set aside before any is raised.
+            many = 0
             for place in range(len(marks)):
-                bits = marks[place] & firsts
+                bits = marks[place]
                 while bits:
                     state = 8 * place + (lowest(bits) >> 3)
                     bits &= bits - np.uint64(1)
-                    if above(base, state, zero, none):
-                        spread_row(extra, mark, base, state, up_parent, up_score, up_start[state], up_start[state + 1])
-                    else:
-                        mark[state] &= 2
+                    if not above(base, state, zero, none):
+                        mark[state] = 0
+                    elif up_start[state + 1] > up_start[state]:
+                        copy_row(aside, many, base, state)
+                        below[many] = state
+                        many += 1
+            for one in range(many):
+                spread_row(base, mark, aside, one, up_parent, up_score, up_start[below[one]], up_start[below[one] + 1])
             copy_row(limit, 0, none, 0)
             if beam < np.inf:
                 for state in range(states):
                     if mark[state]:
-                        raise_row(base, state, extra, state, none, 1, zero)
                         raise_row(limit, 0, base, state, none, 1, prior[state] - beam)
             complete = chart[cell]
             for state in range(phrases):
@@ -120,11 +123,9 @@ def fill(
             copy_row(tops, 2 * cell + 1, none, 0)
             for place in range(len(marks)):
                 bits = marks[place]
-                bits = (bits | (bits >> np.uint64(1))) & firsts
                 while bits:
                     state = 8 * place + (lowest(bits) >> 3)
                     bits &= bits - np.uint64(1)
-                    raise_row(base, state, extra, state, none, 1, zero)
                     raise_row(tops, 2 * cell + (state >= looked_up), base, state, none, 1, zero)
                     if state < phrases:
                         alive[cell] |= useful[state]
@@ -147,7 +148,6 @@ def fill(
                             l_used += 1
                         row_used += 1
                     copy_row(base, state, none, 0)
-                    copy_row(extra, state, none, 0)
                 marks[place] = 0
             row_count[cell], r_step_count[cell], l_step_count[cell] = row_used - row_begin[cell], r_used - r_step_begin[cell], l_used - l_step_begin[cell]
     return True
@@ -350,10 +350,11 @@ class Workspace:
         self.make_lists(_USUAL)
         none, padded = _rows(2), -(-states // 8) * 8
         none[0], none[1] = -np.inf, 0
-        base, extra = _rows(padded), _rows(padded)
-        base[:] = extra[:] = -np.inf
+        base = _rows(padded)
+        base[:] = -np.inf
+        below: Ints = np.empty(states, np.int32)
         mark: NDArray[np.uint8] = np.zeros(padded, np.uint8)
-        self.scratch = base, extra, mark, mark.view(np.uint64), none, _rows(1)
+        self.scratch = base, _rows(states), below, mark, mark.view(np.uint64), none, _rows(1)
         self.tag_numbers: Ints = np.full(states, -1, np.int32)
         self.tag_numbers[rules.tag_states] = np.arange(len(rules.tag_states), dtype=np.int32)
         self.out: Ints = np.empty((length * 64, 2), np.int32)

@@ -96,8 +96,7 @@ def vector_forms(lanes: int) -> dict[str, Any]:
                 place = builder.gep(targets, [number])
                 total = builder.fadd(spread(builder, builder.load(builder.gep(scores, [loop.index]))), source)
                 store(builder, larger_of(builder, total, load(builder, place)), place)
-                mark = builder.gep(marks, [number])
-                builder.store(builder.or_(builder.load(mark), ir.Constant(ir.IntType(8), 2)), mark)
+                builder.store(ir.Constant(ir.IntType(8), 1), builder.gep(marks, [number]))
             return context.get_dummy_value()
 
         return signature, code
