@@ -67,6 +67,44 @@ def raise_rows(
 
 
 @_Lane
+def raise_after(
+    target: Rows,
+    mark: NDArray[np.uint8],
+    left: Rows,
+    a: int,
+    right: Rows,
+    b: NDArray[np.int16],
+    t: NDArray[np.int16],
+    score: NDArray[np.float32],
+    begin: int,
+    end: int,
+) -> None:
+    """`raise_rows` with one left row for all."""
+    for n in range(begin, end):
+        mark[t[n]] = 1
+        raise_row(target, t[n], left, a, right, b[n], score[n])
+
+
+@_Lane
+def raise_before(
+    target: Rows,
+    mark: NDArray[np.uint8],
+    right: Rows,
+    b: int,
+    left: Rows,
+    a: NDArray[np.int16],
+    t: NDArray[np.int16],
+    score: NDArray[np.float32],
+    begin: int,
+    end: int,
+) -> None:
+    """`raise_rows` with one right row for all."""
+    for n in range(begin, end):
+        mark[t[n]] = 1
+        raise_row(target, t[n], left, a[n], right, b, score[n])
+
+
+@_Lane
 def spread_row(
     target: Rows, mark: NDArray[np.uint8], source: Rows, s: int, t: NDArray[np.int32], score: NDArray[np.float32], begin: int, end: int
 ) -> None:

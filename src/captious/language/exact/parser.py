@@ -97,7 +97,8 @@ class ExactParser:
                 raise InputError(f"a sentence of {len(sentence)} words; expected 1 to {LONGEST}")
         with collector_paused():
             table, words = self._numbered(sentences)
-            order = sorted(range(len(words)), key=lambda i: len(words[i]))
+            # Sentences of one length, and like ones together: the search goes through all that any of them needs.
+            order = sorted(range(len(words)), key=lambda i: (len(words[i]), tuple(sentences[i])))
             groups = [order[start : start + LANES] for start in range(0, len(order), LANES)]
             groups.reverse()  # the longest first: the threads end together, and a workspace grows once
             found: list[_Result | None] = [None] * len(words)

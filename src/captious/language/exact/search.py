@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from captious.kernels import kernel
 from captious.language.exact.grammar import Floats, Ints
-from captious.language.exact.lanes import LANES, above, copy_row, lowest, raise_row, raise_rows, spread_row
+from captious.language.exact.lanes import LANES, above, copy_row, lowest, raise_after, raise_before, raise_row, raise_rows, spread_row
 from captious.language.exact.rules import Rules
 
 # A unary chain is taken for the best one if its score comes this near; far more than floats round, far less than scores differ.
@@ -55,8 +55,9 @@ def fill(
     states, looked_up, phrases = sizes[0], sizes[1], sizes[2]
     nothing, zero = np.float32(-np.inf), np.float32(0)
     row_used, r_used, l_used = 0, 0, 0
-    for j in range(1, length + 1):
-        for i in range(j - 1, -1, -1):
+    # Cells with the same beginning follow one another: their unfinished phrases are read again and again, and are still near.
+    for i in range(length - 1, -1, -1):
+        for j in range(i + 1, length + 1):
             cell = j * (j - 1) // 2 + i
             if row_used + states > len(row_state) or r_used + len(r_other) > len(r_step_score) or l_used + len(l_other) > len(l_step_score):
                 return False
@@ -78,9 +79,7 @@ def fill(
                 if j - k == 1:
                     for row in range(row_begin[before], row_begin[before] + row_count[before]):
                         state = row_state[row]
-                        for r in range(r_middle[state], r_start[state + 1]):
-                            mark[r_parent[r]] = 1
-                            raise_row(base, r_parent[r], row_scores, row, tags[k], r_other[r] - phrases, r_score[r])
+                        raise_after(base, mark, row_scores, row, tags[k], r_other, r_parent, r_score, r_middle[state], r_start[state + 1])
                 if alive[before]:
                     mine, others = row_scores[row_begin[after] :], chart[before]
                     begin, end = l_step_begin[after], l_step_begin[after] + l_step_count[after]
@@ -88,9 +87,7 @@ def fill(
                 if k - i == 1:
                     for row in range(row_begin[after], row_begin[after] + row_count[after]):
                         state = row_state[row]
-                        for r in range(l_middle[state], l_start[state + 1]):
-                            mark[l_parent[r]] = 1
-                            raise_row(base, l_parent[r], tags[i], l_other[r] - phrases, row_scores, row, l_score[r])
+                        raise_before(base, mark, row_scores, row, tags[i], l_other, l_parent, l_score, l_middle[state], l_start[state + 1])
             # What unary rules make of it. They start from scores without unary rules, so those are set aside before any is raised.
             many = 0
             for place in range(len(marks)):
@@ -138,11 +135,12 @@ def fill(
                         copy_row(row_scores, row_used, base, state)
                         row = row_used - row_begin[cell]
                         row_place[cell, state] = row
-                        for r in range(r_start[state], r_middle[state]):
+                        # At the end of the sentence there is no phrase to take, nor at its beginning.
+                        for r in range(r_start[state], r_middle[state] if j < length - 1 else r_start[state]):
                             r_step[0, r_used], r_step[1, r_used], r_step[2, r_used] = row, r_other[r], r_parent[r]
                             r_step_score[r_used] = r_score[r]
                             r_used += 1
-                        for r in range(l_start[state], l_middle[state]):
+                        for r in range(l_start[state], l_middle[state] if i > 0 else l_start[state]):
                             l_step[0, l_used], l_step[1, l_used], l_step[2, l_used] = row, l_other[r], l_parent[r]
                             l_step_score[l_used] = l_score[r]
                             l_used += 1
@@ -193,6 +191,7 @@ def best_split(
     left: Any,
     right: Any,
     score: Any,
+    most: Any,
     chart: Any,
     tags: Any,
     row_state: Any,
@@ -212,11 +211,10 @@ def best_split(
             best = tag_scores[i, tag_numbers[state]]
         return best, rule, split
     for k in range(i + 1, j):
-        # No score is above 0, so the best scores of the two parts are often enough to see that this is not the place, and the daughter that is quick to look up,
-        # that a rule is not it. One daughter is finished, the other is not or is looked up, too.
+        # The best scores of the two parts are often enough to see that this is not the place, and the daughter that is quick to look up, that a rule is not it.
         before, after = k * (k - 1) + 2 * i, j * (j - 1) + 2 * k
         any_before, any_after = max(tops[before, lane], tops[before + 1, lane]), max(tops[after, lane], tops[after + 1, lane])
-        if not any_before + any_after >= least:
+        if not most[state] + any_before + any_after >= least:
             continue
         # A look-up by a function of its own would cost ten times as much.
         first_row, rows_before, second_row, rows_after = row_begin[before // 2], row_count[before // 2], row_begin[after // 2], row_count[after // 2]
@@ -279,7 +277,7 @@ def derive(
 ) -> Any:
     """Write the best derivation of one sentence, parents before daughters: (state, number of daughters); returns how many, 0 if there is none."""
     down_start, down_state, down_score, down_below = down
-    start, left, right, rule_score = by_parent
+    start, left, right, rule_score, most = by_parent
     row_state, row_scores, row_begin, row_count, row_place, _, _, tops = rows
     if not stored(goal, 0, length, lane, sizes, chart, tags, row_state, row_scores, row_begin, row_count, row_place) > -np.inf:
         return 0
@@ -290,7 +288,7 @@ def derive(
         state, i, j = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2]
         whole = stored(state, i, j, lane, sizes, chart, tags, row_state, row_scores, row_begin, row_count, row_place)
         least = whole - NEAR
-        best, rule, split = best_split(state, i, j, lane, least, sizes, start, left, right, rule_score, chart, tags, row_state, row_scores, row_begin, row_count, row_place, tops, tag_scores, tag_numbers)
+        best, rule, split = best_split(state, i, j, lane, least, sizes, start, left, right, rule_score, most, chart, tags, row_state, row_scores, row_begin, row_count, row_place, tops, tag_scores, tag_numbers)
         lowest_state = state
         if best < whole:  # else no chain of unary rules is better
             for d in range(down_start[state], down_start[state + 1]):
@@ -298,7 +296,7 @@ def derive(
                 if not down_score[d] + stored(child, i, j, lane, sizes, chart, tags, row_state, row_scores, row_begin, row_count, row_place) >= least:
                     continue
                 score, child_rule, child_split = best_split(
-                    child, i, j, lane, least - down_score[d], sizes, start, left, right, rule_score, chart, tags, row_state, row_scores, row_begin, row_count, row_place, tops, tag_scores, tag_numbers
+                    child, i, j, lane, least - down_score[d], sizes, start, left, right, rule_score, most, chart, tags, row_state, row_scores, row_begin, row_count, row_place, tops, tag_scores, tag_numbers
                 )
                 total = down_score[d] + score
                 if total > best:
@@ -345,8 +343,9 @@ class Workspace:
         self.tags = _rows(length, rules.looked_up - rules.phrases)
         self.place: NDArray[np.int16] = np.zeros((cells, states), np.int16)
         self.useful: NDArray[np.bool_] = np.zeros(states, np.bool_)
-        for others in (rules.right[2], rules.left[2]):
-            self.useful[others] = True
+        for start, middle, others in (rules.right[:3], rules.left[:3]):
+            for a, b in zip(start, middle):
+                self.useful[others[a:b]] = True
         self.make_lists(_USUAL)
         none, padded = _rows(2), -(-states // 8) * 8
         none[0], none[1] = -np.inf, 0

@@ -83,6 +83,35 @@ def vector_forms(lanes: int) -> dict[str, Any]:
 
         return signature, code
 
+    def raise_beside(one_is_left: bool) -> Any:
+        def form(
+            typing: Any, target: Any, mark: Any, one: Any, place: Any, others: Any, b: Any, t: Any, score: Any, begin: Any, end: Any
+        ) -> Any:
+            signature = types.void(target, mark, one, types.intp, others, b, t, score, types.intp, types.intp)
+
+            def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+                kinds = signature.args
+                targets, others = (builder.bitcast(data_of(context, builder, kinds[n], args[n]), vector.as_pointer()) for n in (0, 4))
+                marks, places, numbers, scores = (data_of(context, builder, kinds[n], args[n]) for n in (1, 5, 6, 7))
+                one = load(builder, row(context, builder, kinds[2], args[2], args[3]))
+                with cgutils.for_range(builder, args[9], start=args[8], intp=ir.IntType(64)) as loop:
+                    other = load(builder, builder.gep(others, [item(builder, places, loop.index)]))
+                    number = item(builder, numbers, loop.index)
+                    place = builder.gep(targets, [number])
+                    score = spread(builder, builder.load(builder.gep(scores, [loop.index])))
+                    first, second = (one, other) if one_is_left else (other, one)
+                    total = builder.fadd(builder.fadd(score, first), second)
+                    store(builder, larger_of(builder, total, load(builder, place)), place)
+                    builder.store(ir.Constant(ir.IntType(8), 1), builder.gep(marks, [number]))
+                return context.get_dummy_value()
+
+            return signature, code
+
+        return form
+
+    raise_after, raise_before = raise_beside(True), raise_beside(False)
+    raise_after.__name__, raise_before.__name__ = "raise_after", "raise_before"
+
     def spread_row(typing: Any, target: Any, mark: Any, source: Any, s: Any, t: Any, score: Any, begin: Any, end: Any) -> Any:
         signature = types.void(target, mark, source, types.intp, t, score, types.intp, types.intp)
 
@@ -131,4 +160,4 @@ def vector_forms(lanes: int) -> dict[str, Any]:
 
         return signature, code
 
-    return {form.__name__: extending.intrinsic(form) for form in (raise_row, raise_rows, spread_row, lowest, above, copy_row)}
+    return {form.__name__: extending.intrinsic(form) for form in (raise_row, raise_rows, raise_after, raise_before, spread_row, lowest, above, copy_row)}
