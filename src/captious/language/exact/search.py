@@ -18,6 +18,9 @@ from captious.language.exact.rules import Rules
 
 # A unary chain is taken for the best one if its score comes this near; far more than floats round, far less than scores differ.
 NEAR = np.float32(1e-3)
+# What a state is used for: to take a phrase or a tag after it, anything before it, to become something else, to be taken.
+PHRASE_AFTER, TAG_AFTER, BEFORE, UNARY, FINISHED = 1, 2, 4, 8, 16
+_LINE, _PAGE, _MANY = 64, 2 << 20, 256 << 10  # bytes
 _USUAL = 2500  # unfinished phrases in a cell, at first; the lists grow where there are more
 
 
@@ -49,7 +52,7 @@ def fill(
     up_start, up_parent, up_score = up
     r_start, r_middle, r_other, r_parent, r_score = right
     l_start, l_middle, l_other, l_parent, l_score = left
-    row_state, row_scores, row_begin, row_count, row_place, useful, alive, tops = rows
+    row_state, row_scores, row_begin, row_count, row_place, uses, alive, tops = rows
     r_step, r_step_score, r_step_begin, r_step_count, l_step, l_step_score, l_step_begin, l_step_count = steps
     base, aside, below, mark, marks, none, limit = scratch
     states, looked_up, phrases = sizes[0], sizes[1], sizes[2]
@@ -61,6 +64,13 @@ def fill(
             cell = j * (j - 1) // 2 + i
             if row_used + states > len(row_state) or r_used + len(r_other) > len(r_step_score) or l_used + len(l_other) > len(l_step_score):
                 return False
+            alive[cell] = False
+            copy_row(tops, 2 * cell, none, 0)
+            copy_row(tops, 2 * cell + 1, none, 0)
+            if j == length and 0 < i < length - 1:  # the end of the longest sentence belongs to whole sentences only
+                row_begin[cell], r_step_begin[cell], l_step_begin[cell] = row_used, r_used, l_used
+                row_count[cell], r_step_count[cell], l_step_count[cell] = 0, 0, 0
+                continue
             if j - i == 1:
                 for tag in range(len(tag_states)):
                     state = tag_states[tag]
@@ -108,6 +118,8 @@ def fill(
                 for state in range(states):
                     if mark[state]:
                         raise_row(limit, 0, base, state, none, 1, prior[state] - beam)
+            # At the beginning of the sentence there is nothing to take before, at its end no phrase after. The rest is not kept.
+            here = UNARY + TAG_AFTER + (PHRASE_AFTER if j < length - 1 else 0) + (BEFORE if i > 0 else 0)
             complete = chart[cell]
             for state in range(phrases):
                 copy_row(complete, state, none, 0)
@@ -115,9 +127,6 @@ def fill(
                 for state in range(looked_up - phrases):
                     copy_row(tags[i], state, none, 0)
             row_begin[cell], r_step_begin[cell], l_step_begin[cell] = row_used, r_used, l_used
-            alive[cell] = False
-            copy_row(tops, 2 * cell, none, 0)
-            copy_row(tops, 2 * cell + 1, none, 0)
             for place in range(len(marks)):
                 bits = marks[place]
                 while bits:
@@ -125,22 +134,20 @@ def fill(
                     bits &= bits - np.uint64(1)
                     raise_row(tops, 2 * cell + (state >= looked_up), base, state, none, 1, zero)
                     if state < phrases:
-                        alive[cell] |= useful[state]
+                        alive[cell] |= uses[state] & FINISHED != 0
                         copy_row(complete, state, base, state)
                     elif state < looked_up:
                         copy_row(tags[i], state - phrases, base, state)
-                    # Unfinished states that are nobody's daughter are kept, too: the derivation is found by their scores.
-                    if (state >= looked_up or r_start[state + 1] > r_start[state]) and above(base, state, prior[state], limit):
+                    if uses[state] & here and above(base, state, prior[state], limit):
                         row_state[row_used] = state
                         copy_row(row_scores, row_used, base, state)
                         row = row_used - row_begin[cell]
                         row_place[cell, state] = row
-                        # At the end of the sentence there is no phrase to take, nor at its beginning.
-                        for r in range(r_start[state], r_middle[state] if j < length - 1 else r_start[state]):
+                        for r in range(r_start[state], r_middle[state] if here & PHRASE_AFTER else r_start[state]):
                             r_step[0, r_used], r_step[1, r_used], r_step[2, r_used] = row, r_other[r], r_parent[r]
                             r_step_score[r_used] = r_score[r]
                             r_used += 1
-                        for r in range(l_start[state], l_middle[state] if i > 0 else l_start[state]):
+                        for r in range(l_start[state], l_middle[state] if here & BEFORE else l_start[state]):
                             l_step[0, l_used], l_step[1, l_used], l_step[2, l_used] = row, l_other[r], l_parent[r]
                             l_step_score[l_used] = l_score[r]
                             l_used += 1
@@ -324,11 +331,30 @@ def derive(
 
 
 def _rows(*shape: int) -> Floats:
-    """An array of rows of `LANES` floats that begin where cache lines begin."""
+    """An array of rows of `LANES` floats that begin where cache lines begin, large arrays where large pages do.
+
+    NumPy asks for large pages from 4 MB on; with small ones the processor would look for addresses more often than for scores.
+    """
     size = int(np.prod(shape)) * LANES * 4
-    raw = np.empty(size + 64, np.uint8)
-    start = -raw.ctypes.data % 64
+    alignment = _LINE if size < _MANY else _PAGE
+    raw = np.empty(size + alignment if size < _MANY else max(size + alignment, 2 * _PAGE), np.uint8)
+    start = -raw.ctypes.data % alignment
     return raw[start : start + size].view(np.float32).reshape(*shape, LANES)
+
+
+def _uses(rules: Rules) -> NDArray[np.int64]:
+    """For each state the sum of what it is used for; unfinished phrases have the first four, phrases that are looked up the last, and seldom the first two."""
+    uses: NDArray[np.int64] = np.zeros(len(rules.names), np.int64)
+    (r_start, r_middle), (l_start, _) = rules.right[:2], rules.left[:2]
+    uses[r_middle > r_start[:-1]] |= PHRASE_AFTER
+    uses[r_start[1:] > r_middle] |= TAG_AFTER
+    uses[l_start[1:] > l_start[:-1]] |= BEFORE
+    unfinished = np.arange(len(uses)) >= rules.looked_up
+    uses[unfinished & (np.diff(rules.up[0]) > 0)] |= UNARY
+    for start, middle, others in (rules.right[:3], rules.left[:3]):
+        for a, b in zip(start, middle):
+            uses[others[a:b]] |= FINISHED
+    return uses
 
 
 class Workspace:
@@ -342,10 +368,7 @@ class Workspace:
         self.chart = _rows(cells, rules.phrases)
         self.tags = _rows(length, rules.looked_up - rules.phrases)
         self.place: NDArray[np.int16] = np.zeros((cells, states), np.int16)
-        self.useful: NDArray[np.bool_] = np.zeros(states, np.bool_)
-        for start, middle, others in (rules.right[:3], rules.left[:3]):
-            for a, b in zip(start, middle):
-                self.useful[others[a:b]] = True
+        self.uses = _uses(rules)
         self.make_lists(_USUAL)
         none, padded = _rows(2), -(-states // 8) * 8
         none[0], none[1] = -np.inf, 0
@@ -366,7 +389,7 @@ class Workspace:
         size = self.cells * min(usual, self.states) + self.states
         places = (np.zeros(self.cells, np.int64) for _ in range(6))
         alive: NDArray[np.bool_] = np.zeros(self.cells, np.bool_)
-        self.rows = np.empty(size, np.int32), _rows(size), next(places), next(places), self.place, self.useful, alive, _rows(2 * self.cells)
+        self.rows = np.empty(size, np.int32), _rows(size), next(places), next(places), self.place, self.uses, alive, _rows(2 * self.cells)
         for rules in self.rules_of:
             size = self.cells * min(2 * usual, rules) + rules
             self.steps += np.empty((3, size), np.int16), np.empty(size, np.float32), next(places), next(places)
