@@ -30,7 +30,7 @@ from captious.language.sentences import cut, split, terminators
 from captious.progress import track
 
 LONGEST = 70  # words of a sentence that is parsed as a whole; time grows with the cube of the length, memory with its square
-_SHORT = 40  # longer sentences are parsed by one thread at a time, because of the memory they take
+_SHORT = 30  # longer sentences are parsed by one thread at a time, because of the memory they take
 BEAM = 20.0  # natural logarithms below the best state of a stretch of words
 UNSEEN = 0.1  # the count of a state that did not occur
 _Result = TypeVar("_Result")

@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 
 from captious.kernels import kernel
 from captious.language.exact.grammar import Floats, Ints
-from captious.language.exact.lanes import LANES, above, copy_row, lowest, raise_after, raise_before, raise_row, raise_rows, spread_row
+from captious.language.exact.lanes import (
+    LANES,
+    above,
+    copy_row,
+    lowest,
+    raise_after,
+    raise_before,
+    raise_row,
+    raise_rows,
+    spread_row,
+)
 from captious.language.exact.rules import Rules
 
 # A unary chain is taken for the best one if its score comes this near; far more than floats round, far less than scores differ.
