@@ -133,7 +133,9 @@ def real() -> Path:
 def test_the_real_grammar(real: Path) -> None:
     grammar, digest = load_grammar(real)
     assert len(grammar.states) == 12_977 and len(grammar.binary) == 46_091 and len(grammar.unary) == 3_135
-    [cache] = cache_directory().glob("grammar-*.bin")
+    folder = cache_directory()
+    assert folder is not None
+    [cache] = folder.glob("grammar-*.bin")
     damaged = cache.read_bytes()[:-3]
     cache.unlink()  # the first grammar's arrays are that file's pages
     cache.write_bytes(damaged)

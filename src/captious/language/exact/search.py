@@ -395,7 +395,8 @@ class Workspace:
     def make_lists(self, usual: int) -> None:
         """Lists of unfinished phrases for about this many in a cell, besides room for the last one."""
         self.usual = usual
-        self.rows = self.steps = ()
+        self.rows: tuple[NDArray[Any], ...] = ()
+        self.steps: tuple[NDArray[Any], ...] = ()
         size = self.cells * min(usual, self.states) + self.states
         places = (np.zeros(self.cells, np.int64) for _ in range(6))
         alive: NDArray[np.bool_] = np.zeros(self.cells, np.bool_)
