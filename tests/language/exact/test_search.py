@@ -18,7 +18,10 @@ PHRASES = ["S^ROOT", "NP", "VP", "PP", "NP^NP", "ROOT"]
 
 
 def made_up(seed: int, step: float) -> Grammar:
-    """A grammar of the real one's shape; a large `step` between scores makes many of them equal."""
+    """A grammar of the real one's shape; a large `step` between scores makes many of them equal.
+
+    As in the real one, scores of unfinished phrases are given out in advance here and taken back there, so some rules have scores above 0.
+    """
     rng = np.random.default_rng(seed)
     unfinished = [f"@{phrase}| {i}" for phrase in PHRASES[:-1] for i in range(3)]
     states = ["@lonely", *TAGS, *unfinished, *PHRASES]
@@ -42,7 +45,13 @@ def made_up(seed: int, step: float) -> Grammar:
         return (-np.round(rng.random(count) * 4 / step) * step).astype(np.float32)
 
     empty, counts = np.zeros((0, 2), np.int32), np.zeros(0)
-    grammar = Grammar(states, TAGS, [], rules, scores(len(rules)), chains, scores(len(chains)), empty, counts, empty, counts)
+    rule_scores, chain_scores = scores(len(rules)), scores(len(chains))
+    for name in unfinished[1::3]:  # these are made by binary rules only
+        ahead = np.float32(4 * rng.integers(-2, 3))
+        rule_scores[rules[:, 0] == number[name]] += ahead
+        rule_scores[(rules[:, 1:] == number[name]).any(axis=1)] -= ahead
+    assert (rule_scores > 0).any()
+    grammar = Grammar(states, TAGS, [], rules, rule_scores, chains, chain_scores, empty, counts, empty, counts)
     grammar.check()
     return grammar
 

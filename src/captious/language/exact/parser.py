@@ -30,7 +30,7 @@ from captious.language.sentences import cut, split, terminators
 from captious.progress import track
 
 LONGEST = 70  # words of a sentence that is parsed as a whole; time grows with the cube of the length, memory with its square
-_SHORT = 40  # longer sentences are parsed by one thread at a time, because of the memory they take
+_SHORT = 30  # longer sentences are parsed by one thread at a time, because of the memory they take
 BEAM = 20.0  # natural logarithms below the best state of a stretch of words
 UNSEEN = 0.1  # the count of a state that did not occur
 _Result = TypeVar("_Result")
@@ -97,7 +97,8 @@ class ExactParser:
                 raise InputError(f"a sentence of {len(sentence)} words; expected 1 to {LONGEST}")
         with collector_paused():
             table, words = self._numbered(sentences)
-            order = sorted(range(len(words)), key=lambda i: len(words[i]))
+            # Sentences of one length, and like ones together: the search goes through all that any of them needs.
+            order = sorted(range(len(words)), key=lambda i: (len(words[i]), tuple(sentences[i])))
             groups = [order[start : start + LANES] for start in range(0, len(order), LANES)]
             groups.reverse()  # the longest first: the threads end together, and a workspace grows once
             found: list[_Result | None] = [None] * len(words)

@@ -13,9 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.errors import InputError
 from captious.language.exact.grammar import START, Floats, Grammar, Ints
 
-Group = tuple[Ints, Ints, Ints, Ints, Floats]
+Shorts = NDArray[np.int16]
+Group = tuple[Ints, Ints, Shorts, Shorts, Floats]
+MOST = 1 << 15  # states: their numbers are kept in 16 bits
 
 
 @dataclass
@@ -27,11 +30,11 @@ class Rules:
     phrases: int  # states below this number occur over several words
     goal: int
     tag_states: Ints
-    right: Group  # of a left daughter: start, end of those with phrases, right daughter, parent, score
+    right: Group  # of a left daughter: start, end of those with phrases, right daughter (tags are counted from 0), parent, score
     left: Group  # of a right daughter: the same with left daughters
     up: tuple[Ints, Ints, Floats]  # chains of unary rules by lowest state: start, highest state, score
     down: tuple[Ints, Ints, Floats, Ints]  # the same by highest state: start, lowest state, score, the state below the highest
-    by_parent: tuple[Ints, Ints, Ints, Floats]  # start, left daughter, right daughter, score, in the grammar's order
+    by_parent: tuple[Ints, Ints, Ints, Floats, Floats]  # start, left daughter, right daughter, score, in the grammar's order; largest score by state
     prior: Floats  # of states: the logarithm of how often they occur, for a search with a beam; else 0
 
 
@@ -87,6 +90,8 @@ def _numbering(grammar: Grammar) -> tuple[NDArray[np.int64], int, int]:
 
 def arrange(grammar: Grammar) -> Rules:
     """The grammar's rules for the search."""
+    if len(grammar.states) > MOST:
+        raise InputError(f"the grammar has {len(grammar.states)} states (at most {MOST}); expected CoreNLP 3.6.0's englishPCFG")
     order, looked_up, phrases = _numbering(grammar)
     size = len(order)
     number = np.empty(size, np.int32)
@@ -99,9 +104,11 @@ def arrange(grammar: Grammar) -> Rules:
         places = places[np.lexsort((parent[places], other[places], daughter[places]))]
         start = _starts(daughter[places], size)
         ends = start[:-1] + np.array([int((other[places[a:b]] < phrases).sum()) for a, b in itertools.pairwise(start)], np.int32)
-        return start, ends.astype(np.int32), other[places], parent[places], scores[places]
+        return start, ends.astype(np.int32), np.where(other[places] < phrases, other[places], other[places] - phrases).astype(np.int16), parent[places].astype(np.int16), scores[places]
 
     by_parent = np.argsort(parent, kind="stable")
+    largest: Floats = np.full(size, -np.inf, np.float32)
+    np.maximum.at(largest, parent, scores)
     highest, lowest, chain_scores, below = unary_chains(grammar.unary, grammar.unary_scores)
     highest, lowest, below = number[highest], number[lowest], number[below]
     rising, falling = np.argsort(lowest, kind="stable"), np.argsort(highest, kind="stable")
@@ -116,5 +123,5 @@ def arrange(grammar: Grammar) -> Rules:
         up=(_starts(lowest[rising], size), highest[rising], chain_scores[rising]),
         down=(_starts(highest[falling], size), lowest[falling], chain_scores[falling], below[falling]),
         prior=np.zeros(size, np.float32),
-        by_parent=(_starts(parent[by_parent], size), left[by_parent], right[by_parent], scores[by_parent]),
+        by_parent=(_starts(parent[by_parent], size), left[by_parent], right[by_parent], scores[by_parent], largest),
     )

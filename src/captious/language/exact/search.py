@@ -13,12 +13,25 @@ from numpy.typing import NDArray
 
 from captious.kernels import kernel
 from captious.language.exact.grammar import Floats, Ints
-from captious.language.exact.lanes import LANES, above, copy_row, raise_row
+from captious.language.exact.lanes import (
+    LANES,
+    above,
+    copy_row,
+    lowest,
+    raise_after,
+    raise_before,
+    raise_row,
+    raise_rows,
+    spread_row,
+)
 from captious.language.exact.rules import Rules
 
 # A unary chain is taken for the best one if its score comes this near; far more than floats round, far less than scores differ.
 NEAR = np.float32(1e-3)
-_USUAL = 1500  # unfinished phrases in a cell, at first; the lists grow where there are more
+# What a state is used for: to take a phrase or a tag after it, anything before it, to become something else, to be taken.
+PHRASE_AFTER, TAG_AFTER, BEFORE, UNARY, FINISHED = 1, 2, 4, 8, 16
+_LINE, _PAGE, _MANY = 64, 2 << 20, 256 << 10  # bytes
+_USUAL = 2500  # unfinished phrases in a cell, at first; the lists grow where there are more
 
 
 @kernel
@@ -26,163 +39,237 @@ def fill(
     length: Any,
     words: Any,
     table: Any,
-    tag_states: Any,
     sizes: Any,
+    tag_states: Any,
     up: Any,
     right: Any,
     left: Any,
     chart: Any,
-    unfinished: Any,
+    tags: Any,
+    rows: Any,
+    steps: Any,
     scratch: Any,
     prior: Any,
     beam: Any,
 ) -> bool:
     """Fill the chart for sentences of at most `length` words; `words` are rows of `table`, -1 after the end of a sentence.
 
+    Phrases lie in `chart`, tags in `tags`, unfinished phrases in `rows`, only those that occur. `steps` has, for each cell, what its unfinished phrases may do
+    next: it is read once for every cell that they are a part of, so it lies in the order in which it is read.
     States that are `beam` worse than a cell's best one, for all sentences, are dropped: an infinite beam is the exact search.
-    For this comparison, a state's score includes `prior`, how often the state occurs. False if the lists of unfinished phrases were too short.
+    For this comparison, a state's score includes `prior`, how often the state occurs. False if the lists were too short.
     """
     up_start, up_parent, up_score = up
     r_start, r_middle, r_other, r_parent, r_score = right
     l_start, l_middle, l_other, l_parent, l_score = left
-    r_states, r_scores, r_begin, r_count, l_states, l_scores, l_begin, l_count = unfinished
-    base, full, hit, full_hit, none, limit = scratch
-    states, looked_up = sizes[0], sizes[1]
-    nothing = np.float32(-np.inf)
-    r_used, l_used = 0, 0
-    for size in range(1, length + 1):
-        for i in range(length - size + 1):
-            j = i + size
+    row_state, row_scores, row_begin, row_count, row_place, uses, alive, tops = rows
+    r_step, r_step_score, r_step_begin, r_step_count, l_step, l_step_score, l_step_begin, l_step_count = steps
+    base, aside, below, mark, marks, none, limit = scratch
+    states, looked_up, phrases = sizes[0], sizes[1], sizes[2]
+    nothing, zero = np.float32(-np.inf), np.float32(0)
+    row_used, r_used, l_used = 0, 0, 0
+    # Cells with the same beginning follow one another: their unfinished phrases are read again and again, and are still near.
+    for i in range(length - 1, -1, -1):
+        for j in range(i + 1, length + 1):
             cell = j * (j - 1) // 2 + i
-            if r_used + states > len(r_states) or l_used + states > len(l_states):
+            if row_used + states > len(row_state) or r_used + len(r_other) > len(r_step_score) or l_used + len(l_other) > len(l_step_score):
                 return False
-            if size == 1:
+            alive[cell] = False
+            copy_row(tops, 2 * cell, none, 0)
+            copy_row(tops, 2 * cell + 1, none, 0)
+            if j == length and 0 < i < length - 1:  # the end of the longest sentence belongs to whole sentences only
+                row_begin[cell], r_step_begin[cell], l_step_begin[cell] = row_used, r_used, l_used
+                row_count[cell], r_step_count[cell], l_step_count[cell] = 0, 0, 0
+                continue
+            if j - i == 1:
                 for tag in range(len(tag_states)):
                     state = tag_states[tag]
-                    any_score = False
                     for lane in range(LANES):
                         word = words[i, lane]
                         score = table[word, tag] if word >= 0 else nothing
                         base[state, lane] = score
-                        any_score = any_score or score > nothing
-                    hit[state] = any_score
+                        if score > nothing:
+                            mark[state] = 1
             for k in range(i + 1, j):
                 before, after = k * (k - 1) // 2 + i, j * (j - 1) // 2 + k
-                before_scores, after_scores = chart[before], chart[after]
-                one = j - k == 1
-                for a in range(r_begin[before], r_begin[before] + r_count[before]):
-                    state = r_states[a]
-                    for r in range(r_start[state], r_start[state + 1] if one else r_middle[state]):
-                        parent = r_parent[r]
-                        hit[parent] = True
-                        raise_row(base, parent, r_scores, a, after_scores, r_other[r], r_score[r])
-                one = k - i == 1
-                for a in range(l_begin[after], l_begin[after] + l_count[after]):
-                    state = l_states[a]
-                    for r in range(l_start[state], l_start[state + 1] if one else l_middle[state]):
-                        parent = l_parent[r]
-                        hit[parent] = True
-                        raise_row(base, parent, before_scores, l_other[r], l_scores, a, l_score[r])
-            for state in range(states):
-                if hit[state]:
-                    if not above(base, state, np.float32(0), none):
-                        hit[state] = False
-                        continue
-                    if full_hit[state]:
-                        raise_row(full, state, base, state, none, 1, np.float32(0))
-                    else:
-                        copy_row(full, state, base, state)
-                        full_hit[state] = True
-                    for r in range(up_start[state], up_start[state + 1]):
-                        parent = up_parent[r]
-                        if not full_hit[parent]:
-                            copy_row(full, parent, none, 0)
-                            full_hit[parent] = True
-                        raise_row(full, parent, base, state, none, 1, up_score[r])
+                if alive[after]:
+                    mine, others = row_scores[row_begin[before] :], chart[after]
+                    begin, end = r_step_begin[before], r_step_begin[before] + r_step_count[before]
+                    raise_rows(base, mark, mine, r_step[0], others, r_step[1], r_step[2], r_step_score, begin, end)
+                if j - k == 1:
+                    for row in range(row_begin[before], row_begin[before] + row_count[before]):
+                        state = row_state[row]
+                        raise_after(base, mark, row_scores, row, tags[k], r_other, r_parent, r_score, r_middle[state], r_start[state + 1])
+                if alive[before]:
+                    mine, others = row_scores[row_begin[after] :], chart[before]
+                    begin, end = l_step_begin[after], l_step_begin[after] + l_step_count[after]
+                    raise_rows(base, mark, others, l_step[1], mine, l_step[0], l_step[2], l_step_score, begin, end)
+                if k - i == 1:
+                    for row in range(row_begin[after], row_begin[after] + row_count[after]):
+                        state = row_state[row]
+                        raise_before(base, mark, row_scores, row, tags[i], l_other, l_parent, l_score, l_middle[state], l_start[state + 1])
+            # What unary rules make of it. They start from scores without unary rules, so those are set aside before any is raised.
+            many = 0
+            for place in range(len(marks)):
+                bits = marks[place]
+                while bits:
+                    state = 8 * place + (lowest(bits) >> 3)
+                    bits &= bits - np.uint64(1)
+                    if not above(base, state, zero, none):
+                        mark[state] = 0
+                    elif up_start[state + 1] > up_start[state]:
+                        copy_row(aside, many, base, state)
+                        below[many] = state
+                        many += 1
+            for one in range(many):
+                spread_row(base, mark, aside, one, up_parent, up_score, up_start[below[one]], up_start[below[one] + 1])
             copy_row(limit, 0, none, 0)
             if beam < np.inf:
                 for state in range(states):
-                    if full_hit[state]:
-                        raise_row(limit, 0, full, state, none, 1, prior[state] - beam)
-            mine = chart[cell]
-            r_begin[cell], l_begin[cell] = r_used, l_used
-            for state in range(states):
-                if full_hit[state]:
-                    if state < looked_up:
-                        copy_row(mine, state, full, state)
-                    has_left = l_start[state + 1] > l_start[state]
-                    # States that are nobody's daughter are kept, too: the derivation is found by their scores.
-                    keep = above(full, state, prior[state], limit)
-                    if keep and (r_start[state + 1] > r_start[state] or (state >= looked_up and not has_left)):
-                        r_states[r_used] = state
-                        copy_row(r_scores, r_used, full, state)
-                        r_used += 1
-                    if keep and has_left:
-                        l_states[l_used] = state
-                        copy_row(l_scores, l_used, full, state)
-                        l_used += 1
+                    if mark[state]:
+                        raise_row(limit, 0, base, state, none, 1, prior[state] - beam)
+            # At the beginning of the sentence there is nothing to take before, at its end no phrase after. The rest is not kept.
+            here = UNARY + TAG_AFTER + (PHRASE_AFTER if j < length - 1 else 0) + (BEFORE if i > 0 else 0)
+            complete = chart[cell]
+            for state in range(phrases):
+                copy_row(complete, state, none, 0)
+            if j - i == 1:
+                for state in range(looked_up - phrases):
+                    copy_row(tags[i], state, none, 0)
+            row_begin[cell], r_step_begin[cell], l_step_begin[cell] = row_used, r_used, l_used
+            for place in range(len(marks)):
+                bits = marks[place]
+                while bits:
+                    state = 8 * place + (lowest(bits) >> 3)
+                    bits &= bits - np.uint64(1)
+                    raise_row(tops, 2 * cell + (state >= looked_up), base, state, none, 1, zero)
+                    if state < phrases:
+                        alive[cell] |= uses[state] & FINISHED != 0
+                        copy_row(complete, state, base, state)
+                    elif state < looked_up:
+                        copy_row(tags[i], state - phrases, base, state)
+                    if uses[state] & here and above(base, state, prior[state], limit):
+                        row_state[row_used] = state
+                        copy_row(row_scores, row_used, base, state)
+                        row = row_used - row_begin[cell]
+                        row_place[cell, state] = row
+                        for r in range(r_start[state], r_middle[state] if here & PHRASE_AFTER else r_start[state]):
+                            r_step[0, r_used], r_step[1, r_used], r_step[2, r_used] = row, r_other[r], r_parent[r]
+                            r_step_score[r_used] = r_score[r]
+                            r_used += 1
+                        for r in range(l_start[state], l_middle[state] if here & BEFORE else l_start[state]):
+                            l_step[0, l_used], l_step[1, l_used], l_step[2, l_used] = row, l_other[r], l_parent[r]
+                            l_step_score[l_used] = l_score[r]
+                            l_used += 1
+                        row_used += 1
                     copy_row(base, state, none, 0)
-                    hit[state] = False
-                    full_hit[state] = False
-                elif state < looked_up:
-                    copy_row(mine, state, none, 0)
-            r_count[cell], l_count[cell] = r_used - r_begin[cell], l_used - l_begin[cell]
+                marks[place] = 0
+            row_count[cell], r_step_count[cell], l_step_count[cell] = row_used - row_begin[cell], r_used - r_step_begin[cell], l_used - l_step_begin[cell]
     return True
 
 
 @kernel
-def find(states: Any, begin: Any, count: Any, state: Any) -> Any:
-    """The place of a state in a cell's ascending list, or -1."""
-    low, high = begin, begin + count
-    while low < high:
-        middle = (low + high) // 2
-        if states[middle] < state:
-            low = middle + 1
-        else:
-            high = middle
-    if low < begin + count and states[low] == state:
-        return low
-    return -1
-
-
-@kernel
-def stored(state: Any, cell: Any, lane: Any, looked_up: Any, chart: Any, unfinished: Any) -> Any:
-    """The score of a state in a cell, minus infinity if it has none."""
-    if state < looked_up:
+def stored(
+    state: Any,
+    i: Any,
+    j: Any,
+    lane: Any,
+    sizes: Any,
+    chart: Any,
+    tags: Any,
+    row_state: Any,
+    row_scores: Any,
+    row_begin: Any,
+    row_count: Any,
+    row_place: Any,
+) -> Any:
+    """The score of a state over a stretch of words, minus infinity if it has none."""
+    cell = j * (j - 1) // 2 + i
+    if state < sizes[2]:
         return chart[cell, state, lane]
-    r_states, r_scores, r_begin, r_count, l_states, l_scores, l_begin, l_count = unfinished
-    place = find(r_states, r_begin[cell], r_count[cell], state)
-    if place >= 0:
-        return r_scores[place, lane]
-    place = find(l_states, l_begin[cell], l_count[cell], state)
-    if place >= 0:
-        return l_scores[place, lane]
+    if state < sizes[1]:
+        return tags[i, state - sizes[2], lane] if j - i == 1 else np.float32(-np.inf)
+    # Places of other sentences are not removed.
+    place = row_place[cell, state]
+    if place < row_count[cell] and row_state[row_begin[cell] + place] == state:
+        return row_scores[row_begin[cell] + place, lane]
     return np.float32(-np.inf)
 
 
 @kernel
 def best_split(
-    state: Any, i: Any, j: Any, lane: Any, least: Any, looked_up: Any, by_parent: Any, chart: Any, unfinished: Any, tag_scores: Any
+    state: Any,
+    i: Any,
+    j: Any,
+    lane: Any,
+    least: Any,
+    sizes: Any,
+    start: Any,
+    left: Any,
+    right: Any,
+    score: Any,
+    most: Any,
+    chart: Any,
+    tags: Any,
+    row_state: Any,
+    row_scores: Any,
+    row_begin: Any,
+    row_count: Any,
+    row_place: Any,
+    tops: Any,
+    tag_scores: Any,
+    tag_numbers: Any,
 ) -> Any:
     """The best way to make a state of two daughters, or over one word: score, rule, place of the split; nothing below `least` is looked for."""
-    if j - i == 1:
-        return tag_scores[i, state], -1, -1
-    start, left, right, score = by_parent
     best, rule, split = np.float32(-np.inf), -1, -1
+    looked_up, phrases = sizes[1], sizes[2]
+    if j - i == 1:
+        if tag_numbers[state] >= 0:
+            best = tag_scores[i, tag_numbers[state]]
+        return best, rule, split
     for k in range(i + 1, j):
-        before, after = k * (k - 1) // 2 + i, j * (j - 1) // 2 + k
+        # The best scores of the two parts are often enough to see that this is not the place, and the daughter that is quick to look up, that a rule is not it.
+        before, after = k * (k - 1) + 2 * i, j * (j - 1) + 2 * k
+        any_before, any_after = max(tops[before, lane], tops[before + 1, lane]), max(tops[after, lane], tops[after + 1, lane])
+        if not most[state] + any_before + any_after >= least:
+            continue
+        # A look-up by a function of its own would cost ten times as much.
+        first_row, rows_before, second_row, rows_after = row_begin[before // 2], row_count[before // 2], row_begin[after // 2], row_count[after // 2]
         for r in range(start[state], start[state + 1]):
-            # No score is above 0, so the daughter that is quick to look up is often enough to see that a rule is not it.
-            if right[r] < looked_up:
-                second = chart[after, right[r], lane]
-                if not score[r] + second >= least:
+            one, other = left[r], right[r]
+            if other < looked_up:
+                if other < phrases:
+                    second = chart[after // 2, other, lane]
+                elif j - k == 1:
+                    second = tags[k, other - phrases, lane]
+                else:
                     continue
-                first = stored(left[r], before, lane, looked_up, chart, unfinished)
+                if not score[r] + second + any_before >= least:
+                    continue
+                if one < phrases:
+                    first = chart[before // 2, one, lane]
+                elif one < looked_up:
+                    if k - i > 1:
+                        continue
+                    first = tags[i, one - phrases, lane]
+                else:
+                    place = row_place[before // 2, one]
+                    if place >= rows_before or row_state[first_row + place] != one:
+                        continue
+                    first = row_scores[first_row + place, lane]
             else:
-                first = chart[before, left[r], lane]
-                if not score[r] + first >= least:
+                if one < phrases:
+                    first = chart[before // 2, one, lane]
+                elif k - i == 1:
+                    first = tags[i, one - phrases, lane]
+                else:
                     continue
-                second = stored(right[r], after, lane, looked_up, chart, unfinished)
+                if not score[r] + first + any_after >= least:
+                    continue
+                place = row_place[after // 2, other]
+                if place >= rows_after or row_state[second_row + place] != other:
+                    continue
+                second = row_scores[second_row + place, lane]
             total = score[r] + first + second
             if total > best:
                 best, rule, split = total, r, k
@@ -191,39 +278,54 @@ def best_split(
 
 @kernel
 def derive(
-    length: Any, lane: Any, goal: Any, looked_up: Any, down: Any, by_parent: Any, chart: Any, unfinished: Any, tag_scores: Any, out: Any, stack: Any
+    length: Any,
+    lane: Any,
+    goal: Any,
+    sizes: Any,
+    down: Any,
+    by_parent: Any,
+    chart: Any,
+    tags: Any,
+    rows: Any,
+    tag_scores: Any,
+    tag_numbers: Any,
+    out: Any,
+    stack: Any,
 ) -> Any:
     """Write the best derivation of one sentence, parents before daughters: (state, number of daughters); returns how many, 0 if there is none."""
     down_start, down_state, down_score, down_below = down
-    cell = length * (length - 1) // 2
-    if not chart[cell, goal, lane] > -np.inf:
+    start, left, right, rule_score, most = by_parent
+    row_state, row_scores, row_begin, row_count, row_place, _, _, tops = rows
+    if not stored(goal, 0, length, lane, sizes, chart, tags, row_state, row_scores, row_begin, row_count, row_place) > -np.inf:
         return 0
     written, waiting = 0, 1
     stack[0, 0], stack[0, 1], stack[0, 2] = goal, 0, length
     while waiting:
         waiting -= 1
         state, i, j = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2]
-        cell = j * (j - 1) // 2 + i
-        whole = stored(state, cell, lane, looked_up, chart, unfinished)
+        whole = stored(state, i, j, lane, sizes, chart, tags, row_state, row_scores, row_begin, row_count, row_place)
         least = whole - NEAR
-        best, rule, split = best_split(state, i, j, lane, least, looked_up, by_parent, chart, unfinished, tag_scores)
-        lowest, _chain = state, -1
-        for d in range(down_start[state], down_start[state + 1]):
-            child = down_state[d]
-            if not down_score[d] + stored(child, cell, lane, looked_up, chart, unfinished) >= least:
-                continue
-            score, child_rule, child_split = best_split(child, i, j, lane, least - down_score[d], looked_up, by_parent, chart, unfinished, tag_scores)
-            total = down_score[d] + score
-            if total > best:
-                best, rule, split, lowest, _chain = total, child_rule, child_split, child, d
+        best, rule, split = best_split(state, i, j, lane, least, sizes, start, left, right, rule_score, most, chart, tags, row_state, row_scores, row_begin, row_count, row_place, tops, tag_scores, tag_numbers)
+        lowest_state = state
+        if best < whole:  # else no chain of unary rules is better
+            for d in range(down_start[state], down_start[state + 1]):
+                child = down_state[d]
+                if not down_score[d] + stored(child, i, j, lane, sizes, chart, tags, row_state, row_scores, row_begin, row_count, row_place) >= least:
+                    continue
+                score, child_rule, child_split = best_split(
+                    child, i, j, lane, least - down_score[d], sizes, start, left, right, rule_score, most, chart, tags, row_state, row_scores, row_begin, row_count, row_place, tops, tag_scores, tag_numbers
+                )
+                total = down_score[d] + score
+                if total > best:
+                    best, rule, split, lowest_state = total, child_rule, child_split, child
         if rule < 0 and j - i > 1:  # the beam has dropped a part of what it led to
             return 0
         # The chain of unary rules from the state down to the lowest one.
-        while state != lowest:
+        while state != lowest_state:
             out[written, 0], out[written, 1] = state, 1
             written += 1
             for d in range(down_start[state], down_start[state + 1]):
-                if down_state[d] == lowest:
+                if down_state[d] == lowest_state:
                     state = down_below[d]
                     break
         if rule < 0:
@@ -232,18 +334,37 @@ def derive(
         else:
             out[written, 0], out[written, 1] = state, 2
             written += 1
-            stack[waiting, 0], stack[waiting, 1], stack[waiting, 2] = by_parent[2][rule], split, j
-            stack[waiting + 1, 0], stack[waiting + 1, 1], stack[waiting + 1, 2] = by_parent[1][rule], i, split
+            stack[waiting, 0], stack[waiting, 1], stack[waiting, 2] = right[rule], split, j
+            stack[waiting + 1, 0], stack[waiting + 1, 1], stack[waiting + 1, 2] = left[rule], i, split
             waiting += 2
     return written
 
 
 def _rows(*shape: int) -> Floats:
-    """An array of rows of `LANES` floats that begin where cache lines begin."""
+    """An array of rows of `LANES` floats that begin where cache lines begin, large arrays where large pages do.
+
+    NumPy asks for large pages from 4 MB on; with small ones the processor would look for addresses more often than for scores.
+    """
     size = int(np.prod(shape)) * LANES * 4
-    raw = np.empty(size + 64, np.uint8)
-    start = -raw.ctypes.data % 64
+    alignment = _LINE if size < _MANY else _PAGE
+    raw = np.empty(size + alignment if size < _MANY else max(size + alignment, 2 * _PAGE), np.uint8)
+    start = -raw.ctypes.data % alignment
     return raw[start : start + size].view(np.float32).reshape(*shape, LANES)
+
+
+def _uses(rules: Rules) -> NDArray[np.int64]:
+    """For each state the sum of what it is used for; unfinished phrases have the first four, phrases that are looked up the last, and seldom the first two."""
+    uses: NDArray[np.int64] = np.zeros(len(rules.names), np.int64)
+    (r_start, r_middle), (l_start, _) = rules.right[:2], rules.left[:2]
+    uses[r_middle > r_start[:-1]] |= PHRASE_AFTER
+    uses[r_start[1:] > r_middle] |= TAG_AFTER
+    uses[l_start[1:] > l_start[:-1]] |= BEFORE
+    unfinished = np.arange(len(uses)) >= rules.looked_up
+    uses[unfinished & (np.diff(rules.up[0]) > 0)] |= UNARY
+    for start, middle, others in (rules.right[:3], rules.left[:3]):
+        for a, b in zip(start, middle):
+            uses[others[a:b]] |= FINISHED
+    return uses
 
 
 class Workspace:
@@ -251,34 +372,38 @@ class Workspace:
 
     def __init__(self, rules: Rules, length: int) -> None:
         states, cells = len(rules.names), length * (length + 1) // 2
-        self.length = length
-        self.chart = _rows(cells, rules.looked_up)
-        self.cells, self.states = cells, states
-        self.unfinished: tuple[NDArray[Any], ...] = ()
+        self.length, self.cells, self.states = length, cells, states
+        self.rules_of = len(rules.right[2]), len(rules.left[2])
+        self.sizes = np.array([states, rules.looked_up, rules.phrases], np.int64)
+        self.chart = _rows(cells, rules.phrases)
+        self.tags = _rows(length, rules.looked_up - rules.phrases)
+        self.place: NDArray[np.int16] = np.zeros((cells, states), np.int16)
+        self.uses = _uses(rules)
         self.make_lists(_USUAL)
-        none, base, limit = _rows(2), _rows(states), _rows(1)
+        none, padded = _rows(2), -(-states // 8) * 8
         none[0], none[1] = -np.inf, 0
+        base = _rows(padded)
         base[:] = -np.inf
-        self.scratch = (
-            base,
-            _rows(states),
-            np.zeros(states, np.bool_),
-            np.zeros(states, np.bool_),
-            none,
-            limit,
-        )
-        self.tag_scores: Floats = np.full((length, states), -np.inf, np.float32)
+        below: Ints = np.empty(states, np.int32)
+        mark: NDArray[np.uint8] = np.zeros(padded, np.uint8)
+        self.scratch = base, _rows(states), below, mark, mark.view(np.uint64), none, _rows(1)
+        self.tag_numbers: Ints = np.full(states, -1, np.int32)
+        self.tag_numbers[rules.tag_states] = np.arange(len(rules.tag_states), dtype=np.int32)
         self.out: Ints = np.empty((length * 64, 2), np.int32)
         self.stack: Ints = np.empty((length * 64, 3), np.int32)
-
 
     def make_lists(self, usual: int) -> None:
         """Lists of unfinished phrases for about this many in a cell, besides room for the last one."""
         self.usual = usual
-        self.unfinished = ()
-        for _ in range(2):
-            size = self.cells * min(usual, self.states) + self.states
-            self.unfinished += np.empty(size, np.int32), _rows(size), np.zeros(self.cells, np.int64), np.zeros(self.cells, np.int64)
+        self.rows: tuple[NDArray[Any], ...] = ()
+        self.steps: tuple[NDArray[Any], ...] = ()
+        size = self.cells * min(usual, self.states) + self.states
+        places = (np.zeros(self.cells, np.int64) for _ in range(6))
+        alive: NDArray[np.bool_] = np.zeros(self.cells, np.bool_)
+        self.rows = np.empty(size, np.int32), _rows(size), next(places), next(places), self.place, self.uses, alive, _rows(2 * self.cells)
+        for rules in self.rules_of:
+            size = self.cells * min(2 * usual, rules) + rules
+            self.steps += np.empty((3, size), np.int16), np.empty(size, np.float32), next(places), next(places)
 
 
 def derivations(rules: Rules, table: Floats, words: list[Ints], space: Workspace, compiled: bool = True, beam: float = np.inf) -> list[Ints]:
@@ -287,19 +412,20 @@ def derivations(rules: Rules, table: Floats, words: list[Ints], space: Workspace
     numbers = np.full((length, LANES), -1, np.int64)
     for lane, sentence in enumerate(words):
         numbers[: len(sentence), lane] = sentence
-    sizes = np.array([len(rules.names), rules.looked_up], np.int64)
     run_fill, run_derive = (fill.compiled, derive.compiled) if compiled else (fill.plain, derive.plain)
     while not run_fill(
         length,
         numbers,
         table,
+        space.sizes,
         rules.tag_states,
-        sizes,
         rules.up,
         rules.right,
         rules.left,
         space.chart,
-        space.unfinished,
+        space.tags,
+        space.rows,
+        space.steps,
         space.scratch,
         rules.prior,
         np.float32(beam),
@@ -307,9 +433,20 @@ def derivations(rules: Rules, table: Floats, words: list[Ints], space: Workspace
         space.make_lists(2 * space.usual)
     found: list[Ints] = []
     for lane, sentence in enumerate(words):
-        space.tag_scores[: len(sentence), rules.tag_states] = table[sentence]
         count = run_derive(
-            len(sentence), lane, rules.goal, rules.looked_up, rules.down, rules.by_parent, space.chart, space.unfinished, space.tag_scores, space.out, space.stack
+            len(sentence),
+            lane,
+            rules.goal,
+            space.sizes,
+            rules.down,
+            rules.by_parent,
+            space.chart,
+            space.tags,
+            space.rows,
+            table[sentence],
+            space.tag_numbers,
+            space.out,
+            space.stack,
         )
         found.append(space.out[:count].copy())
     return found

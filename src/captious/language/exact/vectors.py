@@ -44,11 +44,97 @@ def vector_forms(lanes: int) -> dict[str, Any]:
             score = spread(builder, args[6])
             total = builder.fadd(builder.fadd(score, first), second)
             old = load(builder, place)
-            # A comparison and a selection would become a masked store, and reading that again at once makes the processor wait.
-            kind = ir.FunctionType(vector, [vector, vector])
-            larger = cgutils.get_or_insert_function(builder.module, kind, f"llvm.maxnum.v{lanes}f32")
-            store(builder, builder.call(larger, [total, old], fastmath=("nnan",)), place)
+            store(builder, larger_of(builder, total, old), place)
             return context.get_dummy_value()
+
+        return signature, code
+
+    def larger_of(builder: Any, first: Any, second: Any) -> Any:
+        # A comparison and a selection would become a masked store, and reading that again at once makes the processor wait.
+        kind = ir.FunctionType(vector, [vector, vector])
+        larger = cgutils.get_or_insert_function(builder.module, kind, f"llvm.maxnum.v{lanes}f32")
+        return builder.call(larger, [first, second], fastmath=("nnan",))
+
+    def data_of(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+        return context.make_array(kind)(context, builder, value).data
+
+    def item(builder: Any, data: Any, place: Any) -> Any:
+        """A small number as an index."""
+        return builder.sext(builder.load(builder.gep(data, [place])), ir.IntType(64))
+
+    def raise_rows(
+        typing: Any, target: Any, mark: Any, left: Any, a: Any, right: Any, b: Any, t: Any, score: Any, begin: Any, end: Any
+    ) -> Any:
+        signature = types.void(target, mark, left, a, right, b, t, score, types.intp, types.intp)
+
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            data = [data_of(context, builder, kind, value) for kind, value in zip(signature.args[:8], args[:8])]
+            rows = [builder.bitcast(data[n], vector.as_pointer()) for n in (0, 2, 4)]
+            with cgutils.for_range(builder, args[9], start=args[8], intp=ir.IntType(64)) as loop:
+                first = load(builder, builder.gep(rows[1], [item(builder, data[3], loop.index)]))
+                second = load(builder, builder.gep(rows[2], [item(builder, data[5], loop.index)]))
+                number = item(builder, data[6], loop.index)
+                place = builder.gep(rows[0], [number])
+                score = spread(builder, builder.load(builder.gep(data[7], [loop.index])))
+                total = builder.fadd(builder.fadd(score, first), second)
+                store(builder, larger_of(builder, total, load(builder, place)), place)
+                builder.store(ir.Constant(ir.IntType(8), 1), builder.gep(data[1], [number]))
+            return context.get_dummy_value()
+
+        return signature, code
+
+    def raise_beside(one_is_left: bool) -> Any:
+        def form(
+            typing: Any, target: Any, mark: Any, one: Any, place: Any, others: Any, b: Any, t: Any, score: Any, begin: Any, end: Any
+        ) -> Any:
+            signature = types.void(target, mark, one, types.intp, others, b, t, score, types.intp, types.intp)
+
+            def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+                kinds = signature.args
+                targets, others = (builder.bitcast(data_of(context, builder, kinds[n], args[n]), vector.as_pointer()) for n in (0, 4))
+                marks, places, numbers, scores = (data_of(context, builder, kinds[n], args[n]) for n in (1, 5, 6, 7))
+                one = load(builder, row(context, builder, kinds[2], args[2], args[3]))
+                with cgutils.for_range(builder, args[9], start=args[8], intp=ir.IntType(64)) as loop:
+                    other = load(builder, builder.gep(others, [item(builder, places, loop.index)]))
+                    number = item(builder, numbers, loop.index)
+                    place = builder.gep(targets, [number])
+                    score = spread(builder, builder.load(builder.gep(scores, [loop.index])))
+                    first, second = (one, other) if one_is_left else (other, one)
+                    total = builder.fadd(builder.fadd(score, first), second)
+                    store(builder, larger_of(builder, total, load(builder, place)), place)
+                    builder.store(ir.Constant(ir.IntType(8), 1), builder.gep(marks, [number]))
+                return context.get_dummy_value()
+
+            return signature, code
+
+        return form
+
+    raise_after, raise_before = raise_beside(True), raise_beside(False)
+    raise_after.__name__, raise_before.__name__ = "raise_after", "raise_before"
+
+    def spread_row(typing: Any, target: Any, mark: Any, source: Any, s: Any, t: Any, score: Any, begin: Any, end: Any) -> Any:
+        signature = types.void(target, mark, source, types.intp, t, score, types.intp, types.intp)
+
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kinds = signature.args
+            targets = builder.bitcast(data_of(context, builder, kinds[0], args[0]), vector.as_pointer())
+            marks, places, scores = (data_of(context, builder, kinds[n], args[n]) for n in (1, 4, 5))
+            source = load(builder, row(context, builder, kinds[2], args[2], args[3]))
+            with cgutils.for_range(builder, args[7], start=args[6], intp=ir.IntType(64)) as loop:
+                number = item(builder, places, loop.index)
+                place = builder.gep(targets, [number])
+                total = builder.fadd(spread(builder, builder.load(builder.gep(scores, [loop.index]))), source)
+                store(builder, larger_of(builder, total, load(builder, place)), place)
+                builder.store(ir.Constant(ir.IntType(8), 1), builder.gep(marks, [number]))
+            return context.get_dummy_value()
+
+        return signature, code
+
+    def lowest(typing: Any, bits: Any) -> Any:
+        signature = types.intp(types.uint64)
+
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
         return signature, code
 
@@ -74,4 +160,4 @@ def vector_forms(lanes: int) -> dict[str, Any]:
 
         return signature, code
 
-    return {form.__name__: extending.intrinsic(form) for form in (raise_row, above, copy_row)}
+    return {form.__name__: extending.intrinsic(form) for form in (raise_row, raise_rows, raise_after, raise_before, spread_row, lowest, above, copy_row)}
