@@ -112,7 +112,7 @@ class Study:
         matcher = matching.Matcher(len(base.units), base.model.width)
         if not path.exists():
             taught = lessons(self.images, self.references, self.ids, base.units, base.longest)
-            torch.save(matching.train_matcher(taught, len(base.units), told=print).state_dict(), path)
+            torch.save(matching.train_matcher(taught, len(base.units), steps=120, told=print).state_dict(), path)
         matcher.load_state_dict(torch.load(path, weights_only=True))
         return matcher.eval()
 

@@ -72,6 +72,6 @@ def train_matcher(
             loss.backward()
             optimizer.step()
         if told is not None:
-            told(f"matcher: contrastive loss {float(loss):.3f} after {steps:,} steps")
+            told(f"matcher: contrastive loss {float(loss.detach()):.3f} after {steps:,} steps")
     matcher.eval()
     return matcher
