@@ -34,7 +34,10 @@ DF = Option("df", "Document frequencies for CIDEr and Self-CIDEr (default: the r
 METEOR_DATA = Option("meteor_data", "Folder with METEOR's data (default: the installed pycocoevalcap); SPICE then takes its synonyms from there.", metavar="DIR")
 VECTORS = Option("vectors", "Word vectors: a file, glove-6b-50d, or default.", metavar="VECTORS")
 COMBINE = Option(
-    "combine", "WEmbSim over references: mean, max or min.", choices=("mean", "max", "min"), setting=True
+    "combine",
+    "Over references, for WEmbSim, MOWE and SentenceSim: mean, max, min, or centroid (cosine with the mean of their vectors).",
+    choices=("mean", "max", "min", "centroid"),
+    setting=True,
 )
 CONCEPTS = Option("concepts", "Concept frequencies for SPICE-U (default: the references of the run).", metavar="FILE")
 OBJECTS = Option("objects", "Objects per image for CHAIR.", metavar="FILE")
