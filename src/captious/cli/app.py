@@ -17,7 +17,7 @@ from captious.errors import one_message, printable
 #: Modules of this package with a ``register(app)``; the order is that of the help page.
 COMMANDS = [
     "score", "show", "compare", "merge", "prepare", "diversity", "corpus", "agreement", "robustness", "metrics", "df", "parse", "tokenize", "demo",
-    "scene", "concepts", "chair",
+    "scene", "concepts", "chair", "explain", "train",
 ]  # fmt: skip
 
 app = typer.Typer(

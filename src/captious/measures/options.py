@@ -47,10 +47,11 @@ TRAIN = Option("train", "Training captions, for the share of novel ones and for 
 KERNEL = Option("kernel", "What Self-CIDEr compares captions by: cider, cider-d, or a metric's name.", metavar="NAME")
 PARSER = Option("parser", "Parser of SPICE, HWCM and corpus measures: small, or exact (CoreNLP's own analyses).", metavar="NAME")
 
+WEIGHTS = Option("weights", "Weights of a learned metric (captious train), for Learned.", metavar="FILE")
 NORMS = Option("norms", "Concreteness ratings by word (CSV or TSV), for Concr.", metavar="TABLE")
 
 #: What the measures of this package take; each is a flag of the commands that score.
-STANDARD = (DF, METEOR_DATA, VECTORS, COMBINE, CONCEPTS, OBJECTS, CHAIR_SYNONYMS, SENTENCE_MODEL, TRAIN, KERNEL, PARSER, NORMS)
+STANDARD = (DF, METEOR_DATA, VECTORS, COMBINE, CONCEPTS, OBJECTS, CHAIR_SYNONYMS, SENTENCE_MODEL, TRAIN, KERNEL, PARSER, WEIGHTS, NORMS)
 
 
 def converted(option: Option, value: Any) -> Any:

@@ -28,6 +28,8 @@ class Entry(NamedTuple):
 
 _METRICS = "captious.metrics."
 
+_LEARNED = "captious.learned."
+
 _SETS = "captious.variety.sets."
 
 _CORPUS = "captious.variety.corpus."
@@ -72,6 +74,11 @@ ENTRIES: dict[str, Entry] = {
     "HWCM-2": Entry(_METRICS + "hwcm:HWCM", {"n": 2}),
     "HWCM-3": Entry(_METRICS + "hwcm:HWCM", {"n": 3}),
     "HWCM-4": Entry(_METRICS + "hwcm:HWCM", {"n": 4}),
+    "LCEval": Entry(_LEARNED + "lceval:LCEval"),
+    "NNEval": Entry(_LEARNED + "nneval:NNEval"),
+    "CaptiousScore": Entry(_LEARNED + "captious_score:CaptiousScore"),
+    "CaptiousScore-lite": Entry(_LEARNED + "captious_score:CaptiousScoreLite"),
+    "Learned": Entry(_LEARNED + "composite:Learned"),
     "LSA": Entry(_SETS + "lsa:LSA"),
     "Self-CIDEr": Entry(_SETS + "self_cider:SelfCider"),
     "mBLEU-1": Entry(_SETS + "mbleu:MBleu", {"n": 1}),

@@ -136,6 +136,8 @@ def _alignment(corpus: Corpus, reader: Reader) -> Alignment:
     pairs, n = int(corpus.pair_offsets[-1]), len(candidates)
     by_pair = np.zeros((4, pairs))
     by_caption = np.zeros((4, n))
+    # A caption of nothing is as wrong as a word that no caption has.
+    by_caption[2] = pieces.load().weight("")
     for image in track(range(candidates.n_images), "aligning tokens", total=candidates.n_images):
         place = int(corpus.images[image])
         a, b = _group(candidates, ours, image), _group(references, theirs, place)

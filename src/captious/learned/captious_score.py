@@ -1,0 +1,36 @@
+"""CaptiousScore: our own learned metric, text only, one fixed model; and its form for the base install."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from captious.learned.composite import WEIGHTS_FOLDER, Composite, load
+from captious.learned.features import Features
+from captious.measures.options import Option
+
+#: Of the encoder's sentences and tokens, of scenes, and of lengths. None depends on what else is scored.
+FULL = ("sentence-mean",)
+#: Of word vectors, scenes, n-grams and lengths.
+LITE = ("word-mean",)
+
+
+class CaptiousScore(Composite):
+    """A monotone model over features of the sentence encoder and of scene graphs: a better feature never lowers the score."""
+
+    name = "CaptiousScore"
+    summary = "our own: meaning, words and scenes in one trained, monotone score"
+    options: ClassVar[tuple[Option, ...]] = Features.options_of(FULL)
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(load(WEIGHTS_FOLDER / "captious_score.safetensors"), options)
+
+
+class CaptiousScoreLite(Composite):
+    """The same without the sentence encoder: the embedded word vectors do."""
+
+    name = "CaptiousScore-lite"
+    summary = "CaptiousScore without the sentence encoder, for the base install"
+    options: ClassVar[tuple[Option, ...]] = Features.options_of(LITE)
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(load(WEIGHTS_FOLDER / "captious_score_lite.safetensors"), options)
