@@ -9,9 +9,16 @@ from captious.learned.features import Features
 from captious.measures.options import Option
 
 #: Of the encoder's sentences and tokens, of scenes, and of lengths. None depends on what else is scored.
-FULL = ("sentence-mean",)
-#: Of word vectors, scenes, n-grams and lengths.
-LITE = ("word-mean",)
+FULL = (
+    "sentence-mean", "sentence-centroid", "sentence-agreement", "token-recall", "token-recall-idf", "token-union", "token-union-idf",
+    "token-precision-idf", "token-agreement-recall-idf", "token-agreement-union-idf", "tuple-precision", "spice-f", "word-order", "longer",
+)  # fmt: skip
+#: Of word vectors, scenes, word order and lengths.
+LITE = (
+    "word-mean", "word-min", "word-centroid", "word-agreement", "all-words-centroid", "soft-word-precision", "soft-word-precision-idf",
+    "soft-word-recall-idf", "soft-word-union-idf", "soft-word-shared-recall", "soft-word-agreement-recall-idf", "soft-word-agreement-union-idf",
+    "spice-f", "word-order", "longer",
+)  # fmt: skip
 
 
 class CaptiousScore(Composite):

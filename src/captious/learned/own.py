@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from captious.corpus import Corpus
+from captious.learned.order import naturalness
 from captious.learned.tools import Tools
 from captious.measures.base import FloatArray
 from captious.metrics.alignment import Agreement, Alignment, Reader, agreement, alignment
@@ -124,9 +125,10 @@ def _all() -> dict[str, OwnFeature]:
         "soft-word": (lambda tools: tools.words(), words),
     }
     for kind, (reader, uses) in readers.items():
-        found[f"{kind}-precision"] = OwnFeature(uses, _aligned(reader, lambda a: a.precision, True))
+        # Beside the best match in any reference, nearness to each of them says how ordinary a caption is, not how good.
+        found[f"{kind}-precision"] = OwnFeature(uses, _aligned(reader, lambda a: a.precision, True), 0)
         found[f"{kind}-recall"] = OwnFeature(uses, _aligned(reader, lambda a: a.recall, True))
-        found[f"{kind}-precision-idf"] = OwnFeature(uses, _aligned(reader, lambda a: a.weighted_precision, True))
+        found[f"{kind}-precision-idf"] = OwnFeature(uses, _aligned(reader, lambda a: a.weighted_precision, True), 0)
         found[f"{kind}-recall-idf"] = OwnFeature(uses, _aligned(reader, lambda a: a.weighted_recall, True))
         found[f"{kind}-union"] = OwnFeature(uses, _aligned(reader, lambda a: a.union_precision, False))
         found[f"{kind}-union-idf"] = OwnFeature(uses, _aligned(reader, lambda a: a.weighted_union_precision, False))
@@ -142,8 +144,10 @@ def _all() -> dict[str, OwnFeature]:
     found["spice-recall"] = OwnFeature(scenes, _spice("recall"))
     found["spice-f"] = OwnFeature(scenes, _spice("f"))
     found["word-mover"] = OwnFeature(words, _wmd)
+    found["word-order"] = OwnFeature(scenes, lambda tools, corpus: naturalness(corpus.candidates, tools.spice.parser))
     found["shorter"] = OwnFeature(frozenset(), _length(-1), -1)
-    found["longer"] = OwnFeature(frozenset(), _length(1), -1)
+    # More words may say more, or say what is not there.
+    found["longer"] = OwnFeature(frozenset(), _length(1), 0)
     return found
 
 

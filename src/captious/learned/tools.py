@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from captious.corpus import Captions, Corpus
+from captious.learned import order
 from captious.measures.options import METEOR_DATA, PARSER, SENTENCE_MODEL, VECTORS, Option
 from captious.measures.resources import Resource
 from captious.metrics.alignment import Reader, by_encoder, by_words
@@ -72,6 +73,7 @@ class Tools:
             found["model"] = self.encoder
         if "scenes" in used:
             found.update(self.spice.resources())
+            found["order"] = order.load()
         if "words" in used:
             found["vectors"] = self.vectors
         if used & {"encoder", "words"}:

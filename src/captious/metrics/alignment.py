@@ -7,7 +7,7 @@ captions (:mod:`captious.vectors.pieces`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,12 @@ from captious.metrics.encoded import token_vectors
 from captious.metrics.word_tables import vocabulary_vectors
 from captious.progress import track
 from captious.ragged import IntArray, offsets_of
+from captious.threads import one_blas_thread
 from captious.vectors import WordVectors, pieces
 from captious.vectors.sentences import SentenceEncoder
 
 Floats = NDArray[np.float32]
+T = TypeVar("T")
 
 
 class Tokens(NamedTuple):
@@ -125,9 +127,15 @@ def _group(captions: Captions, made: Tokens, image: int) -> _Group | None:
     return _Group(places, starts, lengths, rows, own, np.maximum(np.add.reduceat(own, starts), np.float32(1e-6)))
 
 
+def _alone(make: Callable[[], T]) -> T:
+    """The products are small: threads would mostly wait for each other."""
+    with one_blas_thread():
+        return make()
+
+
 def alignment(corpus: Corpus, reader: Reader) -> Alignment:
     """Align every candidate with its references; kept with the corpus."""
-    return corpus.cached(("alignment", reader.digest), lambda: _alignment(corpus, reader))
+    return corpus.cached(("alignment", reader.digest), lambda: _alone(lambda: _alignment(corpus, reader)))
 
 
 def _alignment(corpus: Corpus, reader: Reader) -> Alignment:
@@ -175,7 +183,7 @@ def _support(group: _Group) -> Floats:
 
 def agreement(references: Captions, reader: Reader) -> Agreement:
     """What references score against each other; kept with them."""
-    return references.cached(("alignment of references", reader.digest), lambda: _agreement(references, reader))
+    return references.cached(("alignment of references", reader.digest), lambda: _alone(lambda: _agreement(references, reader)))
 
 
 def _agreement(references: Captions, reader: Reader) -> Agreement:

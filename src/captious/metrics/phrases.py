@@ -15,6 +15,7 @@ from captious.metrics.spice import Scenes, ratio
 from captious.ragged import IntArray, offsets_of
 from captious.scene.build import candidate_graphs
 from captious.scene.graph import SceneGraph
+from captious.threads import one_blas_thread
 from captious.vectors.sentences import SentenceEncoder
 
 
@@ -85,11 +86,13 @@ def _soft_matches(corpus: Corpus, scenes: Scenes, encoder: SentenceEncoder) -> F
     ours = candidate_phrases(corpus.candidates, scenes, encoder)
     theirs = reference_phrases(corpus.references, scenes, encoder)
     table = np.zeros((len(corpus.candidates), 3))
-    for i, image in enumerate(corpus.images[corpus.candidates.image_of].tolist()):
-        a, b = ours.of(i), theirs.of(image)
-        if len(a) and len(b):
-            similar = np.clip(a @ b.T, 0.0, 1.0)
-            table[i, :2] = similar.max(axis=1).mean(), similar.max(axis=0).mean()
+    # The products are small: threads would mostly wait for each other.
+    with one_blas_thread():
+        for i, image in enumerate(corpus.images[corpus.candidates.image_of].tolist()):
+            a, b = ours.of(i), theirs.of(image)
+            if len(a) and len(b):
+                similar = np.clip(a @ b.T, 0.0, 1.0)
+                table[i, :2] = similar.max(axis=1).mean(), similar.max(axis=0).mean()
     precision, recall = table[:, 0], table[:, 1]
     table[:, 2] = ratio(2 * precision * recall, precision + recall)
     return table

@@ -6,6 +6,7 @@ No judgement is needed: a caption of the image is good, and one of another image
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from captious.corpus import Captions, Corpus
 from captious.errors import InputError, did_you_mean
 from captious.metrics.wembsim import mean_vectors
 from captious.ragged import IntArray
+from captious.robustness import make_distractions
+from captious.robustness.transformations import permute_words, random_words
 from captious.vectors import get
 
 #: Candidates of each kind, and of how many references a candidate has.
@@ -29,7 +32,9 @@ SETS: dict[str, dict[str, float]] = {
     "others": {"other": 1 / 2, "other-machine": 1 / 2},
     "neighbours": {"other": 1 / 2, "neighbour": 1 / 2},
 }
-KINDS = ("human", "machine", "other", "other-machine", "neighbour", "neighbour-machine")
+KINDS = ("human", "machine", "other", "other-machine", "neighbour", "neighbour-machine", "permuted", "random-words", "distracted")
+#: Those that are drawn for every image; the others are made of people's captions (:func:`transformed`, :func:`distracted`).
+DRAWN = KINDS[:6]
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,7 @@ def build_examples(
     without: Sequence[str] = (),
     seed: int = 1,
     references_each: int = REFERENCES,
-    kinds: Sequence[str] = KINDS,
+    kinds: Sequence[str] = DRAWN,
 ) -> Examples:
     """Draw examples: per image three of people's captions, each with the others as references, and three of each other kind, each
     with references drawn at random. Captions of ``without`` (those of validation and test sets) are never candidates."""
@@ -128,6 +133,44 @@ def build_examples(
     return Examples(
         [row[0] for row in rows], [row[1] for row in rows], np.array([row[2] for row in rows]), np.array([row[3] for row in rows]), [row[4] for row in rows]
     )
+
+
+def transformed(examples: Examples, *, limit: int | None = None, seed: int = 1) -> Examples:
+    """People's captions of the examples with words in a wrong order, and with random words, each at a strength of its own."""
+    rows = np.flatnonzero(examples.kind == 0)
+    # One of each image's.
+    rows = rows[np.unique(examples.image[rows], return_index=True)[1]][:limit]
+    words = [examples.candidates[row].split() for row in rows.tolist()]
+    vocabulary = sorted({word for own in words for word in own})
+    generator = np.random.default_rng([seed, 3])
+    texts: list[str] = []
+    kinds: list[int] = []
+    for own in words:
+        strength = float(generator.integers(20, 101))
+        texts += [" ".join(permute_words(own, strength, generator)), " ".join(random_words(own, strength, vocabulary, generator))]
+        kinds += [KINDS.index("permuted"), KINDS.index("random-words")]
+    twice = np.repeat(rows, 2)
+    references = [examples.references[row] for row in twice.tolist()]
+    return Examples(texts, references, np.array(kinds), examples.image[twice], [""] * len(texts))
+
+
+def distracted(references: Mapping[str, Sequence[str]], *, images: int, limit: int, seed: int = 5) -> Examples:
+    """Pairs of a caption and the same with another person or place, each with the image's other captions as references."""
+    names = sorted(references)
+    random.Random(seed).shuffle(names)
+    made = make_distractions({name: references[name] for name in names[:images]}, limit=limit)
+    texts: list[str] = []
+    others: list[list[str]] = []
+    kinds: list[int] = []
+    place = {name: k for k, name in enumerate(names)}
+    image: list[int] = []
+    for k, task in enumerate(made.categories):
+        if task in ("Replace Person", "Replace Scene"):
+            texts += [made.first[k], made.second[k]]
+            others += [list(made.references[k])] * 2
+            kinds += [KINDS.index("human"), KINDS.index("distracted")]
+            image += [place[made.images[k]]] * 2
+    return Examples(texts, others, np.array(kinds), np.array(image), [""] * len(texts))
 
 
 def _neighbours(groups: Sequence[Sequence[str]]) -> IntArray:
