@@ -36,7 +36,7 @@ DISTRACTED, PAIRS = 1200, 150
 #: Sets whose captions are never examples.
 WITHOUT = ("thumb", "capeval1k", "composite")
 #: How much each kind of worse caption weighs for CaptiousScore; people's captions weigh as much as all of them.
-SHARES = {"neighbour": 1.0, "neighbour-machine": 0.5, "permuted": 0.1, "random-words": 0.05, "distracted": 0.3}
+SHARES = {"neighbour": 1.0, "other": 1.0, "permuted": 0.1, "random-words": 0.05}
 L2 = 1e-4
 
 Table = dict[str, NDArray[Any]]

@@ -10,14 +10,15 @@ from captious.measures.options import Option
 
 #: Of the encoder's sentences and tokens, of scenes, and of lengths. None depends on what else is scored.
 FULL = (
-    "sentence-mean", "sentence-centroid", "sentence-agreement", "token-recall", "token-recall-idf", "token-union", "token-union-idf",
-    "token-precision-idf", "token-agreement-recall-idf", "token-agreement-union-idf", "tuple-precision", "spice-f", "word-order", "longer",
+    "sentence-mean", "sentence-max", "sentence-min", "sentence-centroid", "sentence-agreement", "token-precision", "token-precision-idf",
+    "token-recall", "token-recall-idf", "token-union", "token-union-idf", "token-agreement-recall-idf", "token-agreement-union-idf",
+    "tuple-precision", "spice-f", "spice-recall", "word-order", "longer",
 )  # fmt: skip
 #: Of word vectors, scenes, word order and lengths.
 LITE = (
-    "word-mean", "word-min", "word-centroid", "word-agreement", "all-words-centroid", "soft-word-precision", "soft-word-precision-idf",
-    "soft-word-recall-idf", "soft-word-union-idf", "soft-word-shared-recall", "soft-word-agreement-recall-idf", "soft-word-agreement-union-idf",
-    "spice-f", "word-order", "longer",
+    "word-mean", "word-max", "word-min", "word-centroid", "word-agreement", "all-words-mean", "all-words-centroid", "soft-word-precision",
+    "soft-word-precision-idf", "soft-word-recall-idf", "soft-word-union", "soft-word-union-idf", "soft-word-shared-recall",
+    "soft-word-agreement-recall-idf", "soft-word-agreement-union-idf", "spice-f", "spice-precision", "word-mover", "word-order", "longer",
 )  # fmt: skip
 
 
