@@ -23,7 +23,7 @@ from captious.learned.composite import WEIGHTS_FOLDER
 from captious.learned.features import GROUPS, Features
 from captious.learned.network import Network, to_bytes
 from captious.learned.own import OWN
-from captious.learned.training.examples import KINDS, Examples, build_examples, distracted, transformed
+from captious.learned.training.examples import KINDS, Examples, build_examples, transformed
 from captious.learned.training.judged import VALIDATE, most_common, rated, rated_corpus
 from captious.learned.training.linear import fit
 from captious.learned.training.trainer import Judged, Plan, train
@@ -31,8 +31,6 @@ from captious.writing import atomic_write
 
 #: Images of COCO that examples are drawn from, and how many of them have transformed captions.
 IMAGES, TRANSFORMED, SEED = 1500, 300, 1
-#: Images whose captions get another person or place, and pairs of each of the two.
-DISTRACTED, PAIRS = 1200, 150
 #: Sets whose captions are never examples.
 WITHOUT = ("thumb", "capeval1k", "composite")
 #: How much each kind of worse caption weighs for CaptiousScore; people's captions weigh as much as all of them.
@@ -70,13 +68,10 @@ class Maker:
         self.names = [*OWN, *GROUPS["lceval"], *GROUPS["nneval"]]
         self._drawn: Examples | None = None
 
-    def people(self) -> dict[str, list[str]]:
-        file = read(self.data / "coco" / "references.jsonl.gz", "references")
-        return {image: list(group) for image, group in zip(file.ids, file.captions)}
-
     def drawn(self) -> Examples:
         if self._drawn is None:
-            people = self.people()
+            file = read(self.data / "coco" / "references.jsonl.gz", "references")
+            people = {image: list(group) for image, group in zip(file.ids, file.captions)}
             machines = {}
             for path in sorted((self.data / "coco" / "systems").glob("*.jsonl.gz")):
                 found = read(path, "predictions")
@@ -90,9 +85,6 @@ class Maker:
 
     def transformed(self) -> Table:
         return kept(self.work / "train2.npz", lambda: self._of(transformed(self.drawn(), limit=TRANSFORMED, seed=SEED)), self.names)
-
-    def distracted(self) -> Table:
-        return kept(self.work / "train3.npz", lambda: self._of(distracted(self.people(), images=DISTRACTED, limit=PAIRS)), [*OWN])
 
     def _of(self, examples: Examples) -> tuple[Corpus, dict[str, Any]]:
         return examples.corpus(), {"kind": examples.kind, "image": examples.image, "system": np.array(examples.system)}
@@ -116,17 +108,14 @@ class Maker:
 
     def own(self, name: str, features: tuple[str, ...], shares: dict[str, float] = SHARES, l2: float = L2) -> Network:
         """A monotone model on people's captions against worse ones of several kinds."""
-        parts = [self.examples(), self.transformed(), self.distracted()]
+        parts = [self.examples(), self.transformed()]
         inputs = np.concatenate([columns(part, features) for part in parts])
         kind = np.concatenate([part["kind"] for part in parts])
-        # A distracted caption stands against the very caption it was made of.
-        paired = np.concatenate([np.full(len(part["kind"]), part is parts[2]) for part in parts])
         weights = np.zeros(len(kind))
-        people = (kind == 0) & ~paired
-        weights[people] = sum(share for one, share in shares.items() if one != "distracted") / people.sum()
+        weights[kind == 0] = sum(shares.values()) / (kind == 0).sum()
         for one, share in shares.items():
-            chosen = paired if one == "distracted" else kind == KINDS.index(one)
-            weights[chosen] = share * (2 if one == "distracted" else 1) / chosen.sum()
+            chosen = kind == KINDS.index(one)
+            weights[chosen] = share / chosen.sum()
         used = weights > 0
         made = {"set": shares, "images": IMAGES, "examples": int(used.sum()), "references": "COCO val2014", "l2": l2, "seed": SEED}
         labels = (kind[used] == 0).astype(np.float64)

@@ -8,6 +8,7 @@ Reads analyses (parses/captions.jsonl.gz) and writes src/captious/learned/weight
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import sys
 from collections import Counter
@@ -31,7 +32,7 @@ def main() -> None:
             captions += 1
             for given in row["sentences"]:
                 own = kinds(Sentence(given["form"], given["tag"], [], [], []))
-                pairs.update(zip(own[:-1], own[1:]))
+                pairs.update(itertools.pairwise(own))
     kept = sorted((a, b, n) for (a, b), n in pairs.items() if n >= FEWEST)
     FILE.parent.mkdir(exist_ok=True)
     with atomic_write(FILE) as temporary:

@@ -9,7 +9,7 @@ import pytest
 
 from captious.errors import InputError
 from captious.learned.network import Network, read, to_bytes
-from captious.learned.training.examples import KINDS, SETS, Examples, build_examples
+from captious.learned.training.examples import DRAWN, KINDS, SETS, Examples, build_examples, transformed
 from captious.learned.training.linear import fit
 from captious.learned.training.trainer import Judged, Plan, train
 
@@ -32,7 +32,7 @@ def test_a_person_is_never_compared_with_the_own_caption(examples: Examples) -> 
         assert len(references) == len(set(references)) == 4
         if KINDS[kind] == "human":
             assert text not in references
-    assert set(KINDS[kind] for kind in examples.kind) == set(KINDS)
+    assert {KINDS[kind] for kind in examples.kind} == set(DRAWN)
     assert sorted(np.bincount(examples.image).tolist()) == [18] * len(names)
 
 
@@ -66,6 +66,18 @@ def test_captions_of_validation_sets_are_left_out_and_seeds_decide() -> None:
         found.chosen("other")
     with pytest.raises(InputError, match="more than 4 references"):
         build_examples({"1": ["a", "b"]}, {})
+
+
+def test_transformed_captions_are_peoples_with_other_words_or_another_order(examples: Examples) -> None:
+    found = transformed(examples, limit=6, seed=2)
+    assert [KINDS[kind] for kind in found.kind] == ["permuted", "random-words"] * 6
+    assert (found.labels == 0).all()
+    people = {text for text, kind in zip(examples.candidates, examples.kind) if kind == 0}
+    for text, kind in zip(found.candidates, found.kind):
+        assert text not in people or KINDS[kind] == "random-words"
+        same = sorted(text.split()) in [sorted(one.split()) for one in people]
+        assert same or KINDS[kind] == "random-words"
+    assert transformed(examples, limit=6, seed=2).candidates == found.candidates
 
 
 def toy(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -119,7 +119,7 @@ def composite(
     table = _kept_table(wanted, examples, output)
     judged: list[Judged] = [judged_table(one, data, wanted) for one in sets]
     checkpoint = output.with_name(output.name + ".checkpoint")
-    made = {"set": training_set, "images": int(len(set(examples.image[rows].tolist()))), "machines": sorted({s for s in examples.system if s})}
+    made = {"set": training_set, "images": len(set(examples.image[rows].tolist())), "machines": sorted({s for s in examples.system if s})}
     done = train(name, wanted.names, table[rows], examples.labels[rows], plan, validate=judged, checkpoint=checkpoint, made=made)
     with atomic_write(output) as temporary:
         temporary.write_bytes(to_bytes(done.network))

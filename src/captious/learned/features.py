@@ -52,18 +52,19 @@ class Features:
 
     def __init__(self, names: Sequence[str], options: Mapping[str, Any] | None = None) -> None:
         self.names = tuple(resolve(names))
-        given = dict(options or {})
+        known = {option.name for option in self.options_of(self.names)}
+        given = {name: value for name, value in (options or {}).items() if name in known}
         self.tools = Tools(given)
         self.measures: dict[str, Measure] = {name: registry.create(name, given) for name in self.names if name not in OWN}
         self.uses: frozenset[str] = frozenset().union(*(OWN[name].uses for name in self.names if name in OWN))
 
     @staticmethod
     def options_of(names: Sequence[str]) -> tuple[Option, ...]:
-        """The options that some of the features take."""
+        """The options that some of the features take: resources (vectors, a parser), not settings, which the weights were made for."""
         found: dict[str, Option] = {}
         for name in names:
             taken = registry.measure_class(name).options if name not in OWN else tuple(o for tool in sorted(OWN[name].uses) for o in OPTIONS[tool])
-            found.update({option.name: option for option in taken})
+            found.update({option.name: option for option in taken if not option.setting})
         return tuple(found.values())
 
     def check(self, corpus: Corpus | None = None) -> None:

@@ -7,6 +7,7 @@ human captions of COCO and nocaps (``python -m tools.make_order``).
 from __future__ import annotations
 
 import gzip
+import itertools
 import math
 from collections import Counter
 from functools import lru_cache
@@ -90,7 +91,7 @@ def naturalness(captions: Captions, parser: Parser) -> FloatArray:
         parses = parses_of(captions, parser)
         values = []
         for i in first.tolist():
-            found = [chance(pair) for sentence in parses[i] for own in [kinds(sentence)] for pair in zip(own[:-1], own[1:])]
+            found = [chance(pair) for sentence in parses[i] for own in [kinds(sentence)] for pair in itertools.pairwise(own)]
             values.append(sum(found) / len(found) if found else LOWEST)
         result: FloatArray = np.minimum(np.array(values), USUAL)[inverse]
         return result

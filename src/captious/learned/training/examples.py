@@ -6,7 +6,6 @@ No judgement is needed: a caption of the image is good, and one of another image
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,7 +16,6 @@ from captious.corpus import Captions, Corpus
 from captious.errors import InputError, did_you_mean
 from captious.metrics.wembsim import mean_vectors
 from captious.ragged import IntArray
-from captious.robustness import make_distractions
 from captious.robustness.transformations import permute_words, random_words
 from captious.vectors import get
 
@@ -32,8 +30,8 @@ SETS: dict[str, dict[str, float]] = {
     "others": {"other": 1 / 2, "other-machine": 1 / 2},
     "neighbours": {"other": 1 / 2, "neighbour": 1 / 2},
 }
-KINDS = ("human", "machine", "other", "other-machine", "neighbour", "neighbour-machine", "permuted", "random-words", "distracted")
-#: Those that are drawn for every image; the others are made of people's captions (:func:`transformed`, :func:`distracted`).
+KINDS = ("human", "machine", "other", "other-machine", "neighbour", "neighbour-machine", "permuted", "random-words")
+#: Those that are drawn for every image; the last two are made of people's captions (:func:`transformed`).
 DRAWN = KINDS[:6]
 
 
@@ -152,25 +150,6 @@ def transformed(examples: Examples, *, limit: int | None = None, seed: int = 1) 
     twice = np.repeat(rows, 2)
     references = [examples.references[row] for row in twice.tolist()]
     return Examples(texts, references, np.array(kinds), examples.image[twice], [""] * len(texts))
-
-
-def distracted(references: Mapping[str, Sequence[str]], *, images: int, limit: int, seed: int = 5) -> Examples:
-    """Pairs of a caption and the same with another person or place, each with the image's other captions as references."""
-    names = sorted(references)
-    random.Random(seed).shuffle(names)
-    made = make_distractions({name: references[name] for name in names[:images]}, limit=limit)
-    texts: list[str] = []
-    others: list[list[str]] = []
-    kinds: list[int] = []
-    place = {name: k for k, name in enumerate(names)}
-    image: list[int] = []
-    for k, task in enumerate(made.categories):
-        if task in ("Replace Person", "Replace Scene"):
-            texts += [made.first[k], made.second[k]]
-            others += [list(made.references[k])] * 2
-            kinds += [KINDS.index("human"), KINDS.index("distracted")]
-            image += [place[made.images[k]]] * 2
-    return Examples(texts, others, np.array(kinds), np.array(image), [""] * len(texts))
 
 
 def _neighbours(groups: Sequence[Sequence[str]]) -> IntArray:

@@ -6,6 +6,7 @@ same result as if it had not been.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -122,7 +123,7 @@ class _Training:
         generator = np.random.default_rng([self.plan.seed, 1])
         sizes = [len(self.features), *self.plan.hidden, 2]
         made: list[Any] = []
-        for before, after in zip(sizes[:-1], sizes[1:]):
+        for before, after in itertools.pairwise(sizes):
             bound = float(np.sqrt(6.0 / (before + after)))
             made.append(self.torch.from_numpy(generator.uniform(-bound, bound, (before, after)).astype(np.float32)))
             made.append(self.torch.zeros(after))
