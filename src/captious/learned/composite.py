@@ -54,6 +54,9 @@ class Composite(Measure):
     def resources(self) -> dict[str, Resource]:
         return {"weights": self.network, **self.features.resources()}
 
+    def data_fields(self, corpus: Corpus) -> dict[str, str]:
+        return {key: value for measure in self.features.measures.values() for key, value in measure.data_fields(corpus).items()}
+
     def prepare(self, references: Captions) -> dict[str, Any]:
         return self.features.prepare(references)
 

@@ -125,7 +125,7 @@ def read(path: Path) -> Network:
         raise InputError(f"cannot read the weights {path}: {error.strerror or error}; 'captious train' writes such files") from error
     arrays, meta = unpack(data, str(path))
     try:
-        layers = []
+        layers: list[tuple[Floats, Floats]] = []
         while f"layer.{len(layers)}.weight" in arrays:
             layers.append((arrays[f"layer.{len(layers)}.weight"], arrays[f"layer.{len(layers)}.bias"]))
         network = Network(

@@ -63,7 +63,8 @@ def _cosine_agreement(kind: str) -> Compute:
         pairs = count * (count - 1)
         total = count**2 * np.einsum("ij,ij->i", means, means) - known
         per_image = np.divide(total, pairs, out=np.full(len(count), np.nan), where=pairs > 0)
-        return per_image[corpus.images[corpus.candidates.image_of]]
+        found: FloatArray = per_image[corpus.images[corpus.candidates.image_of]]
+        return found
 
     return values
 
@@ -108,7 +109,8 @@ def _length(sign: int) -> Compute:
         total = np.bincount(references.image_of, references.lengths, minlength=references.n_images)
         mean = total / np.maximum(references.per_image, 1)
         image = corpus.images[corpus.candidates.image_of]
-        return np.maximum(sign * (np.log1p(corpus.candidates.lengths) - np.log1p(mean[image])), 0.0)
+        found: FloatArray = np.maximum(sign * (np.log1p(corpus.candidates.lengths) - np.log1p(mean[image])), 0.0)
+        return found
 
     return values
 

@@ -52,7 +52,8 @@ class Examples:
     @property
     def labels(self) -> NDArray[np.float64]:
         """1 for people's captions of the image."""
-        return (self.kind == 0).astype(np.float64)
+        labels: NDArray[np.float64] = (self.kind == 0).astype(np.float64)
+        return labels
 
     def corpus(self) -> Corpus:
         """Each candidate an entry of its own."""

@@ -40,6 +40,10 @@ class Plan:
     seed: int = 1
 
 
+#: LCEval's, as published.
+PLAN = Plan()
+
+
 @dataclass(frozen=True)
 class Judged:
     """Judged captions by which the best epoch is chosen: their features, and one rating each."""
@@ -69,7 +73,7 @@ def train(
     features: Sequence[str],
     table: FloatArray,
     labels: FloatArray,
-    plan: Plan = Plan(),
+    plan: Plan = PLAN,
     *,
     validate: Sequence[Judged] = (),
     checkpoint: Path | None = None,
