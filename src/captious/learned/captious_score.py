@@ -29,8 +29,8 @@ class CaptiousScore(Composite):
     summary = "our own: meaning, words and scenes in one trained, monotone score"
     options: ClassVar[tuple[Option, ...]] = Features.options_of(FULL)
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(load(WEIGHTS_FOLDER / "captious_score.safetensors"), options)
+    def __init__(self, sentence_model: Any = None, meteor_data: Any = None, parser: Any = None) -> None:
+        super().__init__(load(WEIGHTS_FOLDER / "captious_score.safetensors"), {"sentence_model": sentence_model, "meteor_data": meteor_data, "parser": parser})
 
 
 class CaptiousScoreLite(Composite):
@@ -40,5 +40,5 @@ class CaptiousScoreLite(Composite):
     summary = "CaptiousScore without the sentence encoder, for the base install"
     options: ClassVar[tuple[Option, ...]] = Features.options_of(LITE)
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(load(WEIGHTS_FOLDER / "captious_score_lite.safetensors"), options)
+    def __init__(self, vectors: Any = None, meteor_data: Any = None, parser: Any = None) -> None:
+        super().__init__(load(WEIGHTS_FOLDER / "captious_score_lite.safetensors"), {"vectors": vectors, "meteor_data": meteor_data, "parser": parser})

@@ -53,7 +53,7 @@ class Features:
     def __init__(self, names: Sequence[str], options: Mapping[str, Any] | None = None) -> None:
         self.names = tuple(resolve(names))
         known = {option.name for option in self.options_of(self.names)}
-        given = {name: value for name, value in (options or {}).items() if name in known}
+        given = {name: value for name, value in (options or {}).items() if name in known and value is not None}
         self.tools = Tools(given)
         self.measures: dict[str, Measure] = {name: registry.create(name, given) for name in self.names if name not in OWN}
         self.uses: frozenset[str] = frozenset().union(*(OWN[name].uses for name in self.names if name in OWN))

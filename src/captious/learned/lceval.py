@@ -16,5 +16,5 @@ class LCEval(Composite):
     summary = "thirteen other metrics through a small trained network (Sharif et al. 2019; our training set)"
     options: ClassVar[tuple[Option, ...]] = Features.options_of(GROUPS["lceval"])
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(load(WEIGHTS_FOLDER / "lceval.safetensors"), options)
+    def __init__(self, df: Any = None, meteor_data: Any = None, vectors: Any = None, parser: Any = None) -> None:
+        super().__init__(load(WEIGHTS_FOLDER / "lceval.safetensors"), {"df": df, "meteor_data": meteor_data, "vectors": vectors, "parser": parser})

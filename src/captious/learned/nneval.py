@@ -17,5 +17,5 @@ class NNEval(Composite):
     summary = "eight other metrics through a small trained network (Sharif et al. 2018; our training set)"
     options: ClassVar[tuple[Option, ...]] = Features.options_of(GROUPS["nneval"])
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(load(WEIGHTS_FOLDER / "nneval.safetensors"), options)
+    def __init__(self, df: Any = None, meteor_data: Any = None, vectors: Any = None, parser: Any = None) -> None:
+        super().__init__(load(WEIGHTS_FOLDER / "nneval.safetensors"), {"df": df, "meteor_data": meteor_data, "vectors": vectors, "parser": parser})
