@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ def _encoder(path: Path) -> SentenceEncoder:
 
 #: Measures in use that will want the vectors of tokens, too: while there are any, one run of the encoder makes both.
 _token_users: WeakSet[EncoderUser] = WeakSet()
+_guard = threading.Lock()
 
 _VECTORS: Product[NDArray[np.float32]] = Product(
     "sentence vectors", lambda rows: {"rows": rows}, lambda arrays: arrays["rows"].astype(np.float32, copy=False)
@@ -36,7 +38,9 @@ def sentence_vectors(captions: Captions, encoder: SentenceEncoder) -> NDArray[np
 
     def make() -> NDArray[np.float32]:
         known = (_TOKENS.name, encoder.digest) in captions.memo
-        if known or any(user.find() == encoder.source for user in list(_token_users)):
+        with _guard:
+            users = list(_token_users)
+        if known or any(user.find() == encoder.source for user in users):
             return token_vectors(captions, encoder).sentences
         return encoder.encode(captions.texts)
 
@@ -59,7 +63,8 @@ class EncoderUser:
         if sentence_model is not None:
             self.find()  # a wrong path is reported before captions are read
         if self.tokens:
-            _token_users.add(self)
+            with _guard:
+                _token_users.add(self)
 
     def find(self) -> Path:
         """Where the encoder is; an error that says what to install where there is none."""
