@@ -21,6 +21,7 @@ from captious.corpus import Captions, Corpus
 from captious.data import demo_path
 from captious.encoding import Encoding
 from captious.io import CaptionWarning, read
+from captious.learned.composite import WEIGHTS_FOLDER
 from captious.measures import registry
 from captious.metrics.chair_table import table_from
 from captious.text import ngrams
@@ -183,7 +184,7 @@ def test_any_number_of_systems_leaves_the_references_byte_for_byte(quiet: None) 
         new = [[f"a word{step}x{generator.random()} dog runs nowhere{step}"] for _ in range(60)]
         systems.append(systems[0].with_candidates(new, name=f"new {step}"))
     for system in systems:
-        captious.score(system, registry.names(), train=["a dog"], norms={"dog": 4.8})
+        captious.score(system, registry.names(), train=["a dog"], norms={"dog": 4.8}, weights=str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"))
     assert snapshot(references.captions) == before
     assert all(system.references is references.captions for system in systems)
 

@@ -28,6 +28,7 @@ ORDER = [
     {"comparison", "paired", "references"},
     {"metrics"},
     {"variety"},
+    {"learned"},
     {"human", "robustness"},
     {"generate", "rerank", "rewards"},
     {"figures"},

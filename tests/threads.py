@@ -18,6 +18,7 @@ from captious import References, load_systems, score
 from captious.corpus import Corpus
 from captious.data import demo_path
 from captious.io import read
+from captious.learned.composite import WEIGHTS_FOLDER
 from captious.measures import registry
 from captious.statistics import Rows, pack
 
@@ -48,7 +49,7 @@ def systems() -> list[Corpus]:
 
 def bits(corpus: Corpus, names: Iterable[str]) -> Bits:
     """Scores of a corpus as bytes."""
-    scores = score(corpus, names, train=TRAIN, norms=NORMS)
+    scores = score(corpus, names, train=TRAIN, norms=NORMS, weights=str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"))
     return {name: (one.signature, rows(one.statistics)) for name, one in scores.items()}
 
 

@@ -14,6 +14,7 @@ import pytest
 import captious
 from captious.corpus import Corpus
 from captious.errors import InputError, MissingExtraError
+from captious.learned.composite import WEIGHTS_FOLDER
 from captious.measures import registry
 from captious.measures.base import Measure
 from captious.scores import Score, Scores
@@ -37,6 +38,7 @@ SETS = {
 GIVEN: dict[str, Any] = {
     "train": ["a red bus on a street", "a dog runs", "dog1 dog2 dog3 dog4 dog5 dog6 dog7 dog8 dog9 dog10 dog11 dog12", "a man on a wave", "the cat on a bed"],
     "norms": {"dog": 4.8, "bus": 4.9, "no": 1.2, "wave": 4.5},
+    "weights": str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"),
     "objects": {"1": ["dog"], "2": ["person", "surfboard"], "3": ["fork"], "4": ["bus"], "5": ["cat", "bed"]},
 }
 #: They read the captions as one text, so the order of images is part of what they measure.

@@ -13,6 +13,7 @@ import pytest
 import captious
 from captious.corpus import Corpus
 from captious.errors import MissingExtraError
+from captious.learned.composite import WEIGHTS_FOLDER
 from captious.measures import registry
 from captious.measures.making import make_measures
 
@@ -58,6 +59,7 @@ def test_captions_without_words_have_defined_results(name: str, case: str, tmp_p
     norms = tmp_path / "norms.csv"
     norms.write_text("dog,5\nplate,4.5\n")
     options: dict[str, Any] = {"Novel": {"train": SAMPLES}, "%Novel": {"train": SAMPLES}, "Concr": {"norms": norms}}
+    options["Learned"] = {"weights": str(WEIGHTS_FOLDER / "captious_score_lite.safetensors")}
     try:
         (measure,) = make_measures(name, options.get(name, {}))
     except MissingExtraError as error:

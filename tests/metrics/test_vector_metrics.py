@@ -152,7 +152,7 @@ def test_a_vocabulary_that_grows_is_looked_up_again(vectors: WordVectors) -> Non
 
 
 def test_a_wrong_way_to_combine_is_refused(vectors: WordVectors) -> None:
-    with pytest.raises(InputError, match="mean, max or min, not 'median'"):
+    with pytest.raises(InputError, match="mean, max, min or centroid, not 'median'"):
         WEmbSim(vectors, "median")
 
 

@@ -34,7 +34,10 @@ DF = Option("df", "Document frequencies for CIDEr and Self-CIDEr (default: the r
 METEOR_DATA = Option("meteor_data", "Folder with METEOR's data (default: the installed pycocoevalcap); SPICE then reads its synonyms there, too.", metavar="DIR")
 VECTORS = Option("vectors", "Word vectors: a file, glove-6b-50d, or default.", metavar="VECTORS")
 COMBINE = Option(
-    "combine", "WEmbSim over references: mean, max or min.", choices=("mean", "max", "min"), setting=True
+    "combine",
+    "Over references, for WEmbSim, MOWE and SentenceSim: mean, max, min, or centroid (cosine with the mean of their vectors).",
+    choices=("mean", "max", "min", "centroid"),
+    setting=True,
 )
 CONCEPTS = Option("concepts", "Concept frequencies for SPICE-U (default: the references of the run).", metavar="FILE")
 OBJECTS = Option("objects", "Objects per image for CHAIR.", metavar="FILE")
@@ -44,10 +47,11 @@ TRAIN = Option("train", "Training captions, for the share of novel captions and 
 KERNEL = Option("kernel", "Similarity inside Self-CIDEr: cider, cider-d, or the name of a metric.", metavar="NAME")
 PARSER = Option("parser", "Parser of SPICE, HWCM and corpus measures: small, or exact (CoreNLP's own analyses).", metavar="NAME")
 
+WEIGHTS = Option("weights", "Weights of a learned metric (captious train), for Learned.", metavar="FILE")
 NORMS = Option("norms", "Concreteness ratings by word (CSV or TSV), for Concr.", metavar="TABLE")
 
 #: What the measures of this package take; each is a flag of the commands that score.
-STANDARD = (DF, METEOR_DATA, VECTORS, COMBINE, CONCEPTS, OBJECTS, CHAIR_SYNONYMS, SENTENCE_MODEL, TRAIN, KERNEL, PARSER, NORMS)
+STANDARD = (DF, METEOR_DATA, VECTORS, COMBINE, CONCEPTS, OBJECTS, CHAIR_SYNONYMS, SENTENCE_MODEL, TRAIN, KERNEL, PARSER, WEIGHTS, NORMS)
 
 
 def converted(option: Option, value: Any) -> Any:

@@ -28,6 +28,8 @@ class Entry(NamedTuple):
 
 _METRICS = "captious.metrics."
 
+_LEARNED = "captious.learned."
+
 _SETS = "captious.variety.sets."
 
 _CORPUS = "captious.variety.corpus."
@@ -63,10 +65,20 @@ ENTRIES: dict[str, Entry] = {
     "WEmbSim": Entry(_METRICS + "wembsim:WEmbSim"),
     "MOWE": Entry(_METRICS + "mowe:MOWE"),
     "SentenceSim": Entry(_METRICS + "sentence_sim:SentenceSim"),
+    "TokenSim-P": Entry(_METRICS + "token_sim:TokenSim", {"kind": "P"}),
+    "TokenSim-R": Entry(_METRICS + "token_sim:TokenSim", {"kind": "R"}),
+    "TokenSim-R-idf": Entry(_METRICS + "token_sim:TokenSim", {"kind": "R-idf"}),
+    "TokenSim-P-union": Entry(_METRICS + "token_sim:TokenSim", {"kind": "P-union"}),
+    "Soft-SPICE": Entry(_METRICS + "soft_spice:SoftSpice"),
     "HWCM-1": Entry(_METRICS + "hwcm:HWCM", {"n": 1}),
     "HWCM-2": Entry(_METRICS + "hwcm:HWCM", {"n": 2}),
     "HWCM-3": Entry(_METRICS + "hwcm:HWCM", {"n": 3}),
     "HWCM-4": Entry(_METRICS + "hwcm:HWCM", {"n": 4}),
+    "LCEval": Entry(_LEARNED + "lceval:LCEval"),
+    "NNEval": Entry(_LEARNED + "nneval:NNEval"),
+    "CaptiousScore": Entry(_LEARNED + "captious_score:CaptiousScore"),
+    "CaptiousScore-lite": Entry(_LEARNED + "captious_score:CaptiousScoreLite"),
+    "Learned": Entry(_LEARNED + "composite:Learned"),
     "LSA": Entry(_SETS + "lsa:LSA"),
     "Self-CIDEr": Entry(_SETS + "self_cider:SelfCider"),
     "mBLEU-1": Entry(_SETS + "mbleu:MBleu", {"n": 1}),

@@ -3,61 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from captious.corpus import Captions, Corpus
 from captious.measures.base import FloatArray, Measure, as_statistics
-from captious.measures.options import SENTENCE_MODEL, Option
+from captious.measures.options import COMBINE, SENTENCE_MODEL, Option
 from captious.measures.resources import Resource
-from captious.memo import Product
-from captious.ragged import runs
-from captious.vectors.sentences import SentenceEncoder, find_model
+from captious.metrics.encoded import EncoderUser, sentence_vectors
+from captious.metrics.over_references import check_combine, combined, pair_cosines, with_means
+from captious.vectors.sentences import SentenceEncoder
 
 
-@lru_cache(maxsize=2)
-def _encoder(path: Path) -> SentenceEncoder:
-    return SentenceEncoder(path)
-
-
-_VECTORS: Product[NDArray[np.float32]] = Product(
-    "sentence vectors", lambda rows: {"rows": rows}, lambda arrays: arrays["rows"].astype(np.float32, copy=False)
-)
-
-
-def sentence_vectors(captions: Captions, encoder: SentenceEncoder) -> NDArray[np.float32]:
-    """The unit vector of each caption's text as it was given, equal texts encoded once."""
-    return captions.product(_VECTORS, (encoder.digest,), lambda: encoder.encode(captions.texts))
-
-
-class SentenceSim(Measure):
-    """Mean cosine of MiniLM sentence vectors over references."""
+class SentenceSim(EncoderUser, Measure):
+    """Cosine of MiniLM sentence vectors, the mean over references."""
 
     name = "SentenceSim"
     summary = "cosine of MiniLM sentence vectors, mean over references"
     bounds = (-1.0, 1.0)
-    options: ClassVar[tuple[Option, ...]] = (SENTENCE_MODEL,)
-    fixed: Mapping[str, str] = {"combine": "mean", "text": "as-given"}
+    options: ClassVar[tuple[Option, ...]] = (SENTENCE_MODEL, COMBINE)
+    fixed: Mapping[str, str] = {"text": "as-given"}
     # A mean over different references is below 1 for any caption.
     perfect_is_maximum = False
 
-    def __init__(self, sentence_model: Any = None) -> None:
-        self._model = sentence_model
-        if sentence_model is not None:
-            find_model(sentence_model)  # a wrong path is reported before captions are read
+    def __init__(self, sentence_model: Any = None, combine: str | None = None) -> None:
+        self.combine = check_combine(combine or "mean")
+        super().__init__(sentence_model)
 
     def check(self, corpus: Corpus | None = None) -> None:
-        find_model(self._model)
+        self.find()
         super().check(corpus)
-
-    @property
-    def encoder(self) -> SentenceEncoder:
-        """The encoder, loaded when first needed and shared by all metrics on the same model."""
-        return _encoder(find_model(self._model))
 
     def resources(self) -> dict[str, Resource]:
         return {"model": self.encoder}
@@ -69,13 +43,7 @@ class SentenceSim(Measure):
 
     def statistics(self, corpus: Corpus, state: SentenceEncoder) -> FloatArray:
         ours, theirs = sentence_vectors(corpus.candidates, state), sentence_vectors(corpus.references, state)
-        # The mean of the cosines with the references is the product with the mean of their unit vectors. Only the images
-        # that have candidates are looked at: a batch of a training run has few of them.
-        images, place = np.unique(corpus.images[corpus.candidates.image_of], return_inverse=True)
-        rows, offsets = runs(corpus.references.image_offsets, images)
-        counts = np.diff(offsets)
-        sums = np.zeros((len(images), state.dimension))
-        np.add.at(sums, np.repeat(np.arange(len(images)), counts), theirs[rows])
-        means = sums / np.maximum(counts, 1)[:, None]
-        values = np.clip(np.einsum("ij,ij->i", ours.astype(np.float64), means[place]), -1.0, 1.0)
-        return as_statistics(np.where(counts[place] > 0, values, np.nan))
+        if self.combine in ("mean", "centroid"):
+            # The mean of the cosines with the references is the product with the mean of their unit vectors.
+            return as_statistics(with_means(corpus, ours, theirs, unit=self.combine == "centroid"))
+        return as_statistics(combined(corpus, pair_cosines(corpus, ours, theirs), self.combine))

@@ -9,15 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.corpus import Captions, Corpus
-from captious.errors import InputError
 from captious.measures.base import FloatArray, Measure, as_statistics
-from captious.measures.options import COMBINE as COMBINE_OPTION
-from captious.measures.options import VECTORS, Option
+from captious.measures.options import COMBINE, VECTORS, Option
 from captious.measures.resources import Resource
+from captious.metrics.over_references import check_combine, combined, pair_cosines, with_means
 from captious.metrics.word_tables import content_words, vocabulary_vectors, warn_of_unknown
 from captious.vectors import WordVectors, get
-
-COMBINE: dict[str, np.ufunc] = {"mean": np.add, "max": np.maximum, "min": np.minimum}
 
 
 def mean_vectors(captions: Captions, vectors: WordVectors, stop_words: bool) -> NDArray[np.float32]:
@@ -68,7 +65,7 @@ class WEmbSim(Measure):
     name = "WEmbSim"
     summary = "cosine of mean word vectors without stop words, mean over references (Sharif et al. 2020)"
     bounds = (-1.0, 1.0)
-    options: ClassVar[tuple[Option, ...]] = (VECTORS, COMBINE_OPTION)
+    options: ClassVar[tuple[Option, ...]] = (VECTORS, COMBINE)
     fixed: Mapping[str, str] = {"stop": "nltk"}
     # A mean over different references is below 1 for any caption.
     perfect_is_maximum = False
@@ -77,21 +74,7 @@ class WEmbSim(Measure):
 
     def __init__(self, vectors: Any = None, combine: str | None = None) -> None:
         self.vectors = get(vectors)
-        self.combine = combine or self._combine
-        if self.combine not in COMBINE:
-            raise InputError(f"references are combined by mean, max or min, not '{self.combine}'")
-
-    def pair_values(self, corpus: Corpus) -> FloatArray:
-        """The similarity of each pair of candidate and reference; 0 where either has no known word."""
-        ours = mean_vectors(corpus.candidates, self.vectors, self._stop_words)
-        theirs = mean_vectors(corpus.references, self.vectors, self._stop_words)
-        candidate, reference = corpus.pairs
-        values = np.empty(len(candidate))
-        step = 65_536
-        for start in range(0, len(candidate), step):
-            part = slice(start, start + step)
-            values[part] = np.einsum("ij,ij->i", ours[candidate[part]], theirs[reference[part]], dtype=np.float32)
-        return np.clip(values, -1.0, 1.0)
+        self.combine = check_combine(combine or self._combine)
 
     def resources(self) -> dict[str, Resource]:
         return {"vectors": self.vectors}
@@ -101,11 +84,9 @@ class WEmbSim(Measure):
 
     def statistics(self, corpus: Corpus, state: None) -> FloatArray:
         warn_of_unknown(corpus, self.vectors, self.name)
-        values = np.full(len(corpus.candidates), np.nan)
-        counts = np.diff(corpus.pair_offsets)
-        has = counts > 0
-        if has.any():
-            values[has] = COMBINE[self.combine].reduceat(self.pair_values(corpus), corpus.pair_offsets[:-1][has])
-            if self.combine == "mean":
-                values[has] /= counts[has]
-        return as_statistics(values)
+        ours = mean_vectors(corpus.candidates, self.vectors, self._stop_words)
+        theirs = mean_vectors(corpus.references, self.vectors, self._stop_words)
+        if self.combine == "centroid":
+            return as_statistics(with_means(corpus, ours, theirs, unit=True))
+        # A caption without a known word has zeros for a vector, and 0 for a cosine.
+        return as_statistics(combined(corpus, pair_cosines(corpus, ours, theirs), self.combine))

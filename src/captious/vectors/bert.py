@@ -61,6 +61,7 @@ def _kernels() -> Any:
 
     class Compiled:
         softmax = staticmethod(compile_(plain.softmax))
+        scale_rows = staticmethod(compile_(plain.scale_rows))
         gelu = staticmethod(compile_(plain.gelu))
         add_and_normalise = staticmethod(compile_(plain.add_and_normalise))
         pool = staticmethod(compile_(plain.pool))
@@ -125,6 +126,10 @@ class Bert:
 
         With ``mean=False`` the output of the first token is used instead.
         """
+        return self.encode_tokens(ids, offsets, mean)[0]
+
+    def encode_tokens(self, ids: Integers, offsets: Integers, mean: bool = True) -> tuple[Floats, Floats]:
+        """The unit vectors of the sequences, and the outputs of all their tokens (not of unit length)."""
         run = _kernels()
         lengths = np.diff(offsets)
         position = np.arange(len(ids)) - np.repeat(offsets[:-1], lengths)
@@ -154,7 +159,11 @@ class Bert:
             )
         pooled: Floats = np.empty((len(lengths), self.dimension), np.float32)
         run.pool(states, offsets, mean, pooled)
-        return pooled
+        return pooled, states
+
+    def scale_rows(self, states: Floats) -> None:
+        """Every row to length one, in place."""
+        _kernels().scale_rows(states)
 
     def _attend(self, projected: Floats, length: int, softmax: Any, out: Floats) -> None:
         """Self-attention of sequences of one length; queries, keys and values lie side by side."""

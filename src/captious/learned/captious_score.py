@@ -1,0 +1,44 @@
+"""CaptiousScore: our own learned metric, text only, one fixed model; and its form for the base install."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from captious.learned.composite import WEIGHTS_FOLDER, Composite, load
+from captious.learned.features import Features
+from captious.measures.options import Option
+
+#: Of the encoder's sentences and tokens, of scenes, and of lengths. None depends on what else is scored.
+FULL = (
+    "sentence-mean", "sentence-max", "sentence-min", "sentence-centroid", "sentence-agreement", "token-precision", "token-precision-idf",
+    "token-recall", "token-recall-idf", "token-union", "token-union-idf", "token-agreement-recall-idf", "token-agreement-union-idf",
+    "tuple-precision", "spice-f", "spice-recall", "word-order", "longer",
+)  # fmt: skip
+#: Of word vectors, scenes, word order and lengths.
+LITE = (
+    "word-mean", "word-max", "word-min", "word-centroid", "word-agreement", "all-words-mean", "all-words-centroid", "soft-word-precision",
+    "soft-word-precision-idf", "soft-word-recall-idf", "soft-word-union", "soft-word-union-idf", "soft-word-shared-recall",
+    "soft-word-agreement-recall-idf", "soft-word-agreement-union-idf", "spice-f", "spice-precision", "word-mover", "word-order", "longer",
+)  # fmt: skip
+
+
+class CaptiousScore(Composite):
+    """A monotone model over features of the sentence encoder and of scene graphs: a better feature never lowers the score."""
+
+    name = "CaptiousScore"
+    summary = "our own: meaning, words and scenes in one trained, monotone score"
+    options: ClassVar[tuple[Option, ...]] = Features.options_of(FULL)
+
+    def __init__(self, sentence_model: Any = None, meteor_data: Any = None, parser: Any = None) -> None:
+        super().__init__(load(WEIGHTS_FOLDER / "captious_score.safetensors"), {"sentence_model": sentence_model, "meteor_data": meteor_data, "parser": parser})
+
+
+class CaptiousScoreLite(Composite):
+    """The same without the sentence encoder: the embedded word vectors do."""
+
+    name = "CaptiousScore-lite"
+    summary = "CaptiousScore without the sentence encoder, for the base install"
+    options: ClassVar[tuple[Option, ...]] = Features.options_of(LITE)
+
+    def __init__(self, vectors: Any = None, meteor_data: Any = None, parser: Any = None) -> None:
+        super().__init__(load(WEIGHTS_FOLDER / "captious_score_lite.safetensors"), {"vectors": vectors, "meteor_data": meteor_data, "parser": parser})

@@ -1,0 +1,50 @@
+"""How much each feature moved a learned score: Shapley values of the log odds.
+
+The start is the mean training example. Features are exchanged for the caption's own one after the other, in many orders, and a feature's
+share is the mean step that it makes. The shares add up to the difference exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from captious.learned.network import Network, sigmoid
+from captious.measures.base import FloatArray
+
+#: Orders that are drawn; each is taken forwards and backwards.
+ORDERS = 64
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The score of a caption, that of the mean example, and each feature's value and share of the log odds between them."""
+
+    score: float
+    start: float
+    features: tuple[str, ...]
+    values: FloatArray
+    shares: FloatArray
+
+    def ordered(self) -> list[tuple[str, float, float]]:
+        """(feature, value, share), the largest share first."""
+        order = np.argsort(-np.abs(self.shares), kind="stable")
+        return [(self.features[i], float(self.values[i]), float(self.shares[i])) for i in order.tolist()]
+
+
+def explain(network: Network, values: FloatArray, *, orders: int = ORDERS, seed: int = 1) -> Explanation:
+    """Explain the score of one caption by its features, as they are."""
+    own = network.standardised(values[None])[0]
+    count = len(own)
+    generator = np.random.default_rng(seed)
+    shares = np.zeros(count)
+    drawn = [generator.permutation(count) for _ in range(orders if len(network.layers) > 1 else 1)]
+    both = [order for one in drawn for order in (one, one[::-1])]
+    for order in both:
+        steps = np.zeros((count + 1, count))
+        for place, feature in enumerate(order.tolist()):
+            steps[place + 1 :, feature] = own[feature]
+        shares[order] += np.diff(network.logits(steps)) / len(both)
+    start, end = network.logits(np.stack([np.zeros(count), own]))
+    return Explanation(float(sigmoid(np.array([end]))[0]), float(sigmoid(np.array([start]))[0]), network.features, values, shares)

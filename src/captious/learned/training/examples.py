@@ -1,0 +1,176 @@
+"""Examples to learn from: captions that people wrote of an image, and captions that are worse, each with references of the image.
+
+No judgement is needed: a caption of the image is good, and one of another image, or a machine's, is worse. What stands for
+"worse" decides what is learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.corpus import Captions, Corpus
+from captious.errors import InputError, did_you_mean
+from captious.metrics.wembsim import mean_vectors
+from captious.ragged import IntArray
+from captious.robustness.transformations import permute_words, random_words
+from captious.vectors import get
+
+#: Candidates of each kind, and of how many references a candidate has.
+PER_IMAGE, REFERENCES = 3, 4
+#: Nearest images, by their captions, that captions are taken from: near enough to be hard, far enough to be wrong.
+NEAREST = (30, 300)
+#: The kinds of worse captions that a training set has, each with its share.
+SETS: dict[str, dict[str, float]] = {
+    "systems": {"machine": 1.0},
+    "mixed": {"machine": 1 / 3, "other": 1 / 3, "other-machine": 1 / 3},
+    "others": {"other": 1 / 2, "other-machine": 1 / 2},
+    "neighbours": {"other": 1 / 2, "neighbour": 1 / 2},
+}
+KINDS = ("human", "machine", "other", "other-machine", "neighbour", "neighbour-machine", "permuted", "random-words")
+#: Those that are drawn for every image; the last two are made of people's captions (:func:`transformed`).
+DRAWN = KINDS[:6]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Candidates with their references; ``kind`` is a place in ``KINDS``, and ``image`` the image the references are of."""
+
+    candidates: list[str]
+    references: list[list[str]]
+    kind: NDArray[np.int64]
+    image: IntArray
+    #: For machine captions the system, else "".
+    system: list[str]
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    @property
+    def labels(self) -> NDArray[np.float64]:
+        """1 for people's captions of the image."""
+        labels: NDArray[np.float64] = (self.kind == 0).astype(np.float64)
+        return labels
+
+    def corpus(self) -> Corpus:
+        """Each candidate an entry of its own."""
+        ids = [str(i) for i in range(len(self))]
+        return Corpus.build(ids, [[text] for text in self.candidates], self.references, name="examples")
+
+    def chosen(self, training_set: str, seed: int = 1) -> IntArray:
+        """Rows of a training set (a key of ``SETS``): all of people's captions, and as many worse ones."""
+        if training_set not in SETS:
+            raise InputError(f"unknown training set '{training_set}'{did_you_mean(training_set, SETS)} (known: {', '.join(SETS)})")
+        generator = np.random.default_rng([seed, 7])
+        good = np.flatnonzero(self.kind == 0)
+        parts = [good]
+        for kind, share in SETS[training_set].items():
+            rows = np.flatnonzero(self.kind == KINDS.index(kind))
+            count = min(len(rows), round(share * len(good)))
+            parts.append(np.sort(generator.permutation(rows)[:count]))
+        return np.concatenate(parts)
+
+
+def build_examples(
+    references: Mapping[str, Sequence[str]],
+    machines: Mapping[str, Mapping[str, str]],
+    *,
+    images: int | None = None,
+    without: Sequence[str] = (),
+    seed: int = 1,
+    references_each: int = REFERENCES,
+    kinds: Sequence[str] = DRAWN,
+) -> Examples:
+    """Draw examples: per image three of people's captions, each with the others as references, and three of each other kind, each
+    with references drawn at random. Captions of ``without`` (those of validation and test sets) are never candidates."""
+    generator = np.random.default_rng(seed)
+    names = [image for image, texts in references.items() if len(texts) > references_each]
+    if len(names) < 2:
+        raise InputError(f"{len(names)} images have more than {references_each} references; two or more are needed to learn from")
+    generator.shuffle(names)
+    names = names[:images]
+    banned = set(without)
+    systems = sorted(machines)
+    near = _neighbours([references[name] for name in names]) if any(kind.startswith("neighbour") for kind in kinds) else None
+    rows: list[tuple[str, list[str], int, int, str]] = []
+
+    def refs(place: int, leave: str | None = None) -> list[str]:
+        texts = [text for text in references[names[place]] if text != leave]
+        return [texts[k] for k in sorted(generator.permutation(len(texts))[:references_each].tolist())]
+
+    def add(text: str, others: list[str], kind: str, place: int, system: str = "") -> None:
+        if text not in banned and others:
+            rows.append((text, others, KINDS.index(kind), place, system))
+
+    for place, name in enumerate(names):
+        texts = references[name]
+        for k in generator.permutation(len(texts))[:PER_IMAGE].tolist():
+            add(texts[k], refs(place, texts[k]), "human", place)
+        for kind in kinds[1:] if kinds[0] == "human" else kinds:
+            if kind == "machine":
+                able = [system for system in systems if name in machines[system]]
+                for s in generator.permutation(len(able))[:PER_IMAGE].tolist():
+                    add(machines[able[s]][name], refs(place), kind, place, able[s])
+                continue
+            for _ in range(PER_IMAGE):
+                if kind.startswith("other"):
+                    other = (place + 1 + int(generator.integers(len(names) - 1))) % len(names)
+                else:
+                    assert near is not None
+                    other = int(near[place, int(generator.integers(near.shape[1]))])
+                if kind.endswith("machine"):
+                    able = [system for system in systems if names[other] in machines[system]]
+                    if able:
+                        system = able[int(generator.integers(len(able)))]
+                        add(machines[system][names[other]], refs(place), kind, place, system)
+                else:
+                    theirs = references[names[other]]
+                    add(theirs[int(generator.integers(len(theirs)))], refs(place), kind, place)
+    return Examples(
+        [row[0] for row in rows], [row[1] for row in rows], np.array([row[2] for row in rows]), np.array([row[3] for row in rows]), [row[4] for row in rows]
+    )
+
+
+def transformed(examples: Examples, *, limit: int | None = None, seed: int = 1) -> Examples:
+    """People's captions of the examples with words in a wrong order, and with random words, each at a strength of its own."""
+    rows = np.flatnonzero(examples.kind == 0)
+    # One of each image's.
+    rows = rows[np.unique(examples.image[rows], return_index=True)[1]][:limit]
+    words = [examples.candidates[row].split() for row in rows.tolist()]
+    vocabulary = sorted({word for own in words for word in own})
+    generator = np.random.default_rng([seed, 3])
+    texts: list[str] = []
+    kinds: list[int] = []
+    for own in words:
+        strength = float(generator.integers(20, 101))
+        texts += [" ".join(permute_words(own, strength, generator)), " ".join(random_words(own, strength, vocabulary, generator))]
+        kinds += [KINDS.index("permuted"), KINDS.index("random-words")]
+    twice = np.repeat(rows, 2)
+    references = [examples.references[row] for row in twice.tolist()]
+    return Examples(texts, references, np.array(kinds), examples.image[twice], [""] * len(texts))
+
+
+def _neighbours(groups: Sequence[Sequence[str]]) -> IntArray:
+    """For each image, those that are neither nearest nor far, by the mean word vectors of their captions.
+
+    Ranks are those among 12,454 images, scaled to the number there is.
+    """
+    captions = Captions.of(groups)
+    vectors = mean_vectors(captions, get(), True)
+    sums = np.zeros((captions.n_images, vectors.shape[1]), np.float32)
+    np.add.at(sums, captions.image_of, vectors)
+    sums /= np.maximum(np.sqrt(np.einsum("ij,ij->i", sums, sums)), np.float32(1e-12))[:, None]
+    scale = len(groups) / 12_454
+    low = max(1, round(NEAREST[0] * scale))
+    high = min(max(low + 10, round(NEAREST[1] * scale)), len(groups) - 1)
+    low = min(low, high - 1) if high > 1 else 0
+    found = np.empty((len(groups), max(high - low, 1)), np.int64)
+    for start in range(0, len(groups), 1024):
+        near = sums[start : start + 1024] @ sums.T
+        near[np.arange(len(near)), np.arange(start, start + len(near))] = -np.inf
+        order = np.argsort(-near, axis=1, kind="stable")
+        found[start : start + 1024] = order[:, low : low + found.shape[1]]
+    return found
