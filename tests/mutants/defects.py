@@ -216,7 +216,7 @@ _mutant("vectors-signed-by-name", "vectors/table.py", "content.together(content.
 _mutant("vectors-signed-by-where-they-are", "vectors/table.py", 'return f"{len(self)}x{self.dimension}"', 'return f"{self.name}({len(self)}x{self.dimension})"', "vectors/test_files.py::test_a_table_has_one_signature_in_all_formats")
 _mutant("transport-without-amounts", "vectors/transport.py", "total += flow[i, j] * cost[i, j]", "total += cost[i, j]", "vectors/test_transport.py::test_compiled_plain_and_large_agree")
 _mutant("unsigned-bytes-in-subwords", "vectors/fasttext.py", "byte if byte < 128 else byte | 0xFFFFFF00", "byte", "vectors/test_files.py::test_hashes_of_other_characters_are_those_of_gensim")
-_mutant("batches-out-of-order", "vectors/sentences.py", "result[batch] = self.bert.encode", "result[np.sort(batch)] = self.bert.encode", "vectors/test_sentences.py")
+_mutant("batches-out-of-order", "vectors/sentences.py", "result[batch], states = self.bert.encode_tokens", "result[np.sort(batch)], states = self.bert.encode_tokens", "vectors/test_sentences.py")
 
 # Scenes and METEOR ----------------------------------------------------------------------------------------------------
 
@@ -311,7 +311,7 @@ _mutant("long-precision", "metrics/ngram_precision.py", "matches, totals = ngram
 _mutant("wmd-of-the-farthest", "metrics/wmd.py", "            best = min(best, d)\n", "            best = d\n", "metrics/test_vector_metrics.py::test_wmd_is_the_transport_distance_to_the_nearest_reference")
 _mutant("wmd-of-another-mass", "metrics/wmd.py", "mass = 1.0 * total_a * total_b", "mass = 1.0 * total_a * total_a", "metrics/test_vector_metrics.py::test_wmd_is_the_transport_distance_to_the_nearest_reference")
 _mutant("stop-words-stay", "metrics/wembsim.py", "use = found & content_words(captions.encoding) if stop_words else found", "use = found", "metrics/test_vector_metrics.py::test_wembsim_is_the_cosine_of_means")
-_mutant("sentence-sim-is-a-sum", "metrics/sentence_sim.py", "means = sums / np.maximum(counts, 1)[:, None]", "means = sums", "metrics/test_vector_metrics.py::test_sentence_sim_is_the_mean_cosine")
+_mutant("sentence-sim-is-a-sum", "metrics/over_references.py", "means = sums / np.maximum(counts, 1)[:, None]", "means = sums", "metrics/test_vector_metrics.py::test_sentence_sim_is_the_mean_cosine")
 _mutant("chains-unclipped", "metrics/hwcm.py", "sum(min(count, theirs[chain]) for chain", "sum(count for chain", "metrics/test_hwcm.py")
 _mutant("short-chains-count", "metrics/hwcm.py", "            if len(chain) == n:\n", "            if True:\n", "metrics/test_hwcm.py")
 
@@ -367,6 +367,8 @@ _mutant("always-switched", "generate/synonyms.py", "table.of(token) if switch < 
 _mutant("colours-return-unchanged", "figures/style.py", "marker = MARKERS[(i + turn) % len(MARKERS)]", "marker = MARKERS[i % len(MARKERS)]", "figures/test_style.py")
 _mutant("damaged-code-is-used", "compiling.py", "if self._sum(content[_SUM:]) != content[:_SUM]:", "if False:", "test_written_files.py::test_damaged_compiled_code_is_compiled_again")
 _mutant("formulas-in-labels", "figures/style.py", 'return line.replace("$", r"\\$")', "return line", "figures/test_style.py")
+_mutant("gaps-are-not-the-mean", "learned/network.py", "return np.where(np.isfinite(values), values, 0.0)", "return np.where(np.isfinite(values), values, 9.0)", "learned/test_training.py::test_gaps_count_as_the_mean")
+_mutant("a-network-without-relu", "learned/network.py", "values = np.maximum(values, 0.0)", "pass", "learned/test_training.py", "learned/test_features.py")
 _mutant("rewards-without-weights", "rewards.py", "total += (weight * found).astype(np.float32)", "total += found.astype(np.float32)", "test_rewards.py")
 _mutant("rewards-beyond-the-end", "rewards.py", "np.where(stop.any(axis=1), stop.argmax(axis=1), ids.shape[1])", "np.full(len(ids), ids.shape[1])", "test_rewards.py")
 _mutant("captions-end-their-block", "page/document.py", r'text.replace("<", "\\u003c")', "text", "page/test_page.py::test_no_text_ends_its_block")
