@@ -38,7 +38,7 @@ def main() -> None:
     print(f"| units | vocabulary | longest | parameters | unique | {' | '.join(METRICS.split(','))} |")
     print("|---|---:|---:|---:|---:|" + "---:|" * len(METRICS.split(",")), flush=True)
     for kind in given.kinds.split(","):
-        settings = Settings(steps=given.steps, batch=100, rate=4e-3, evaluate_every=given.steps, save_every=50, seed=1)
+        settings = Settings(steps=given.steps, batch=50, rate=4e-3, evaluate_every=given.steps, save_every=25, seed=1)
         trained = study._trained(f"{kind}.safetensors", lambda path, kind=kind, settings=settings: train(  # type: ignore[misc]
             study.images, study.references, path, ids=study.ids, validation=study.validation[:100], shape=Shape(hidden=given.hidden, dropout=0.1),
             units=kind, vocabulary=KINDS[kind], settings=settings, resume=True, told=_tell,

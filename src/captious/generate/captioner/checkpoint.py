@@ -38,7 +38,7 @@ class Trained:
 
 def save(path: str | Path, trained: Trained, progress: dict[str, Any] | None = None, state: dict[str, Tensor] | None = None) -> None:
     """Write a captioner; ``progress`` and ``state`` are those of a training that is not finished."""
-    save_file = _safetensors()[0]
+    serialise = _safetensors()[0]
     tensors = {f"model.{name}": tensor.contiguous() for name, tensor in trained.model.state_dict().items()}
     tensors |= {f"state.{name}": tensor.contiguous() for name, tensor in (state or {}).items()}
     head = {
@@ -47,7 +47,7 @@ def save(path: str | Path, trained: Trained, progress: dict[str, Any] | None = N
         "history": list(trained.history), "progress": progress,
     }  # fmt: skip
     with atomic_write(path) as temporary:
-        save_file(tensors, str(temporary), metadata={_KEY: json.dumps(head)})
+        temporary.write_bytes(serialise(tensors, metadata={_KEY: json.dumps(head)}))
 
 
 def load(path: str | Path) -> Trained:
@@ -82,10 +82,10 @@ def load_unfinished(path: str | Path) -> tuple[Trained, dict[str, Any] | None, d
 def _safetensors() -> tuple[Any, Any, Any]:
     try:
         from safetensors import SafetensorError, safe_open
-        from safetensors.torch import save_file
+        from safetensors.torch import save as serialise
     except ImportError as error:
         raise MissingExtraError("safetensors", "train", "captioners in files") from error
-    return save_file, safe_open, SafetensorError
+    return serialise, safe_open, SafetensorError
 
 
 def optimizer_state(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
