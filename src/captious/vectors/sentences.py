@@ -46,7 +46,7 @@ class TokenVectors(NamedTuple):
     offsets: NDArray[np.int64]
     #: The number of each token in the encoder's vocabulary.
     ids: NDArray[np.int32]
-    #: Half precision, since there are many: a cosine is right to about 3e-4, a mean of cosines much better.
+    #: Half precision, since there are many: a cosine changes by less than 1e-4.
     rows: NDArray[np.float16]
 
 
