@@ -29,7 +29,7 @@ from captious.metrics.spice import Spice
 from captious.page.content import Entry, Images, frequencies, grouped, listed, rounded
 from captious.page.people import feature_words
 from captious.progress import track
-from captious.scene.match import match
+from captious.scene.match import match_both
 from captious.signature import sign
 
 M = TypeVar("M", bound=Measure)
@@ -131,7 +131,8 @@ def scenes(images: Images, options: Mapping[str, Any]) -> Block | None:
             place = images.number[corpus.references.ids[image]]
             if references[place] is None:
                 references[place] = numbered(known.tuples)
-            rows.append([numbered(graph.tuples), _bits(match(graph, known).hits), _bits(match(known, graph).hits)])
+            own_hits, their_hits = match_both(graph, known)
+            rows.append([numbered(graph.tuples), _bits(own_hits.hits), _bits(their_hits.hits)])
         systems.append(images.place(corpus.ids, listed(rows, corpus.candidates.image_offsets)))
     return {"tuples": list(numbers), "refs": references, "systems": systems} if any(systems) else None
 
