@@ -58,7 +58,7 @@ def test_compute_takes_parallel_lists() -> None:
 @pytest.mark.parametrize(
     ("predictions", "references", "message"),
     [
-        (["a"], ["a", "b"], "as many"),
+        (["a"], ["a", "b"], "give references for each prediction"),
         ("a dog", ["a"], "not str"),
         ([1], ["a"], r"predictions\[0\]"),
         (["a"], [["a", None]], r"references\[0\]"),

@@ -74,6 +74,15 @@ def test_bootstrap_in_batches_covers_all_resamples(monkeypatch: pytest.MonkeyPat
     assert (sums == 40).all()
 
 
+def test_draws_that_are_kept_are_those_that_are_drawn_anew() -> None:
+    rows = np.random.default_rng(0).normal(size=(300, 3))
+    for seed in (1, 2, 1):
+        (counts,) = significance._drawn(300, 50, seed)
+        assert (counts.sum(axis=1) == 300).all()
+        np.testing.assert_array_equal(significance.bootstrap_sums(rows, 50, seed), counts.astype(np.float64) @ rows)
+    assert (significance.bootstrap_sums(np.ones((1, 1)), 3, seed=1) == 1).all()
+
+
 def test_compare_finds_a_difference_and_none_where_there_is_none() -> None:
     row = captious.compare(corpus(POOR), corpus(GOOD), ["ROUGE-L"], trials=500)[0]
     assert row.better == "B"

@@ -10,6 +10,7 @@ their resampled values are shifted, so that their median is the value itself, be
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,15 +48,24 @@ def _batches(total: int, n: int) -> Iterator[int]:
 def bootstrap_sums(statistics: FloatArray, resamples: int, seed: int) -> FloatArray:
     """Sums of the statistics over ``resamples`` samples of images with replacement."""
     n = len(statistics)
+    draws = _drawn_once if resamples * n <= _CELLS else _drawn
+    return np.concatenate([counts.astype(np.float64) @ statistics for counts in draws(n, resamples, seed)])
+
+
+def _drawn(n: int, resamples: int, seed: int) -> Iterator[NDArray[np.integer[Any]]]:
+    """How often each image is drawn, one row per resample; in batches."""
     generator = np.random.default_rng(seed)
-    sums = []
     for size in _batches(resamples, n):
-        # How often each image is drawn: one row of counts per resample.
         draws = generator.integers(0, n, size=(size, n), dtype=np.int32)
         draws += np.arange(size, dtype=np.int32)[:, None] * np.int32(n)
         counts = np.bincount(draws.ravel(), minlength=size * n).reshape(size, n)
-        sums.append(counts.astype(np.float64) @ statistics)
-    return np.concatenate(sums)
+        yield counts.astype(np.uint8) if counts.size and counts.max() < 256 else counts
+
+
+@lru_cache(maxsize=1)
+def _drawn_once(n: int, resamples: int, seed: int) -> tuple[NDArray[np.integer[Any]], ...]:
+    """The same, kept: many scores of the same images are resampled one after the other."""
+    return tuple(_drawn(n, resamples, seed))
 
 
 def bootstrap_values(statistics: Rows, value: Value, resamples: int, seed: int) -> FloatArray:

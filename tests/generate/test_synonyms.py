@@ -105,7 +105,7 @@ def test_trained_vectors_are_the_same_each_time() -> None:
     first, second = (train_vectors(captions, dimensions=10, min_count=1, tokenizer="none") for _ in range(2))
     assert first.dimension == 10 and len(first) == 9
     assert first.nearest("dog", 3) == second.nearest("dog", 3) != []
-    assert "40-captions" in first.label
+    assert "40-captions" in first.name
     from_source = train_vectors({"i": captions}, dimensions=10, min_count=1, tokenizer="none")
     assert from_source.nearest("dog", 3) == first.nearest("dog", 3)
 

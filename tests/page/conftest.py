@@ -34,7 +34,7 @@ def demo_report() -> captious.Report:
     names = ["good", "generic", "poor"]
     return captious.report(
         *(demo_path(name) for name in names), references=demo_path("references"), samples=[demo_path("sampling")],
-        objects=demo_path("objects"), names=names, title="The demo",
+        objects=demo_path("objects"), names=names, title="The demo", metrics=["coco", "CHAIRs", "CHAIRi", "CaptiousScore-lite"],
     )  # fmt: skip
 
 

@@ -12,6 +12,10 @@ from urllib.parse import quote
 import pytest
 
 import captious
+from captious.data import demo_path
+from captious.learned.composite import Composite
+from captious.learned.explain import explain
+from captious.page.people import feature_words
 from tests.page import hostile
 from tests.page.conftest import until
 
@@ -86,6 +90,34 @@ def test_scores_are_explained_by_the_numbers_themselves(demo_page: Path, demo_re
         assert not seen.wrong
 
 
+def test_learned_scores_are_taken_apart_as_captious_explain_does(tmp_path: Path, watch: Any) -> None:
+    """The page computes the shares by itself, from features and weights: a linear model, and one with two hidden layers."""
+    corpus = captious.load(demo_path("references"), demo_path("poor"), name="poor")
+    scores = captious.score(corpus, "CaptiousScore-lite,NNEval")
+    path = captious.report(scores, references=demo_path("references"), corpus=False).save(tmp_path / "report.html")
+    with watch(path) as seen:
+        for name, image in (("CaptiousScore-lite", 0), ("NNEval", 21)):
+            measure = scores[name].measure
+            assert isinstance(measure, Composite)
+            told = explain(measure.network, measure.table(corpus, measure.prepare(corpus.references))[image])
+            seen.show(f"#image={corpus.ids[image]}&system=0&tab=learned&learned={name}")
+            if len(told.features) > 8:
+                seen.page.locator("#why-panel .more").click()
+            rows = [row.split("\t") for row in seen.page.locator("table.shares tbody tr").all_inner_texts()]
+            shown = [float(row[3].replace("\N{MINUS SIGN}", "-")) for row in rows]
+            assert shown == pytest.approx([share for _, _, share in told.ordered()], abs=0.02)
+            labels = [feature_words(feature, measure.features.measures.get(feature))[0] for feature, _, _ in told.ordered()]
+            assert rows[0][0].split("\n")[0].strip() == labels[0]
+            said = seen.page.locator("#why-panel p").first.inner_text()
+            assert f"{told.start:.3f}; it gives this caption {told.score:.3f}" in said
+            # Bars go to the side of their sign, and the longest is the first.
+            bars = seen.page.evaluate("[...document.querySelectorAll('.diverging')].map(e => [e.children[0].className, e.children[0].getBoundingClientRect().width])")
+            assert [kind for kind, _ in bars] == ["up" if share >= 0 else "down" for share in shown] and bars[0][1] == max(width for _, width in bars)
+        seen.page.click('[data-learned="CaptiousScore-lite"]')
+        assert "learned=CaptiousScore-lite" in seen.page.url and seen.page.locator('.choice [aria-pressed="true"]').inner_text() == "CaptiousScore-lite"
+        assert not seen.wrong
+
+
 def test_sets_are_measured_as_captious_does(demo_page: Path, demo_report: captious.Report, watch: Any) -> None:
     sets = demo_report._blocks["sets"]
     values = sets["values"][0][sets["measures"].index("Self-CIDEr")]
@@ -143,7 +175,7 @@ def test_the_keyboard_is_enough(demo_page: Path, watch: Any) -> None:
         assert not seen.wrong
 
 
-STATES = ["#view=leaderboard", "#image=1002&system=0&tab=ngrams", "#image=1002&system=0&tab=meteor", "#image=1002&system=2&tab=scenes", "#view=compare", "#view=diversity"]
+STATES = ["#view=leaderboard", "#image=1002&system=0&tab=ngrams", "#image=1002&system=0&tab=meteor", "#image=1002&system=2&tab=scenes", "#image=1002&system=0&tab=learned", "#view=compare", "#view=diversity"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -20,10 +20,17 @@ import pytest
 import captious
 from captious.data import demo_path
 from captious.errors import InputError
+from captious.learned import composite
+from captious.learned.captious_score import LITE
+from captious.learned.explain import explain
+from captious.learned.features import Features
+from captious.learned.network import Network, sigmoid, to_bytes
+from captious.learned.own import OWN
+from captious.measures import registry
 from captious.page import pictures
 from captious.page.content import plain_words
 from captious.page.output import NOTEBOOK
-from captious.page.people import words_of
+from captious.page.people import feature_words, words_of
 from captious.page.standings import maximal_cliques
 from tests.page import hostile
 
@@ -183,10 +190,95 @@ def test_notebooks_get_a_table_where_the_page_is_too_large(demo_report: captious
 
 
 def test_every_metric_has_words_for_people() -> None:
-    from captious.measures.making import make_measures
+    captions = [name for name in registry.of_family("all") if registry.measure_class(name).__module__.startswith("captious.")]
+    assert {"CaptiousScore", "CaptiousScore-lite", "LCEval", "NNEval", "Learned", "METEOR"} <= set(captions)
+    for name in captions:
+        assert words_of(registry.create(name, {})).misses, name
+    assert words_of(registry.create("CaptiousScore-lite", {})) != words_of(registry.create("CaptiousScore", {}))
 
-    for measure in make_measures("coco", {}):
-        assert words_of(measure).misses
+
+def test_every_feature_has_words_for_people() -> None:
+    said = [feature_words(name) for name in OWN]
+    assert len(set(said)) == len(said) and all(label[0].isupper() and note.endswith(f"· {name}") for name, (label, note) in zip(OWN, said))
+
+
+LEARNED = "CaptiousScore-lite,NNEval"
+
+
+@pytest.fixture(scope="module")
+def learned_report() -> captious.Report:
+    return captious.report(*(demo_path(name) for name in ("good", "poor")), references=demo_path("references"), metrics=LEARNED, names=["good", "poor"], corpus=False)
+
+
+def shares_of(block: dict[str, Any], system: int, name: str, image: int) -> tuple[Network, np.ndarray]:
+    """The network and the features of a caption, from the data of the page alone."""
+    which, columns = block["systems"][system][name]
+    made = block["networks"][which]
+    array = lambda values: np.array(values, np.float64)  # noqa: E731
+    layers = tuple((array(weights), array(bias)) for weights, bias in made["layers"])
+    means, scales = (array([feature[key] for feature in made["features"]]) for key in ("mean", "scale"))
+    values = [block["columns"][column][image] for column in columns]
+    raw = array([np.nan if value is None else value / 10 ** feature["digits"] for value, feature in zip(values, made["features"])])
+    return Network(name, tuple(feature["label"] for feature in made["features"]), means, scales, layers, {}), raw
+
+
+def test_learned_scores_are_explained_from_what_the_page_has(learned_report: captious.Report) -> None:
+    """Rounded features and weights give the score, and the shares that ``captious explain`` gives."""
+    block = blocks(learned_report.html())["learned"]
+    corpus = captious.load(demo_path("references"), demo_path("poor"))
+    for name in LEARNED.split(","):
+        measure = registry.create(name, {})
+        assert isinstance(measure, composite.Composite)
+        table = measure.table(corpus, measure.prepare(corpus.references))
+        own = measure.network.score(table)
+        for image in (0, 17, 59):
+            network, raw = shares_of(block, 1, name, image)
+            assert network.score(raw[None])[0] == pytest.approx(own[image], abs=2e-3)
+            told, whole = explain(network, raw), explain(measure.network, table[image])
+            np.testing.assert_allclose(told.shares, whole.shares, atol=0.02)
+            assert told.start == pytest.approx(whole.start, abs=1e-5)
+            logit = network.logits(network.standardised(raw[None]))[0]
+            assert told.shares.sum() == pytest.approx(logit - network.logits(np.zeros((1, len(raw))))[0], abs=1e-9)
+
+
+def test_a_feature_of_several_systems_and_metrics_stands_in_the_page_once(learned_report: captious.Report) -> None:
+    block = learned_report._blocks["learned"]
+    lite = [system["CaptiousScore-lite"][1] for system in block["systems"]]
+    # About the references alone: the same, whoever wrote the caption.
+    agreement = LITE.index("word-agreement")
+    assert lite[0][agreement] == lite[1][agreement] and lite[0][0] != lite[1][0]
+    used = {column for system in block["systems"] for _, columns in system.values() for column in columns}
+    assert used == set(range(len(block["columns"]))) and len(block["networks"]) == 2
+    assert all(len(column) == 60 for column in block["columns"])
+
+
+def test_features_are_not_computed_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    table = Features.table
+    monkeypatch.setattr(Features, "table", lambda self, corpus, states=None: (made.append(corpus.name), table(self, corpus, states))[1])
+    captious.report({"1": "a dog runs", "2": "a cat"}, references={"1": ["a dog", "the dog runs"], "2": ["a cat", "cats"]}, metrics="CaptiousScore-lite", names=["x"], corpus=False)
+    assert made == ["x"]
+
+
+def test_a_metric_of_ones_own_is_explained(tmp_path: Path) -> None:
+    """With a feature that falls with quality, one that may be undefined, and scores that come back from a file."""
+    names = ("CHAIRi", "word-agreement", "BLEU-1")
+    floats = lambda *values: np.array(values, np.float32)  # noqa: E731
+    network = Network("mine", names, floats(-0.1, 0.5, 0.4), floats(0.2, 0.1, 0.3), ((floats(1, -0.5, 2).reshape(3, 1), floats(0.25)),), {})
+    (tmp_path / "mine.safetensors").write_bytes(to_bytes(network))
+    refs = {"1": ["a dog on grass", "a dog"], "2": ["a cat"]}
+    said = {"1": "a dog", "2": "a horse"}
+    captious.score(refs, said, "Learned", weights=tmp_path / "mine.safetensors").save(tmp_path / "a.scores")
+    made = captious.report(tmp_path / "a.scores", references=refs, corpus=False, weights=tmp_path / "mine.safetensors")
+    block = made._blocks["learned"]
+    assert [feature["sign"] for feature in block["networks"][0]["features"]] == [-1, 1, 1]
+    assert [feature["label"] for feature in block["networks"][0]["features"]] == ["CHAIRi", "How far the references agree", "BLEU-1"]
+    read, raw = shares_of(block, 0, "Learned", 1)
+    assert np.isnan(raw[1]) and raw[0] == -1 and raw[2] == pytest.approx(0.5)
+    assert made._blocks["scores"][0][0][1] == pytest.approx(float(sigmoid(read.logits(read.standardised(raw[None])))[0]), abs=1e-5)
+    assert explain(read, raw).shares == pytest.approx([1 * -0.9 / 0.2, 0, 2 * 0.1 / 0.3], abs=1e-5)
+    # Without the weights there is nothing to explain it with.
+    assert "learned" not in captious.report(tmp_path / "a.scores", references=refs, corpus=False).meta["explanations"]
 
 
 def test_the_command(tmp_path: Path) -> None:

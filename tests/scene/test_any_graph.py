@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from captious.language import Sentence
 from captious.scene import SceneGraph, match, tuples
+from captious.scene.match import match_both
 from captious.text.synonyms import Synonyms
 
 WORDS = ["a", "an", "of", "lots", "couple", "pair", "two", "the", "dog", "dogs", "it", "them", "run", "be", "on", "red", "😀"]
@@ -44,3 +45,10 @@ def test_tuples_of_any_graph(sentence: Sentence) -> None:
     assert len(set(graph.tuples)) == len(graph.tuples)
     # A graph confirms itself.
     assert all(match(graph, graph).hits)
+
+
+@settings(max_examples=100, deadline=None)
+@given(sentences(), sentences())
+def test_both_ways_at_once_are_the_two_ways(one: Sentence, other: Sentence) -> None:
+    first, second = (SceneGraph(tuples(sentence), NO_SYNONYMS) for sentence in (one, other))
+    assert match_both(first, second) == (match(first, second), match(second, first))

@@ -61,8 +61,8 @@ class Composite(Measure):
         return self.features.prepare(references)
 
     def table(self, corpus: Corpus, state: Mapping[str, Any]) -> FloatArray:
-        """The features of each caption, as they are."""
-        return self.features.table(corpus, state)
+        """The features of each caption, as they are. They are kept with the corpus: whoever explains a score needs those that made it."""
+        return corpus.cached(("features", self.features), lambda: self.features.table(corpus, state))
 
     def statistics(self, corpus: Corpus, state: Mapping[str, Any]) -> FloatArray:
         scores = self.network.score(self.table(corpus, state))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from captious.learned.network import Network, sigmoid
 from captious.measures.base import FloatArray
@@ -33,14 +34,18 @@ class Explanation:
         return [(self.features[i], float(self.values[i]), float(self.shares[i])) for i in order.tolist()]
 
 
+def draw(network: Network, orders: int = ORDERS, seed: int = 1) -> list[NDArray[np.int64]]:
+    """The orders in which features are exchanged, each to be taken both ways; the same for every caption. One does where the network is linear."""
+    generator = np.random.default_rng(seed)
+    return [generator.permutation(len(network.features)) for _ in range(orders if len(network.layers) > 1 else 1)]
+
+
 def explain(network: Network, values: FloatArray, *, orders: int = ORDERS, seed: int = 1) -> Explanation:
     """Explain the score of one caption by its features, as they are."""
     own = network.standardised(values[None])[0]
     count = len(own)
-    generator = np.random.default_rng(seed)
     shares = np.zeros(count)
-    drawn = [generator.permutation(count) for _ in range(orders if len(network.layers) > 1 else 1)]
-    both = [order for one in drawn for order in (one, one[::-1])]
+    both = [order for one in draw(network, orders, seed) for order in (one, one[::-1])]
     for order in both:
         steps = np.zeros((count + 1, count))
         for place, feature in enumerate(order.tolist()):

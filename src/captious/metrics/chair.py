@@ -120,6 +120,10 @@ class ChairS(Chair):
 
 
 def _mentions_of(captions: Captions, table: ObjectTable) -> list[list[Mention]]:
-    return captions.cached(
-        ("objects named", table), lambda: [table.mentions(captions.words(i)) for i in range(len(captions))]
-    )
+    def make() -> list[list[Mention]]:
+        # Captions that say the same name the same.
+        first, inverse = captions.unique
+        found = [table.mentions(captions.words(i)) for i in first.tolist()]
+        return [found[i] for i in inverse.tolist()]
+
+    return captions.cached(("objects named", table), make)

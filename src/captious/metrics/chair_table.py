@@ -63,7 +63,10 @@ class ObjectTable:
         self.name = name
         #: The classes of objects.
         self.objects = frozenset(kind for kind in self.phrases.values() if kind is not None)
-        self._longest = max(map(len, self.phrases), default=1)
+        #: By the first word: how long the longest phrase is that begins with it.
+        self._longest: dict[str, int] = {}
+        for phrase in filter(None, self.phrases):
+            self._longest[phrase[0]] = max(len(phrase), self._longest.get(phrase[0], 0))
         self._bases = dict.fromkeys(self.unread, "")
 
     def __contains__(self, kind: str) -> bool:
@@ -91,7 +94,7 @@ class ObjectTable:
 
     def _at(self, bases: list[str], start: int) -> tuple[int, str | None]:
         """The longest phrase that starts here: where it ends, and what it names."""
-        for length in range(min(self._longest, len(bases) - start), 0, -1):
+        for length in range(min(self._longest.get(bases[start], 0), len(bases) - start), 0, -1):
             phrase = tuple(bases[start : start + length])
             if phrase in self.phrases:
                 return start + length, self.phrases[phrase]

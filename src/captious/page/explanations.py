@@ -7,22 +7,29 @@ renderer there.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+import numpy as np
+
 from captious.corpus import Corpus
 from captious.errors import CaptiousError
 from captious.io import CaptionWarning
+from captious.learned.composite import Composite
+from captious.learned.explain import draw
+from captious.measures import registry
 from captious.measures.base import Measure
 from captious.measures.making import make_measures
 from captious.metrics.chair import ChairI
 from captious.metrics.cider import Cider, frequencies_of
 from captious.metrics.meteor import Meteor
 from captious.metrics.spice import Spice
-from captious.page.content import Entry, Images, frequencies, listed
+from captious.page.content import Entry, Images, frequencies, grouped, listed, rounded
+from captious.page.people import feature_words
 from captious.progress import track
-from captious.scene.match import match
+from captious.scene.match import match_both
 from captious.signature import sign
 
 M = TypeVar("M", bound=Measure)
@@ -124,7 +131,8 @@ def scenes(images: Images, options: Mapping[str, Any]) -> Block | None:
             place = images.number[corpus.references.ids[image]]
             if references[place] is None:
                 references[place] = numbered(known.tuples)
-            rows.append([numbered(graph.tuples), _bits(match(graph, known).hits), _bits(match(known, graph).hits)])
+            own_hits, their_hits = match_both(graph, known)
+            rows.append([numbered(graph.tuples), _bits(own_hits.hits), _bits(their_hits.hits)])
         systems.append(images.place(corpus.ids, listed(rows, corpus.candidates.image_offsets)))
     return {"tuples": list(numbers), "refs": references, "systems": systems} if any(systems) else None
 
@@ -153,4 +161,65 @@ def objects(images: Images, options: Mapping[str, Any]) -> Block | None:
     return {"given": "objects" in given, "images": there, "systems": systems} if any(systems) else None
 
 
-EXPLANATIONS: dict[str, Explanation] = {"ngrams": ngrams, "meteor": meteor, "scenes": scenes, "objects": objects}
+#: Steps in which features are told: this many to a standard deviation, at least.
+STEPS = 500
+
+
+def learned(images: Images, options: Mapping[str, Any]) -> Block | None:
+    """The networks of learned metrics, and the features of every caption; the page computes the shares of the one that is looked at.
+
+    A feature is a column of whole numbers, in units of ``10 ** -digits``. A column that several metrics or systems have stands there once.
+    """
+    networks: dict[tuple[str, str], Block] = {}
+    columns: dict[Any, tuple[int, list[Any]]] = {}
+    systems: list[Any] = []
+    for entry in images.entries:
+        own: Block = {}
+        for name in entry.scores:
+            found = measure_of(entry, Composite, (name,), options) if _may_be_learned(entry, name) else None
+            if found is None:
+                continue
+            measure, corpus = found
+            known = networks.setdefault((measure.name, measure.network.digest), _network(measure))
+            digits = [feature["digits"] for feature in known["features"]]
+            table = measure.table(corpus, measure.prepare(corpus.references))
+            offsets = corpus.candidates.image_offsets
+            where = []
+            for values, places in zip(table.T, digits):
+                whole = np.where(np.isfinite(values), np.rint(values * 10.0**places), np.nan)
+                key = (places, corpus.ids, offsets.tobytes(), whole.tobytes())
+                if key not in columns:
+                    told = [None if value != value else int(value) for value in whole.tolist()]
+                    columns[key] = len(columns), images.place(corpus.ids, grouped(told, offsets))
+                where.append(columns[key][0])
+            own[name] = [list(networks).index((measure.name, measure.network.digest)), where]
+        systems.append(own)
+    return {"networks": list(networks.values()), "columns": [column for _, column in columns.values()], "systems": systems} if networks else None
+
+
+def _may_be_learned(entry: Entry, name: str) -> bool:
+    """Whether it is worth making the measure: scores from a file do not have it."""
+    if isinstance(entry.scores[name].measure, Composite):
+        return True
+    found = registry.canonical(name)
+    return found is not None and issubclass(registry.measure_class(found), Composite)
+
+
+def _network(measure: Composite) -> Block:
+    """A network as the page computes with it: numbers with as many digits as 32 bits have, and features in words."""
+    network = measure.network
+    features = []
+    for name, mean, scale in zip(network.features, network.means.tolist(), network.scales.tolist()):
+        metric = measure.features.measures.get(name)
+        label, note = feature_words(name, metric)
+        features.append({
+            "label": label, "note": note, "mean": mean, "scale": scale,
+            "digits": max(0, math.ceil(math.log10(STEPS / scale))),
+            # Features rise with quality; people know the metric as it is.
+            "sign": -1 if metric is not None and not metric.higher_is_better else 1,
+        })  # fmt: skip
+    layers = [[[rounded(row, 8) for row in weights], rounded(bias, 8)] for weights, bias in network.layers]
+    return {"features": features, "layers": layers, "orders": [order.tolist() for order in draw(network)]}
+
+
+EXPLANATIONS: dict[str, Explanation] = {"ngrams": ngrams, "meteor": meteor, "scenes": scenes, "objects": objects, "learned": learned}

@@ -35,6 +35,13 @@ _KNOWN: dict[str, Words] = {
     "HWCM": Words("Chains of words, each the head of the next, that caption and references share.", "It needs the right words: synonyms do not count."),
     "Precision": Words("The share of the caption's word sequences that a reference has.", "It does not ask what the caption leaves out."),
     "Recall": Words("The share of the references' words that the caption has.", "A long list of words would win."),
+    "TokenSim": Words("How near each word, as the sentence encoder reads it in its place, is to its nearest word on the other side.", "A word that is near is not always right: colours and numbers are near each other."),
+    "Soft-SPICE": Words("Objects, attributes and relations that are near in meaning, though the words may differ.", "What the parser misreads is lost, and a wrong colour is still near the right one."),
+    "CaptiousScore": Words("Meaning, words in context, facts and word order, weighed by a model that learned to tell people's captions from worse ones.", "It has never seen the image: what no reference mentions cannot be confirmed."),
+    "CaptiousScore-lite": Words("Word vectors, facts and word order, weighed by a model that learned to tell people's captions from worse ones.", "It reads words without their context, and has never seen the image."),
+    "LCEval": Words("Thirteen metrics of words, meaning and grammar, weighed by a small network that learned to tell people's captions from those of other images.", "Where all of its metrics are blind, it is blind too, and good captions lie close together near 1."),
+    "NNEval": Words("Eight well-known metrics, weighed by a network that learned to tell people's captions from those of other images.", "Where all of its metrics are blind, it is blind too, and good captions lie close together near 1."),
+    "Learned": Words("Features of the caption, weighed by a model that was trained with captious on examples of your own.", "It knows what its examples taught it, and nothing of captions unlike them."),
     "Self-CIDEr": Words("How little the captions of one image repeat each other, rare words weighing more.", "Wrong captions are diverse, too: read it beside accuracy."),
     "LSA": Words("How many directions the captions of one image take, by their words.", "Wrong captions are diverse, too: read it beside accuracy."),
     "mBLEU": Words("How much each caption of an image repeats the others; lower is more diverse.", "Small changes of wording count as much as new content."),
@@ -62,6 +69,44 @@ def _find(name: str) -> Words | None:
         return _KNOWN[name]
     family = max((known for known in _KNOWN if name.startswith(known + "-")), key=len, default=None)
     return _KNOWN[family] if family is not None else None
+
+
+_NEAR = {
+    "mean": "Meaning, near all references", "max": "Meaning, near the nearest reference", "min": "Meaning, near the farthest reference",
+    "centroid": "Meaning, near what the references have in common", "agreement": "How far the references agree",
+}  # fmt: skip
+_FOUND = {
+    "precision": "Its words, found in each reference", "recall": "Words of each reference, found in it", "union": "Its words, found in any reference",
+    "worst": "Its word that is farthest from all references", "shared-recall": "Words that references share, found in it",
+    "agreement-recall": "Words of a reference, found in each other one", "agreement-union": "Words of a reference, found in any other one",
+}  # fmt: skip
+#: A feature, and how it looks at the caption.
+_FEATURES: dict[str, tuple[str, str]] = {
+    **{f"{kind}-{how}": (label, note) for kind, note in (("sentence", "the whole sentence"), ("word", "content words"), ("all-words", "all words")) for how, label in _NEAR.items()},
+    **{
+        f"{kind}-{part}{idf}": (label, note + rare)
+        for kind, note in (("token", "words in context"), ("soft-word", "word by word"))
+        for part, label in _FOUND.items()
+        for idf, rare in (("", ""), ("-idf", ", rare ones count more"))
+    },
+    "tuple-precision": ("Its facts, near to those of the references", "scene graphs"),
+    "tuple-recall": ("Facts of the references, near to its own", "scene graphs"),
+    "spice-precision": ("Its facts that the references state", "scene graphs"),
+    "spice-recall": ("Facts of the references that it states", "scene graphs"),
+    "spice-f": ("Facts shared with the references", "scene graphs, as SPICE counts"),
+    "word-mover": ("Its words, close to a reference’s as a whole", "word mover’s distance"),
+    "word-order": ("Usual order of words", "pairs of neighbours"),
+    "shorter": ("Shorter than the references", "words"),
+    "longer": ("Longer than the references", "words"),
+}  # fmt: skip
+
+
+def feature_words(name: str, measure: Measure | None = None) -> tuple[str, str]:
+    """What a feature of a learned metric is, and a remark; ``measure`` where it is a metric."""
+    if measure is not None:
+        return name, words_of(measure).sees
+    label, note = _FEATURES[name]
+    return label, f"{note} · {name}"
 
 
 def _sentence(text: str) -> str:

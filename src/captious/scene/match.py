@@ -26,7 +26,20 @@ class Match(NamedTuple):
 
 def match(candidate: SceneGraph, reference: SceneGraph) -> Match:
     """A candidate tuple is a hit if some reference tuple of the same length is similar in every place."""
+    return _matched(candidate, reference, _near(candidate, reference))
+
+
+def match_both(candidate: SceneGraph, reference: SceneGraph) -> tuple[Match, Match]:
+    """The hits in the candidate, and those in the reference: similarity has no direction, so it is looked at once."""
     near = _near(candidate, reference)
+    back: list[list[int]] = [[] for _ in reference.concepts]
+    for i, places in enumerate(near):
+        for j in places:
+            back[j].append(i)
+    return _matched(candidate, reference, near), _matched(reference, candidate, back)
+
+
+def _matched(candidate: SceneGraph, reference: SceneGraph, near: list[list[int]]) -> Match:
     attributes = [
         any(attribute.similar(other) for j in near[i] for other in reference.attribute_concepts[j])
         for i, own in enumerate(candidate.attribute_concepts)

@@ -105,7 +105,7 @@ function ticks(low, high, wanted = 5) {
 // Everything that a link can say: #view=images&image=42&q=dog. What has its usual value is left out.
 const USUAL = {
   view: 'leaderboard', image: '', system: '', caption: '0', tab: '', metric: '', board: '', turn: '', q: '', within: 'captions', whole: '', sort: 'order',
-  by: '', of: '', minus: '', up: '', least: '', most: '', differ: '', empty: '', made: '', a: '', b: '', theme: '', set: '',
+  by: '', of: '', minus: '', up: '', least: '', most: '', differ: '', empty: '', made: '', a: '', b: '', theme: '', set: '', learned: '',
 };
 const state = { ...USUAL };
 const listeners = [];

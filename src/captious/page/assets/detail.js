@@ -40,7 +40,7 @@ const detail = {
   drawn: '',
   update(step) {
     const i = imageNumber();
-    const key = [i, state.system, state.caption, state.tab].join(' ');
+    const key = [i, state.system, state.caption, state.tab, state.learned].join(' ');
     document.body.classList.toggle('looking', i >= 0);
     if (key === this.drawn) return;
     this.drawn = key;

@@ -272,3 +272,96 @@ WHY.push({
         h('div', null, h('h5', null, 'There, and not named'), h('ul.chips', null, there.filter((kind) => !seen.has(kind)).map((kind) => chip('missed', kind))), there.every((kind) => seen.has(kind)) && h('p.none', null, 'None.'))));
   },
 });
+
+// Learned metrics ----------------------------------------------------------------------------------------------------
+
+// Log odds of standardised features, as captious.learned.network computes them.
+function logOdds(layers, standardised) {
+  let values = standardised;
+  layers.forEach(([weights, bias], number) => {
+    const next = bias.slice();
+    for (let i = 0; i < values.length; i += 1) if (values[i] !== 0) for (let j = 0; j < next.length; j += 1) next[j] += values[i] * weights[i][j];
+    values = number < layers.length - 1 ? next.map((value) => Math.max(0, value)) : next;
+  });
+  return values.length === 2 ? values[1] - values[0] : values[0];
+}
+
+// How far each feature moved the log odds from the mean training example, as captious.learned.explain: the mean step over many
+// orders in which features take the caption's values one after the other. The shares add up.
+function shares({ layers, orders }, own) {
+  const moved = new Array(own.length).fill(0), start = logOdds(layers, own.map(() => 0));
+  for (const one of orders) {
+    for (const order of [one, [...one].reverse()]) {
+      const now = own.map(() => 0);
+      let last = start;
+      for (const feature of order) {
+        now[feature] = own[feature];
+        const next = logOdds(layers, now);
+        moved[feature] += (next - last) / (2 * orders.length);
+        last = next;
+      }
+    }
+  }
+  return { start, moved };
+}
+
+const probability = (odds) => 1 / (1 + Math.exp(-odds));
+const signed = (value, digits = 2) => number(value, `+.${digits}f`);
+
+// From the mean example to the caption, on a line from 0 to 1.
+function way(start, end) {
+  const at = (value) => `${(100 * value).toFixed(1)}%`, label = (value) => `clamp(4.6rem, ${at(value)}, calc(100% - 4.6rem))`, kind = end >= start ? 'up' : 'down';
+  return h('div.way', { role: 'img', 'aria-label': `From ${short(start)} to ${short(end)}` },
+    h('span.of', { css: { left: label(end) } }, h('strong', null, short(end)), ' this caption'),
+    h('span.rail', null, h(`span.gone.${kind}`, { css: { left: at(Math.min(start, end)), width: at(Math.abs(end - start)) } }), h('span.dot.from', { css: { left: at(start) } }), h(`span.dot.${kind}`, { css: { left: at(end) } })),
+    h('span.of', { css: { left: label(start) } }, `${short(start)} average example`));
+}
+
+// A bar to the right of zero or to the left of it.
+function diverging(value, low, high) {
+  const at = (x) => (100 * (x - low)) / (high - low), from = Math.min(at(0), at(value));
+  return h('span.diverging', { 'aria-hidden': 'true' }, h(`span.${value >= 0 ? 'up' : 'down'}`, { css: { left: `${from.toFixed(2)}%`, width: `${Math.abs(at(value) - at(0)).toFixed(2)}%` } }), h('span.zero', { css: { left: `${at(0).toFixed(2)}%` } }));
+}
+
+const lower = (text) => (/^[A-Z][a-z]*,? /.test(text) ? text[0].toLowerCase() + text.slice(1) : text);
+const spoken = (list) => (list.length > 1 ? `${list.slice(0, -1).join(', ')} and ${list.at(-1)}` : list[0]);
+
+WHY.push({
+  name: 'learned',
+  title: 'Learned scores',
+  async render(target, { system, image, k }) {
+    const found = await block('learned'), own = found.systems[system], names = Object.keys(own);
+    if (!names.length) return replace(target, h('p.none', null, 'This system has no learned score that can be explained.'));
+    const name = names.includes(state.learned) ? state.learned : names[0], [which, columns] = own[name], network = found.networks[which];
+    const raw = columns.map((column, f) => {
+      const value = listed(found.columns[column][image])[k];
+      return known(value) ? value / 10 ** network.features[f].digits : null;
+    });
+    const standardised = raw.map((value, f) => (value === null ? 0 : (value - network.features[f].mean) / network.features[f].scale));
+    const { start, moved } = shares(network, standardised), begin = probability(start);
+    const score = captionScore(system, metricNumber.get(name), image, k);
+    const rows = network.features.map((feature, f) => ({ ...feature, value: raw[f], share: moved[f] }));
+    rows.sort((a, b) => Math.abs(b.share) - Math.abs(a.share));
+    const low = Math.min(0, ...moved), high = Math.max(low + 1e-9, 0, ...moved), said = (row) => `${lower(row.label)} (${signed(row.share)})`;
+    // Two that look at the same in different ways are one to a reader.
+    const most = (sign) => rows.filter((row, n) => sign * row.share >= 0.05 && rows.findIndex((other) => other.label === row.label && sign * other.share >= 0.05) === n).slice(0, 2), best = most(1), worst = most(-1);
+    const limit = 8, body = h('tbody', { role: 'rowgroup' });
+    const draw = (n) => replace(body, rows.slice(0, n).map((row) => h('tr', { role: 'row' },
+      h('th', { scope: 'row', role: 'rowheader' }, row.label, ' ', h('small', null, row.note)),
+      h('td', { role: 'cell' }, row.value === null ? 'undefined' : short(row.sign * row.value)), h('td.mean', { role: 'cell' }, short(row.sign * row.mean)),
+      h('td.share', { role: 'cell' }, diverging(row.share, low, high), h('span.number', null, signed(row.share))))));
+    draw(limit);
+    const rest = rows.slice(limit).reduce((total, row) => total + row.share, 0);
+    replace(target,
+      names.length > 1 && h('div.choice', { role: 'group', 'aria-label': 'Learned metric' }, names.map((one) => h('button', { 'data-learned': one, 'aria-pressed': one === name ? 'true' : 'false', onclick: () => { go({ learned: one }); focusOn(`[data-learned="${CSS.escape(one)}"]`); } }, one))),
+      h('p', null, `${name} would give the average of its training examples ${short(begin)}; it gives this caption ${short(score)}. `,
+        best.length ? `What raised it most: ${spoken(best.map(said))}. ` : 'Nothing raised it much. ', worst.length ? `What lowered it most: ${spoken(worst.map(said))}.` : 'Nothing lowered it much.'),
+      way(begin, known(score) ? score : begin),
+      h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Features of ${name}` }, h('table.shares', { role: 'table' },
+        h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, ['feature', 'here', 'average', 'moved the score'].map((head) => h('th', { scope: 'col', role: 'columnheader' }, head)))), body)),
+      rows.length > limit && h('button.more', { onclick: (event) => { draw(rows.length); event.target.remove(); } }, `Show all ${rows.length} features (the other ${rows.length - limit} move it ${signed(rest)})`),
+      h('p.note', null, `Log odds: they add up to ${signed(moved.reduce((a, b) => a + b, 0), 3)}, the way from ${short(begin)} to ${short(score)}; +0.69 doubles the odds, −0.69 halves them. `,
+        raw.includes(null) && 'What is undefined counts as average. ', 'Features that see nearly the same share the credit, and may pull against each other: read them together.'));
+    return target;
+  },
+});
