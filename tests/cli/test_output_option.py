@@ -55,6 +55,7 @@ PRINTING = {
     "scene": ["scene", "a red bus"],
     "concepts show": ["concepts", "show", "{}/concepts"],
     "chair": ["chair", REFS, POOR],
+    "explain": ["explain", REFS, GOOD, "-m", "CaptiousScore-lite"],
 }
 #: Commands that make a file.
 MAKING = {
@@ -66,7 +67,10 @@ MAKING = {
     "df build": ["df", "build", REFS],
     "df import": ["df", "import", "{}/counts.tsv", "--images", "3"],
     "concepts build": ["concepts", "build", REFS],
+    "report": ["report", REFS, GOOD, "-m", "BLEU-1", "--no-corpus"],
 }
+#: Commands that take longer, and are run by the tests of what they make.
+LONGER = {"train lceval", "train nneval", "train composite", "train captioner", "generate"}
 
 
 def commands() -> set[str]:
@@ -77,7 +81,12 @@ def commands() -> set[str]:
 
 
 def test_no_command_is_left_out() -> None:
-    assert commands() == PRINTING.keys() | MAKING.keys()
+    assert commands() == PRINTING.keys() | MAKING.keys() | LONGER
+    for name in LONGER:
+        command = get_command(app)
+        for part in name.split():
+            command = command.commands[part]  # type: ignore[attr-defined]
+        assert any({"-o", "--output"} <= set(parameter.opts) for parameter in command.params), name
 
 
 @pytest.mark.filterwarnings("ignore::captious.io.captions.CaptionWarning")
@@ -95,7 +104,8 @@ def test_what_is_printed_can_go_to_a_file(name: str, made: Path, tmp_path: Path)
 @pytest.mark.parametrize("name", MAKING)
 def test_what_is_made_can_go_to_standard_output(name: str, made: Path, tmp_path: Path) -> None:
     words = [word.format(made) if word.startswith("{}") else word for word in MAKING[name]]
-    target = tmp_path / "deep" / ("out.scores" if name in ("score", "merge", "diversity", "corpus") else "out")
+    endings = {"report": ".html", **dict.fromkeys(("score", "merge", "diversity", "corpus"), ".scores")}
+    target = tmp_path / "deep" / f"out{endings.get(name, '')}"
     if name == "diversity":  # people are a second system
         run(*words, "-o", str(target.parent))
         assert {path.name for path in target.parent.iterdir()} == {"sampling.scores", "human.scores"}

@@ -8,12 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from captious.cli import options
-from captious.cli.output import note, print_table, write_json
+from captious.cli.look import takes_look
+from captious.cli.output import is_taken, note, print_table, write_json
 from captious.errors import InputError, printable
 
 
 def register(app: typer.Typer) -> None:
-    app.command("explain")(options.takes_columns(options.takes_measure_options(explain)))
+    app.command("explain")(options.takes_output(takes_look(options.takes_columns(options.takes_measure_options(explain)))))
 
 
 def explain(
@@ -58,7 +59,7 @@ def explain(
             for one, text, told in found
         ]  # fmt: skip
         write_json({"metric": measure.name, "captions": shown}, json)
-    if json == "-":
+    if is_taken(json):
         return
     for one, text, told in found:
         rows = [[name, f"{value:.4f}" if value == value else "–", f"{share:+.3f}"] for name, value, share in told.ordered()[:top]]
