@@ -64,9 +64,11 @@ def by_words(vectors: WordVectors) -> Reader:
         starts = captions.token_offsets
         chosen = [captions.tokens[a:b][keep[a:b]] for a, b in zip(starts[first].tolist(), starts[first + 1].tolist())]
         flat = np.concatenate([np.zeros(0, np.int64), *chosen]).astype(np.int64)
-        rows = table[flat]
-        rows = rows / np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-12)[:, None]
-        return Tokens(inverse, offsets_of([len(own) for own in chosen]), rows.astype(np.float16), weigh[flat])
+        # Each word once, not each time that it is said.
+        said, place = np.unique(flat, return_inverse=True)
+        rows = table[said]
+        rows = (rows / np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-12)[:, None]).astype(np.float16)
+        return Tokens(inverse, offsets_of([len(own) for own in chosen]), rows[place], weigh[flat])
 
     return Reader(f"words {vectors.digest}", read)
 
