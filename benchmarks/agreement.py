@@ -24,10 +24,12 @@ COMMON = ["BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR", "ROUGE-L", "CIDEr-D"
 
 
 def caption_metrics() -> list[str]:
-    """Every metric of captions but the sentence encoder, and CHAIR, which needs the objects of COCO."""
+    """Every metric of captions but those of the sentence encoder, CHAIR, which needs the objects of COCO, and the learned ones, which are
+    made of the others (``benchmarks.learned``)."""
     from captious.measures import registry
 
-    return [name for name in registry.names() if name != "SentenceSim" and not name.startswith("CHAIR")]
+    others = ("SentenceSim", "TokenSim", "Soft-SPICE", "CHAIR", "Learned", "LCEval", "NNEval", "CaptiousScore")
+    return [name for name in registry.of_family("all") if not name.startswith(others)]
 
 
 def rated(data: Path, captions: int | None) -> tuple[list[list[str]], list[list[str]]]:
