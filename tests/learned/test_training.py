@@ -178,3 +178,21 @@ def test_gaps_count_as_the_mean() -> None:
     gap, mean = table[:1].copy(), table[:1].copy()
     gap[0, 1], mean[0, 1] = np.nan, network.means[1]
     assert network.score(gap) == pytest.approx(network.score(mean), abs=1e-6)
+
+
+def test_scoring_is_what_torch_computes() -> None:
+    torch = pytest.importorskip("torch")
+    draw = np.random.default_rng(0)
+    table = draw.normal(size=(40, 3))
+    layers = [(draw.normal(size=shape).astype(np.float32), draw.normal(size=shape[1]).astype(np.float32)) for shape in ((3, 5), (5, 4), (4, 2))]
+    means, scales = np.array([0.1, -0.2, 0.3], np.float32), np.array([1.0, 2.0, 0.5], np.float32)
+    network = Network("T", ("a", "b", "c"), means, scales, tuple(layers), {})
+    steps = []
+    for weights, bias in layers:
+        step = torch.nn.Linear(*weights.shape)
+        step.load_state_dict({"weight": torch.from_numpy(weights.T.copy()), "bias": torch.from_numpy(bias)})
+        steps += [step, torch.nn.ReLU()]
+    given = torch.from_numpy(((table - means) / scales).astype(np.float32))
+    with torch.no_grad():
+        expected = torch.nn.Sequential(*steps[:-1])(given).softmax(dim=1)[:, 1].numpy()
+    np.testing.assert_allclose(network.score(table), expected, atol=1e-5)

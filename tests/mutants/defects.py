@@ -368,7 +368,7 @@ _mutant("colours-return-unchanged", "figures/style.py", "marker = MARKERS[(i + t
 _mutant("damaged-code-is-used", "compiling.py", "if self._sum(content[_SUM:]) != content[:_SUM]:", "if False:", "test_written_files.py::test_damaged_compiled_code_is_compiled_again")
 _mutant("formulas-in-labels", "figures/style.py", 'return line.replace("$", r"\\$")', "return line", "figures/test_style.py")
 _mutant("gaps-are-not-the-mean", "learned/network.py", "return np.where(np.isfinite(values), values, 0.0)", "return np.where(np.isfinite(values), values, 9.0)", "learned/test_training.py::test_gaps_count_as_the_mean")
-_mutant("a-network-without-relu", "learned/network.py", "values = np.maximum(values, 0.0)", "pass", "learned/test_training.py", "learned/test_features.py")
+_mutant("a-network-without-relu", "learned/network.py", "values = np.maximum(values, 0.0)", "pass", "learned/test_training.py::test_scoring_is_what_torch_computes")
 _mutant("rewards-without-weights", "rewards.py", "total += (weight * found).astype(np.float32)", "total += found.astype(np.float32)", "test_rewards.py")
 _mutant("rewards-beyond-the-end", "rewards.py", "np.where(stop.any(axis=1), stop.argmax(axis=1), ids.shape[1])", "np.full(len(ids), ids.shape[1])", "test_rewards.py")
 _mutant("captions-end-their-block", "page/document.py", r'text.replace("<", "\\u003c")', "text", "page/test_page.py::test_no_text_ends_its_block")
