@@ -287,7 +287,7 @@ def test_the_command(tmp_path: Path) -> None:
 
     done = run(demo_path("references"), demo_path("good"), "-o", "page.html", "-m", "BLEU-1", "--no-corpus", "--title", "Mine", "--name", "ours")
     assert done.returncode == 0, done.stderr
-    assert "page.html: 1 systems, 60 images" in done.stdout
+    assert "page.html: 1 system, 60 images" in done.stdout
     found = blocks((tmp_path / "page.html").read_text(encoding="utf-8"))["meta"]
     assert found["title"] == "Mine" and found["systems"][0]["name"] == "ours"
     for arguments, why in ((["x.scores", "y.json"], "need references"), ([demo_path("references")], "needs a system"), ([demo_path("references"), demo_path("good"), "-o", "page.txt"], "ends with .html")):

@@ -66,4 +66,5 @@ def report(
         title=title if title is not None else TITLE, corpus=corpus, alpha=alpha, tokenizer=tokenizer, subset=subset, several=allow_several or None, **given,
     )  # fmt: skip
     saved = made.open(output) if open_it else made.save(output)
-    say(f"{saved}: {len(made.meta['systems'])} systems, {made.meta['images']:,} images", output)
+    systems_made, images_made = len(made.meta["systems"]), made.meta["images"]
+    say(f"{saved}: {systems_made} system{'s' if systems_made != 1 else ''}, {images_made:,} image{'s' if images_made != 1 else ''}", output)

@@ -9,6 +9,7 @@ so that a search can pick and repeat rows.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import wraps
@@ -101,7 +102,7 @@ class Views:
         return Seen(self.vector[torch.from_numpy(rows)], regions, mask, boxes)
 
 
-class Captioner(nn.Module):  # type: ignore[misc]
+class Captioner(nn.Module, ABC):  # type: ignore[misc]
     """What the models share."""
 
     def __init__(self, shape: Shape, units: int, width: int) -> None:
@@ -120,13 +121,13 @@ class Captioner(nn.Module):  # type: ignore[misc]
         """Scores of all units."""
         return functional.linear(hidden, self.embed.weight, self.bias)
 
+    @abstractmethod
     def begin(self, seen: Seen, latent: Tensor | None = None) -> State:
         """The state before the first unit."""
-        raise NotImplementedError
 
+    @abstractmethod
     def step(self, unit: Tensor, state: State) -> tuple[Tensor, State]:
         """Scores of the next unit (rows × units) after a unit (rows)."""
-        raise NotImplementedError
 
     def forward(self, seen: Seen, units: Tensor, latent: Tensor | None = None) -> Tensor:
         """Scores of the next unit at every place of captions (rows × places × units), which start with the begin sign."""
@@ -139,7 +140,7 @@ class Captioner(nn.Module):  # type: ignore[misc]
 
     def posterior(self, seen: Seen, units: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and log variance of the latent vector given a caption."""
-        raise NotImplementedError
+        raise InputError(f"the model {type(self).__name__.lower()} has no latent vector; train 'fc' with one")
 
 
 class FC(Captioner):
