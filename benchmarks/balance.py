@@ -1,7 +1,7 @@
 """Balancing cross-entropy with rewards: Wang & Chan (2019) §5.3 and §4.1 on a captioner of our own.
 
 ``python -m benchmarks.balance [--folder DIR] [--only PART]``: trains ``fc`` on the objects of COCO images, goes on for a few
-steps with each λ (CIDEr-D reward) and β (retrieval reward), draws ten captions for each of 300 unseen images and measures them. Then the generators of sets on one model, and the effect of the number of captions. Every part is kept in the
+steps with each λ (CIDEr-D reward) and β (retrieval reward), draws ten captions for each of 500 unseen images and measures them. Then the generators of sets on one model, and the effect of the number of captions. Every part is kept in the
 folder, and what is there is not made again: a run that was stopped goes on where it was.
 
 ``coco/objects.jsonl.gz`` is an oracle: its objects are the instance labels united with what the references name, so it has
@@ -32,10 +32,12 @@ from captious.measures.making import make_measures
 from captious.references import References
 
 LAMBDAS = (0, 1, 2, 3, 5, 10, 20)
-BETAS = (1, 5, 15)
+BETAS = (1, 3, 5, 10, 20)
 #: λ that the retrieval reward is added to.
 WITH = 1
-UNSEEN, M = 300, 10
+UNSEEN, M = 500, 10
+#: Images that the models never see: these, and more of them for who goes on with a model (``benchmarks.rerank``).
+RESERVED = 2500
 
 
 class Sizes(NamedTuple):
@@ -65,7 +67,8 @@ class Study:
         self.captions = {str(row["image_id"]): row["captions"] for row in rows}
         by_split = {split: [str(row["image_id"]) for row in rows if row["split"] == split] for split in ("test", "val")}
         self.unseen, self.validation = by_split["test"][:UNSEEN], by_split["val"][:100]
-        barred = {*self.unseen, *self.validation}
+        self.reserved = by_split["test"][UNSEEN:RESERVED]
+        barred = {*self.unseen, *self.reserved, *self.validation}
         self.ids = [image for image in self.captions if image not in barred][: sizes.taught]
         self.images: Images = read_images(data / "coco" / "objects.jsonl.gz")
         # Weights of n-grams are counted over the images that are learned from (and those for validation).
