@@ -1,7 +1,7 @@
 """Units of a captioner: words, characters, BPE and unigram pieces (Sharif 2020, appendix A), on a captioner of our own.
 
 ``python -m benchmarks.subwords [--folder DIR] [--steps N]``: trains the same model with each kind of unit on the same captions for as
-many steps, writes the best caption of a beam for 300 unseen images and prints metrics with intervals, the share of
+many steps, writes the best caption of a beam for 500 unseen images and prints metrics with intervals, the share of
 captions that no other image has, parameters, and the longest sequence. Every model is kept in the folder; a run that was stopped
 goes on. The objects are an oracle that has partly read the references (see ``benchmarks.balance``).
 """
@@ -22,7 +22,7 @@ from captious.generate.captioner.training import Settings, train
 from captious.measures.making import make_measures
 
 KINDS = {"words": None, "unigram": 1000, "bpe": 1000, "characters": None}
-METRICS = "CIDEr-D,BLEU-4,ROUGE-L"
+METRICS = "CIDEr-D,BLEU-4,METEOR,ROUGE-L,SPICE"
 
 
 def main() -> None:
@@ -30,15 +30,16 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path("subwords"))
     parser.add_argument("--steps", type=int, default=400)
     parser.add_argument("--hidden", type=int, default=128)
+    parser.add_argument("--taught", type=int, default=Sizes().taught, help="images that are learned from")
     parser.add_argument("--kinds", default=",".join(KINDS))
     given = parser.parse_args()
     torch.set_num_threads(1)
-    study = Study(given.folder, Sizes())
+    study = Study(given.folder, Sizes(taught=given.taught))
     table = captious.FrequencyTable.build(study.references.captions)
     print(f"| units | vocabulary | longest | parameters | unique | {' | '.join(METRICS.split(','))} |")
     print("|---|---:|---:|---:|---:|" + "---:|" * len(METRICS.split(",")), flush=True)
     for kind in given.kinds.split(","):
-        settings = Settings(steps=given.steps, batch=50, rate=4e-3, evaluate_every=given.steps, save_every=25, seed=1)
+        settings = Settings(steps=given.steps, batch=50, rate=4e-3, evaluate_every=max(given.steps // 4, 1), save_every=100, seed=1)
         trained = study._trained(f"{kind}.safetensors", lambda path, kind=kind, settings=settings: train(  # type: ignore[misc]
             study.images, study.references, path, ids=study.ids, validation=study.validation[:100], shape=Shape(hidden=given.hidden, dropout=0.1),
             units=kind, vocabulary=KINDS[kind], settings=settings, resume=True, told=_tell,
