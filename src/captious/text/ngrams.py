@@ -163,15 +163,41 @@ class NgramTable:
 
 
 @kernel
+def _sort(numbers, low, high):  # type: ignore[no-untyped-def]
+    """Sort a long stretch in place, by a heap: never slow, whatever the order was."""
+    size = high - low
+    at = size // 2
+    while size > 1:
+        if at > 0:
+            at -= 1
+            value = numbers[low + at]
+        else:
+            size -= 1
+            value = numbers[low + size]
+            numbers[low + size] = numbers[low]
+        place = at
+        child = 2 * place + 1
+        while child < size:
+            if child + 1 < size and numbers[low + child + 1] > numbers[low + child]:
+                child += 1
+            if numbers[low + child] <= value:
+                break
+            numbers[low + place] = numbers[low + child]
+            place = child
+            child = 2 * place + 1
+        numbers[low + place] = value
+
+
+@kernel
 def _tabulate(numbers, starts, out_number, out_count, out_offsets):  # type: ignore[no-untyped-def]
-    """Sort and count the n-gram numbers of each caption. Short captions by insertion, long ones by a library sort."""
+    """Sort and count the n-gram numbers of each caption. Short captions by insertion, long ones by a heap."""
     at = 0
     out_offsets[0] = 0
     for i in range(starts.shape[0] - 1):
         low = starts[i]
         high = starts[i + 1]
         if high - low > 64:
-            numbers[low:high].sort()
+            _sort(numbers, low, high)
         else:
             for j in range(low + 1, high):
                 value = numbers[j]
