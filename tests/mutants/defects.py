@@ -366,6 +366,8 @@ _mutant("all-neighbours-alike", "generate/synonyms.py", "np.cumsum(chances / cha
 _mutant("always-switched", "generate/synonyms.py", "table.of(token) if switch < probability else None", "table.of(token)", "generate/test_synonyms.py")
 _mutant("colours-return-unchanged", "figures/style.py", "marker = MARKERS[(i + turn) % len(MARKERS)]", "marker = MARKERS[i % len(MARKERS)]", "figures/test_style.py")
 _mutant("damaged-code-is-used", "native.py", "if not content.startswith(_FORMAT) or _sum(rest) != sum_:", "if False:", "test_written_files.py::test_damaged_compiled_code_is_compiled_again")
+_mutant("threads-lose-their-settings", "threads.py", "pool.submit(copy_context().run, alone, item)", "pool.submit(alone, item)", "test_threads.py")
+_mutant("pieces-divide-again", "threads.py", "        with working(1):\n            return function(item)", "        return function(item)", "test_threads.py")
 _mutant("layouts-are-all-alike", "native.py", '"C" if flags & _C_ORDER else "F" if flags & _F_ORDER else "A"', '"C"', "test_native.py")
 _mutant("errors-of-kernels-are-lost", "native.py", "        if status:\n", "        if False:\n", "test_native.py")
 _mutant("kernels-call-what-is-not-there", "native.py", "if function.is_declaration and not _is_known(function.name):", "if False:", "test_native.py")
