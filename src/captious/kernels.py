@@ -13,9 +13,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from captious.native import Native
 
 #: Kernels are typed by their arrays at run time, as Numba sees them.
 Form = Callable[..., Any]
@@ -44,8 +47,10 @@ def called_often() -> Iterator[None]:
 class Kernel:
     """A function with a plain and a compiled form; calling it runs the plain form."""
 
-    def __init__(self, function: Form) -> None:
+    def __init__(self, function: Form, **options: Any) -> None:
         self.plain: Form = function
+        #: For Numba.
+        self.options = options
         self.__doc__ = function.__doc__
         self.__name__ = function.__name__
         self.__wrapped__ = function
@@ -54,29 +59,36 @@ class Kernel:
         return self.plain(*args)
 
     @cached_property
-    def compiled(self) -> Form:
-        """The Numba form: compiled on first use, cached on disk, releasing the GIL."""
-        from captious.compiling import compiled
+    def compiled(self) -> Native:
+        """The compiled form, releasing the GIL: compiled by Numba where no earlier process did it, and kept on disk."""
+        from captious.native import Native
+
+        return Native(self.__name__, self.digest, self.dispatcher)
+
+    def dispatcher(self, wrapped: bool) -> Any:
+        """What Numba compiles: for calls from Python (``wrapped``), or for calls from machine code alone."""
+        import numba
 
         plain: Any = self.plain
         # Numba resolves names through the function's globals and cannot see through this wrapper, so the copy it
         # compiles gets the compiled form of each kernel that the function calls.
-        names = plain.__code__.co_names
         scope = dict(plain.__globals__)
-        for name in names:
+        for name in plain.__code__.co_names:
             if isinstance(scope.get(name), Kernel):
-                scope[name] = scope[name].compiled
+                scope[name] = scope[name].callee
         copy = types.FunctionType(plain.__code__, scope, plain.__name__, plain.__defaults__, plain.__closure__)
         copy.__module__ = plain.__module__
-        # Numba notices when this function's own file changes, not when a kernel or a constant that it takes from
-        # another file does. The cache is kept under the function's name, so the name tells all that is compiled in.
-        copy.__qualname__ = f"{plain.__qualname__}_{self.digest}"
-        return compiled(copy, nogil=True)
+        return numba.njit(nogil=True, no_cpython_wrapper=not wrapped, no_cfunc_wrapper=not wrapped, **self.options)(copy)
+
+    @cached_property
+    def callee(self) -> Any:
+        """The form that other compiled kernels call."""
+        return self.dispatcher(wrapped=False)
 
     @cached_property
     def digest(self) -> str:
         """Names the code: its instructions, and all kernels and constants that it takes from elsewhere."""
-        state = hashlib.blake2b(digest_size=8)
+        state = hashlib.blake2b(repr(sorted(self.options.items())).encode(), digest_size=8)
         for part in _content(self.plain):
             state.update(part.encode() + b"\0")
         return state.hexdigest()
@@ -85,7 +97,7 @@ class Kernel:
         """The form to use for about ``work`` inner operations."""
         if _often.get():
             return self.compiled
-        if work < SMALL and "numba" not in sys.modules:
+        if work < SMALL and "llvmlite" not in sys.modules:
             return self.plain
         if work < SMALL / 30:
             return self.plain
@@ -115,6 +127,6 @@ def _code(code: types.CodeType) -> Iterator[str]:
             yield repr(constant)
 
 
-def kernel(function: Form) -> Kernel:
-    """Mark a function on arrays and scalars as a kernel (see :class:`Kernel`)."""
-    return Kernel(function)
+def kernel(function: Form, **options: Any) -> Kernel:
+    """Mark a function on arrays and scalars as a kernel (see :class:`Kernel`); ``options`` are for Numba."""
+    return Kernel(function, **options)

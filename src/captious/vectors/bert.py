@@ -8,7 +8,6 @@ captions of equal length together.
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from captious.errors import InputError
 from captious.io.content import loads
+from captious.vectors.bert_kernels import add_and_normalise, gelu, pool, scale_rows, softmax
 
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
@@ -48,25 +48,6 @@ def read_safetensors(data: NDArray[np.uint8], source: str) -> dict[str, Floats]:
             raise
         raise InputError(f"{source} is not a whole safetensors file ({error}); get a fresh copy of the model") from error
     return arrays
-
-
-@cache
-def _kernels() -> Any:
-    """The compiled inner loops. Reassociation is allowed: it is what lets the compiler use vector registers."""
-    from captious.compiling import compiled
-    from captious.vectors import bert_kernels as plain
-
-    def compile_(function: Any) -> Any:
-        return compiled(function, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp", "nnan"})
-
-    class Compiled:
-        softmax = staticmethod(compile_(plain.softmax))
-        scale_rows = staticmethod(compile_(plain.scale_rows))
-        gelu = staticmethod(compile_(plain.gelu))
-        add_and_normalise = staticmethod(compile_(plain.add_and_normalise))
-        pool = staticmethod(compile_(plain.pool))
-
-    return Compiled
 
 
 class Bert:
@@ -130,14 +111,13 @@ class Bert:
 
     def encode_tokens(self, ids: Integers, offsets: Integers, mean: bool = True) -> tuple[Floats, Floats]:
         """The unit vectors of the sequences, and the outputs of all their tokens (not of unit length)."""
-        run = _kernels()
         lengths = np.diff(offsets)
         position = np.arange(len(ids)) - np.repeat(offsets[:-1], lengths)
         runs = _runs_of_equal_length(offsets, lengths)
         states = self.words[ids]
         states += self.places[position]
         nothing = np.zeros(self.dimension, np.float32)
-        run.add_and_normalise(states, np.zeros_like(states), nothing, *self.first_norm, self.epsilon)
+        add_and_normalise.compiled(states, np.zeros_like(states), nothing, *self.first_norm, self.epsilon)
         mixed = np.empty_like(states)
         update = np.empty_like(states)
         projected = np.empty((len(ids), 3 * self.dimension), np.float32)
@@ -146,24 +126,24 @@ class Bert:
             np.matmul(states, layer["project"], out=projected)
             projected += layer["project_bias"]
             for low, high, length in runs:
-                self._attend(projected[low:high], length, run.softmax, mixed[low:high])
+                self._attend(projected[low:high], length, softmax.compiled, mixed[low:high])
             np.matmul(mixed, layer["mix"], out=update)
-            run.add_and_normalise(
+            add_and_normalise.compiled(
                 states, update, layer["mix_bias"], layer["mix_scale"], layer["mix_shift"], self.epsilon
             )
             np.matmul(states, layer["up"], out=inner)
-            run.gelu(inner, layer["up_bias"])
+            gelu.compiled(inner, layer["up_bias"])
             np.matmul(inner, layer["down"], out=update)
-            run.add_and_normalise(
+            add_and_normalise.compiled(
                 states, update, layer["down_bias"], layer["down_scale"], layer["down_shift"], self.epsilon
             )
         pooled: Floats = np.empty((len(lengths), self.dimension), np.float32)
-        run.pool(states, offsets, mean, pooled)
+        pool.compiled(states, offsets, mean, pooled)
         return pooled, states
 
     def scale_rows(self, states: Floats) -> None:
         """Every row to length one, in place."""
-        _kernels().scale_rows(states)
+        scale_rows.compiled(states)
 
     def _attend(self, projected: Floats, length: int, softmax: Any, out: Floats) -> None:
         """Self-attention of sequences of one length; queries, keys and values lie side by side."""

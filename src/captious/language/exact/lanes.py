@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.kernels import Form, Kernel
+from captious.kernels import Kernel
 
 LANES = 16
 
@@ -22,11 +22,10 @@ class _Lane(Kernel):
     """A kernel whose compiled form is made of vector instructions."""
 
     @cached_property
-    def compiled(self) -> Form:
+    def callee(self) -> Any:
         from captious.language.exact.vectors import vector_forms
 
-        form: Form = vector_forms(LANES)[self.__name__]
-        return form
+        return vector_forms(LANES)[self.__name__]
 
 
 @_Lane
