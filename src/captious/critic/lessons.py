@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -111,7 +112,7 @@ class Lessons:
                 self.neighbours = Neighbours(given.features.astype(np.float64))
             else:
                 bounds = references.image_offsets.tolist()
-                self.neighbours = Neighbours.by_captions([self.texts[a:b] for a, b in zip(bounds, bounds[1:])])
+                self.neighbours = Neighbours.by_captions([self.texts[a:b] for a, b in itertools.pairwise(bounds)])
 
     def __len__(self) -> int:
         """Captions of people."""

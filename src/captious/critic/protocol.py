@@ -7,6 +7,7 @@ systems, so their scores can be compared.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from captious.critic.model import Shape
 from captious.critic.scoring import chances
 from captious.errors import InputError, some
 from captious.generate.captioner.images import Images
+from captious.io import CaptionWarning
 from captious.measures.base import FloatArray, as_statistics
 from captious.names import distinct
 from captious.ragged import IntArray, runs
@@ -34,6 +36,8 @@ from captious.vectors import WordVectors
 FOLDS = 2
 #: Images that both folds together need: a fold to learn from has two.
 LEAST_IMAGES = 4
+#: Critics whose loss in the last epoch is above this have learned nothing (guessing gives 0.693).
+LEARNED = 0.685
 
 Told = Callable[[dict[str, Any]], None]
 
@@ -161,6 +165,7 @@ def _judge(
 ) -> Judged:
     halves = folds(given.references.ids, protocol.seed)
     captions, references = corpus.candidates, given.references
+    losses: list[float] = []
     machine, human = np.zeros((protocol.runs, len(captions))), np.zeros((protocol.runs, len(references)))
     for run in range(protocol.runs):
         for fold, judged in enumerate(halves):
@@ -177,8 +182,17 @@ def _judge(
             machine[run, _rows(captions, judged)] = chances(critic, held.system.sentences, held.system.image_of, *theirs)
             own = "reference" in protocol.shape.context
             human[run, _rows(references, judged)] = chances(critic, held.references.sentences, held.references.image_of, *theirs, own=own)
+            losses.append(critic.history["loss"][-1])
             if told is not None:
-                told({"system": corpus.name, "run": run + 1, "fold": fold + 1, "loss": critic.history["loss"][-1]})
+                told({"system": corpus.name, "run": run + 1, "fold": fold + 1, "loss": losses[-1]})
+    if np.mean(losses) > LEARNED:
+        warnings.warn(
+            CaptionWarning(
+                f"{corpus.name}: the critics learned next to nothing (their loss is {np.mean(losses):.3f}, and {np.log(2):.3f} by guessing), so the score "
+                "says nothing; give more images, or more epochs (--epochs)"
+            ),
+            stacklevel=3,
+        )
     fields = protocol.fields(_named(given.features), None if given.samples is None else given.samples.digest)
     measure = CriticMeasure(fixed=fields)
     signature = Signature.of("Critic", {**fields, **data_fields(measure, corpus)})

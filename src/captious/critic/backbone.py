@@ -1,0 +1,129 @@
+"""Features of photographs, by a network of yours in a file of ONNX (``--backbone``).
+
+A network that ends in a map (images × channels × height × width) is averaged over the map, as Cui et al. (2018) do with a residual
+network; one that ends in a row of numbers is taken as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.errors import InputError, MissingExtraError, some
+from captious.generate.captioner.images import Images
+from captious.io.align import plain_id
+from captious.progress import track
+from captious.ragged import offsets_of
+
+#: What photographs are called.
+ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif")
+#: Mean and spread of the colours of ImageNet, which nearly every classifier expects to be taken out.
+_MEAN = np.array([0.485, 0.456, 0.406], np.float32)
+_SPREAD = np.array([0.229, 0.224, 0.225], np.float32)
+#: Height and width of a network that takes any.
+_SIDE = 224
+_AT_ONCE = 16
+
+
+class Backbone:
+    """An image network that onnxruntime runs on the processor."""
+
+    def __init__(self, path: str | Path, output: str | None = None, threads: int = 1) -> None:
+        """``output`` names what to take of the network; unless told, the last map it has, else its first output."""
+        try:
+            import onnxruntime
+        except ImportError as error:
+            raise MissingExtraError("onnxruntime", "images", "computing features of photographs") from error
+        if not Path(path).is_file():
+            raise InputError(f"{path}: no such network")
+        settings = onnxruntime.SessionOptions()
+        settings.intra_op_num_threads = threads
+        settings.log_severity_level = 3
+        try:
+            self.session = onnxruntime.InferenceSession(str(path), settings, providers=["CPUExecutionProvider"])
+        except Exception as error:  # whatever onnxruntime finds wrong with the file
+            raise InputError(f"{path}: not a network that onnxruntime can run ({str(error)[:150]})") from None
+        self.where = str(path)
+        inputs = self.session.get_inputs()
+        shape = inputs[0].shape if len(inputs) == 1 else []
+        if len(shape) != 4 or "float" not in inputs[0].type:
+            found = ", ".join(f"{one.name}: {one.type} {one.shape}" for one in inputs)
+            raise InputError(f"{path}: a network for photographs has one input, images × 3 × height × width, of floats; this one has {found}")
+        self.last = shape[3] == 3 and shape[1] != 3
+        sides = shape[1:3] if self.last else shape[2:]
+        colours = shape[3] if self.last else shape[1]
+        if isinstance(colours, int) and colours != 3:
+            raise InputError(f"{path}: the network takes pictures of {colours} colours; photographs have 3")
+        self.height, self.width = (side if isinstance(side, int) and side > 0 else _SIDE for side in sides)
+        self.input = inputs[0].name
+        self.single = isinstance(shape[0], int) and shape[0] == 1
+        self.output = self._choose(output)
+
+    def _choose(self, wanted: str | None) -> str:
+        outputs = {one.name: one for one in self.session.get_outputs()}
+        if wanted is not None:
+            if wanted not in outputs:
+                raise InputError(f"{self.where}: the network has no output called '{wanted}'; it has {some(outputs)}")
+            return wanted
+        maps = [name for name, one in outputs.items() if len(one.shape) == 4]
+        return maps[-1] if maps else next(iter(outputs))
+
+    def features(self, photographs: Sequence[Path]) -> NDArray[np.float32]:
+        """A row of numbers for each photograph."""
+        rows: list[NDArray[np.float32]] = []
+        size = 1 if self.single else _AT_ONCE
+        for part in track(list(_parts(photographs, size)), "looking at photographs"):
+            pixels = np.stack([self._pixels(path) for path in part])
+            found = self.session.run([self.output], {self.input: pixels})[0]
+            rows += list(_pooled(np.asarray(found, np.float32), len(part), self.where))
+        widths = {len(row) for row in rows}
+        if len(widths) != 1 or not np.isfinite(rows).all():
+            raise InputError(f"{self.where}: the network's output '{self.output}' is not a fixed row of finite numbers")
+        return np.stack(rows)
+
+    def _pixels(self, path: Path) -> NDArray[np.float32]:
+        try:
+            from PIL import Image
+        except ImportError as error:
+            raise MissingExtraError("pillow", "images", "reading photographs") from error
+        try:
+            with Image.open(path) as image:
+                found = np.asarray(image.convert("RGB").resize((self.width, self.height), Image.Resampling.BILINEAR), np.float32) / 255
+        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+            raise InputError(f"{path}: not a photograph that can be read ({str(error)[:100]})") from None
+        found = (found - _MEAN) / _SPREAD
+        return found if self.last else np.ascontiguousarray(found.transpose(2, 0, 1))
+
+
+def _parts(items: Sequence[Path], size: int) -> Iterator[Sequence[Path]]:
+    for at in range(0, len(items), size):
+        yield items[at : at + size]
+
+
+def _pooled(found: NDArray[np.float32], count: int, where: str) -> NDArray[np.float32]:
+    if found.ndim < 2 or len(found) != count:
+        raise InputError(f"{where}: {count} photographs gave an output of shape {found.shape}; rows or maps of features are needed, one for each")
+    pooled: NDArray[np.float32] = found.mean(axis=(2, 3)) if found.ndim == 4 else found.reshape(count, -1)
+    return pooled
+
+
+def look_at(folder: str | Path, network: str | Path, ids: Sequence[str], *, output: str | None = None, threads: int = 1) -> Images:
+    """Features of the photographs of some images: files in a folder, named by the ids (``42.jpg``, ``COCO_val2014_000000000042.jpg``)."""
+    if not Path(folder).is_dir():
+        raise InputError(f"{folder}: no such folder of photographs")
+    backbone = Backbone(network, output, threads)
+    named: dict[str, Path] = {}
+    for path in sorted(Path(folder).iterdir()):
+        if path.suffix.lower() in ENDINGS:
+            # By its name as it is, and by the number in it.
+            named.setdefault(plain_id(path.name), path)
+            named[path.name] = named[path.stem] = path
+    missing = [image for image in ids if image not in named and plain_id(image) not in named]
+    if missing:
+        raise InputError(f"{folder} has no photograph for {len(missing):,} of {len(ids):,} images: {some(missing)}")
+    rows = backbone.features([named[image] if image in named else named[plain_id(image)] for image in ids])
+    return Images(tuple(ids), offsets_of([1] * len(ids)), rows)
+
