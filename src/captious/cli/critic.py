@@ -33,8 +33,8 @@ def critic(
         Path | None,
         typer.Option("--features", metavar="F", help="Images: features (npy, npz, safetensors, h5, parquet), objects (JSON, JSONL), or a folder of photographs."),
     ] = None,
-    backbone: Annotated[Path | None, typer.Option("--backbone", metavar="NET.onnx", help="The network that looks at photographs.")] = None,
-    backbone_output: Annotated[str | None, typer.Option("--backbone-output", metavar="NAME", help="What to take of the network (default: its last map).")] = None,
+    backbone: options.Backbone = None,
+    backbone_output: options.BackboneOutput = None,
     save_features: Annotated[Path | None, typer.Option("--save-features", metavar="OUT.npz", help="Save what the network sees, for --features.")] = None,
     ids: Annotated[Path | None, typer.Option("--ids", metavar="FILE", help="Ids of the images of a bare array, one per line.")] = None,
     context: Annotated[
@@ -148,7 +148,7 @@ def _sizes(
 
 
 def _images(features: Path | None, backbone: Path | None, wanted: str | None, ids: Path | None, listed: list[str], threads: int) -> Images:
-    from captious.critic.backbone import look_at
+    from captious.generate.captioner.backbone import look_at
     from captious.generate.captioner.images import read_images
 
     if features is None:

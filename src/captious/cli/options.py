@@ -91,6 +91,12 @@ def takes_columns(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+Backbone = Annotated[
+    Path | None, typer.Option("--backbone", metavar="NET.onnx", help="The network that looks at photographs.")
+]
+BackboneOutput = Annotated[
+    str | None, typer.Option("--backbone-output", metavar="NAME", help="What to take of the network (default: its last map).")
+]
 PrintTo = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="OUT", help="Write what is printed to a file instead ('-' for stdout).")
 ]

@@ -6,6 +6,7 @@ network; one that ends in a row of numbers is taken as it is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -25,6 +26,9 @@ _MEAN = np.array([0.485, 0.456, 0.406], np.float32)
 _SPREAD = np.array([0.229, 0.224, 0.225], np.float32)
 #: Height and width of a network that takes any.
 _SIDE = 224
+#: A part of a photograph: left, upper, right and lower edge, in parts of its width and height.
+Box = tuple[float, float, float, float]
+WHOLE: Box = (0.0, 0.0, 1.0, 1.0)
 _AT_ONCE = 16
 
 
@@ -71,12 +75,13 @@ class Backbone:
         maps = [name for name, one in outputs.items() if len(one.shape) == 4]
         return maps[-1] if maps else next(iter(outputs))
 
-    def features(self, photographs: Sequence[Path]) -> NDArray[np.float32]:
-        """A row of numbers for each photograph."""
+    def features(self, photographs: Sequence[Path], boxes: Sequence[Box] | None = None) -> NDArray[np.float32]:
+        """A row of numbers for each photograph, or for a part of each (``boxes``)."""
         rows: list[NDArray[np.float32]] = []
         size = 1 if self.single else _AT_ONCE
-        for part in track(list(_parts(photographs, size)), "looking at photographs"):
-            pixels = np.stack([self._pixels(path) for path in part])
+        wanted = list(zip(photographs, boxes if boxes is not None else [WHOLE] * len(photographs), strict=True))
+        for part in track(list(_parts(wanted, size)), "looking at photographs"):
+            pixels = np.stack([self._pixels(path, box) for path, box in part])
             found = self.session.run([self.output], {self.input: pixels})[0]
             rows += list(_pooled(np.asarray(found, np.float32), len(part), self.where))
         widths = {len(row) for row in rows}
@@ -84,21 +89,23 @@ class Backbone:
             raise InputError(f"{self.where}: the network's output '{self.output}' is not a fixed row of finite numbers")
         return np.stack(rows)
 
-    def _pixels(self, path: Path) -> NDArray[np.float32]:
+    def _pixels(self, path: Path, box: Box) -> NDArray[np.float32]:
         try:
             from PIL import Image
         except ImportError as error:
             raise MissingExtraError("pillow", "images", "reading photographs") from error
         try:
             with Image.open(path) as image:
-                found = np.asarray(image.convert("RGB").resize((self.width, self.height), Image.Resampling.BILINEAR), np.float32) / 255
+                edges = tuple(part * side for part, side in zip(box, (image.width, image.height) * 2))
+                small = image.convert("RGB").resize((self.width, self.height), Image.Resampling.BILINEAR, box=edges)
+                found = np.asarray(small, np.float32) / 255
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
             raise InputError(f"{path}: not a photograph that can be read ({str(error)[:100]})") from None
         found = (found - _MEAN) / _SPREAD
         return found if self.last else np.ascontiguousarray(found.transpose(2, 0, 1))
 
 
-def _parts(items: Sequence[Path], size: int) -> Iterator[Sequence[Path]]:
+def _parts(items: Sequence[tuple[Path, Box]], size: int) -> Iterator[Sequence[tuple[Path, Box]]]:
     for at in range(0, len(items), size):
         yield items[at : at + size]
 
@@ -110,20 +117,45 @@ def _pooled(found: NDArray[np.float32], count: int, where: str) -> NDArray[np.fl
     return pooled
 
 
-def look_at(folder: str | Path, network: str | Path, ids: Sequence[str], *, output: str | None = None, threads: int = 1) -> Images:
-    """Features of the photographs of some images: files in a folder, named by the ids (``42.jpg``, ``COCO_val2014_000000000042.jpg``)."""
-    if not Path(folder).is_dir():
-        raise InputError(f"{folder}: no such folder of photographs")
-    backbone = Backbone(network, output, threads)
-    named: dict[str, Path] = {}
-    for path in sorted(Path(folder).iterdir()):
-        if path.suffix.lower() in ENDINGS:
-            # By its name as it is, and by the number in it.
-            named.setdefault(plain_id(path.name), path)
-            named[path.name] = named[path.stem] = path
-    missing = [image for image in ids if image not in named and plain_id(image) not in named]
-    if missing:
-        raise InputError(f"{folder} has no photograph for {len(missing):,} of {len(ids):,} images: {some(missing)}")
-    rows = backbone.features([named[image] if image in named else named[plain_id(image)] for image in ids])
-    return Images(tuple(ids), offsets_of([1] * len(ids)), rows)
+class Photographs:
+    """Files in a folder, named by the ids of their images (``42.jpg``, ``COCO_val2014_000000000042.jpg``), and a network that looks at them."""
 
+    def __init__(self, folder: str | Path, network: str | Path, *, output: str | None = None, threads: int = 1) -> None:
+        if not Path(folder).is_dir():
+            raise InputError(f"{folder}: no such folder of photographs")
+        self.folder = Path(folder)
+        self.backbone = Backbone(network, output, threads)
+        self._named: dict[str, Path] = {}
+        #: The images that the folder has.
+        self.ids: list[str] = []
+        for path in sorted(self.folder.iterdir()):
+            if path.suffix.lower() in ENDINGS:
+                self.ids.append(plain_id(path.name))
+                # By its name as it is, and by the number in it.
+                self._named.setdefault(plain_id(path.name), path)
+                self._named[path.name] = self._named[path.stem] = path
+        if not self.ids:
+            raise InputError(f"{folder} has no photographs ({', '.join(ENDINGS)})")
+
+    def _paths(self, ids: Sequence[str]) -> list[Path]:
+        missing = [image for image in ids if image not in self._named and plain_id(image) not in self._named]
+        if missing:
+            raise InputError(f"{self.folder} has no photograph for {len(missing):,} of {len(ids):,} images: {some(missing)}")
+        return [self._named[image] if image in self._named else self._named[plain_id(image)] for image in ids]
+
+    def images(self, ids: Sequence[str]) -> Images:
+        """The features of some images."""
+        return Images(tuple(ids), offsets_of([1] * len(ids)), self.backbone.features(self._paths(ids)))
+
+    def crops(self, ids: Sequence[str], m: int, keep: float, seed: int) -> Images:
+        """The features of ``m`` parts of each image: ``keep`` of its area, with its proportions, at a random place."""
+        side = math.sqrt(keep)
+        corners = np.random.default_rng(seed).random((len(ids) * m, 2)) * (1 - side)
+        boxes: list[Box] = [(x, y, x + side, y + side) for x, y in corners.tolist()]
+        rows = self.backbone.features([path for path in self._paths(ids) for _ in range(m)], boxes)
+        return Images(tuple(f"{image} {k}" for image in ids for k in range(m)), offsets_of([1] * len(rows)), rows)
+
+
+def look_at(folder: str | Path, network: str | Path, ids: Sequence[str], *, output: str | None = None, threads: int = 1) -> Images:
+    """Features of the photographs of some images."""
+    return Photographs(folder, network, output=output, threads=threads).images(ids)
