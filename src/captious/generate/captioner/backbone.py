@@ -1,7 +1,8 @@
 """Features of photographs, by a network of yours in a file of ONNX (``--backbone``).
 
-A network that ends in a map (images × channels × height × width) is averaged over the map, as Cui et al. (2018) do with a residual
-network; one that ends in a row of numbers is taken as it is.
+The features are the last map of the network (images × channels × height × width), averaged over the map, as Cui et al. (2018)
+take them from a residual network. A classifier ends in classes: what it averages before them is found in its graph. Where there is
+no map, the output is taken as it is.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,19 +38,26 @@ class Backbone:
     """An image network that onnxruntime runs on the processor."""
 
     def __init__(self, path: str | Path, output: str | None = None, threads: int = 1) -> None:
-        """``output`` names what to take of the network; unless told, the last map it has, else its first output."""
+        """``output`` names what to take of the network, be it an output or something inside; unless told, the last map."""
         try:
+            import onnx
             import onnxruntime
         except ImportError as error:
-            raise MissingExtraError("onnxruntime", "images", "computing features of photographs") from error
+            raise MissingExtraError("onnxruntime and onnx", "images", "computing features of photographs") from error
         if not Path(path).is_file():
             raise InputError(f"{path}: no such network")
         settings = onnxruntime.SessionOptions()
         settings.intra_op_num_threads = threads
         settings.log_severity_level = 3
         try:
-            self.session = onnxruntime.InferenceSession(str(path), settings, providers=["CPUExecutionProvider"])
-        except Exception as error:  # whatever onnxruntime finds wrong with the file
+            model = onnx.load(str(path))
+            self.output = _choose(model.graph, output, str(path))
+            if self.output not in {one.name for one in model.graph.output}:
+                model.graph.output.append(onnx.ValueInfoProto(name=self.output))
+            self.session = onnxruntime.InferenceSession(model.SerializeToString(), settings, providers=["CPUExecutionProvider"])
+        except InputError:
+            raise
+        except Exception as error:  # whatever is found wrong with the file
             raise InputError(f"{path}: not a network that onnxruntime can run ({str(error)[:150]})") from None
         self.where = str(path)
         inputs = self.session.get_inputs()
@@ -64,16 +73,6 @@ class Backbone:
         self.height, self.width = (side if isinstance(side, int) and side > 0 else _SIDE for side in sides)
         self.input = inputs[0].name
         self.single = isinstance(shape[0], int) and shape[0] == 1
-        self.output = self._choose(output)
-
-    def _choose(self, wanted: str | None) -> str:
-        outputs = {one.name: one for one in self.session.get_outputs()}
-        if wanted is not None:
-            if wanted not in outputs:
-                raise InputError(f"{self.where}: the network has no output called '{wanted}'; it has {some(outputs)}")
-            return wanted
-        maps = [name for name, one in outputs.items() if len(one.shape) == 4]
-        return maps[-1] if maps else next(iter(outputs))
 
     def features(self, photographs: Sequence[Path], boxes: Sequence[Box] | None = None) -> NDArray[np.float32]:
         """A row of numbers for each photograph, or for a part of each (``boxes``)."""
@@ -98,11 +97,24 @@ class Backbone:
             with Image.open(path) as image:
                 edges = tuple(part * side for part, side in zip(box, (image.width, image.height) * 2))
                 small = image.convert("RGB").resize((self.width, self.height), Image.Resampling.BILINEAR, box=edges)
-                found = np.asarray(small, np.float32) / 255
+                found = np.asarray(small, np.float32) / np.float32(255)
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
             raise InputError(f"{path}: not a photograph that can be read ({str(error)[:100]})") from None
         found = (found - _MEAN) / _SPREAD
         return found if self.last else np.ascontiguousarray(found.transpose(2, 0, 1))
+
+
+def _choose(graph: Any, wanted: str | None, where: str) -> str:
+    """What to take of a network."""
+    outputs = [one.name for one in graph.output]
+    inside = {name for node in graph.node for name in node.output if name}
+    if wanted is not None:
+        if wanted not in inside and wanted not in outputs:
+            raise InputError(f"{where}: the network has nothing called '{wanted}'; its outputs are {some(outputs)}")
+        return wanted
+    maps = [one.name for one in graph.output if len(one.type.tensor_type.shape.dim) == 4]
+    pooled = [node.output[0] for node in graph.node if node.op_type == "GlobalAveragePool"]
+    return str((maps or pooled or outputs)[-1])
 
 
 def _parts(items: Sequence[tuple[Path, Box]], size: int) -> Iterator[Sequence[tuple[Path, Box]]]:
