@@ -31,6 +31,7 @@ ORDER = [
     {"learned"},
     {"human", "robustness"},
     {"generate", "rerank", "rewards"},
+    {"critic"},
     {"figures"},
     {"page"},
     {"scale"},

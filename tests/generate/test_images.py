@@ -102,3 +102,40 @@ def test_bare_arrays_need_ids(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"nothing of the kind")
         with pytest.raises(InputError):
             read_images(tmp_path / name)
+
+
+def test_ids_may_be_names_and_objects_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "f.npz"
+    np.savez(path, ids=np.array(["a.jpg", "ü"]), features=np.eye(2))
+    assert read_images(path).ids == ("a.jpg", "ü")
+    np.savez(path, ids=np.array([None, {}], dtype=object), features=np.eye(2))
+    with pytest.raises(InputError, match="damaged"):
+        read_images(path)
+    instances = {"images": [{"id": 7}, {"id": 8}], "categories": [{"id": 1, "name": "dog"}, {"id": 2, "name": "cat"}]}
+    rows = [{"image_id": 7, "category_id": 1}, {"image_id": 7, "category_id": 1}, {"image_id": 8, "category_id": 2}]
+    (tmp_path / "i.json").write_text(json.dumps({**instances, "annotations": rows}))
+    images = read_images(tmp_path / "i.json")
+    assert images.counted().tolist() == [[0, 2], [1, 0]] and images.one_each().tolist() == [[0, 1], [1, 0]]
+
+
+def test_features_in_a_table(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "f.parquet"
+    parquet.write_table(pyarrow.table({"image_id": [5, 6], "features": [[1.0, 2.0], [3.0, 4.0]]}), path)
+    images = read_images(path)
+    assert images.ids == ("5", "6") and images.counted().tolist() == [[1, 2], [3, 4]]
+    for columns, message in (
+        ({"image_id": [5, 6], "features": [[1.0, 2.0], [3.0]]}, "image 6 are not a list of 2 numbers"),
+        ({"image_id": [5], "features": [[float("nan")]]}, "no numbers"),
+        ({"image_id": [5], "features": ["x"]}, "not a list of 0 numbers"),
+        ({"image_id": [5], "other": [1]}, "a column of ids"),
+        ({"image_id": [5, 5], "features": [[1.0], [2.0]]}, "there twice"),
+    ):
+        parquet.write_table(pyarrow.table(columns), path)
+        with pytest.raises(InputError, match=message):
+            read_images(path)
+    path.write_bytes(b"nothing of the kind")
+    with pytest.raises(InputError, match="not a file of Parquet"):
+        read_images(path)

@@ -10,7 +10,7 @@ import typer
 
 from captious.cli import options
 from captious.cli.output import say
-from captious.cli.train_captioner import needs_torch
+from captious.cli.train_captioner import look, needs_torch
 from captious.errors import InputError
 from captious.writing import atomic_write
 
@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 def generate(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A captioner ('captious train captioner' makes one).")],
-    images: Annotated[Path, typer.Argument(metavar="IMAGES", help="Objects or features, of the kind it was trained on.")],
+    images: Annotated[Path, typer.Argument(metavar="IMAGES", help="Objects, features or a folder of photographs (--backbone), of the kind it was trained on.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="OUT", help="JSONL: image_id, captions, logprobs; '-' for stdout.")],
     how: Annotated[
         str, typer.Option("--how", help="rs (random), gnc (noise), crop, ss (synonyms), drv (random vectors), beam, diverse, greedy.")
@@ -31,13 +31,15 @@ def generate(
     top_k: Annotated[int, typer.Option("--top-k", min=0, help="Draw among so many of the likeliest units (rs).")] = 0,
     top_p: Annotated[float, typer.Option("--top-p", help="Draw among the likeliest units that make up this share (rs).")] = 1.0,
     sigma: Annotated[str | None, typer.Option("--sigma", metavar="FROM:TO", help="Noise of the first and of the last caption (gnc: 1:10, drv: 1:1).")] = None,
-    keep: Annotated[float, typer.Option("--keep", help="The chance of an object to be seen (crop).")] = 0.7,
+    keep: Annotated[float, typer.Option("--keep", help="The chance of an object, or the share of a photograph, to be seen (crop).")] = 0.7,
     switch: Annotated[str, typer.Option("--switch", metavar="FROM:TO", help="The chance of a word to be switched (ss).")] = "0.1:0.5",
     vectors: Annotated[str | None, typer.Option("--vectors", help="Word vectors (ss): a file, glove-6b-50d, or default.")] = None,
     groups: Annotated[int, typer.Option("--groups", min=1, help="Groups of a diverse beam.")] = 5,
     penalty: Annotated[float, typer.Option("--penalty", help="What a group pays for a unit of an earlier group (diverse).")] = 0.5,
     score: Annotated[Path | None, typer.Option("--score", metavar="CAPTIONS", help="Make nothing: give log P of these captions.")] = None,
     only: Annotated[Path | None, typer.Option("--only", metavar="CAPTIONS", help="Only the images of this file of captions.")] = None,
+    backbone: options.Backbone = None,
+    backbone_output: options.BackboneOutput = None,
     ids: Annotated[Path | None, typer.Option("--ids", metavar="FILE", help="Ids of the images of a bare array, one per line.")] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same captions.")] = 1,
     threads: Annotated[int, typer.Option("--threads", min=1, help="Threads of PyTorch.")] = 1,
@@ -47,7 +49,7 @@ def generate(
     from captious.generate.captioner import checkpoint
     from captious.generate.captioner.decoding import Sampling
     from captious.generate.captioner.images import read_images
-    from captious.generate.captioner.sets import Plan, likelihoods
+    from captious.generate.captioner.sets import Plan, generate_from_crops, likelihoods
     from captious.generate.captioner.sets import generate as make
     from captious.io import read
 
@@ -59,17 +61,27 @@ def generate(
         vectors=vectors, groups=groups, penalty=penalty, seed=seed,
     )  # fmt: skip
     plan.check(trained)
-    seen = read_images(images, ids, trained.classes)
+    photographs = look(images, backbone, backbone_output, threads)
+    if photographs is not None and trained.classes:
+        raise InputError(f"{images}: the model was trained on objects (classes by name), and these are photographs; give objects")
     if score is not None:
         given = read(score, "predictions", several=True)
-        found = likelihoods(trained, seen.take(given.ids, str(images)), given.captions)
+        seen = photographs.images(given.ids) if photographs is not None else read_images(images, ids, trained.classes).take(given.ids, str(images))
+        found = likelihoods(trained, seen, given.captions)
         rows = [_row(image, list(texts), values) for image, texts, values in zip(given.ids, given.captions, found)]
     else:
-        wanted = seen if only is None else seen.take(list(read(only, "predictions", several=True).ids), str(images))
-        made = make(trained, wanted, plan)
+        listed = list(read(only, "predictions", several=True).ids) if only is not None else None
+        if photographs is None:
+            seen = read_images(images, ids, trained.classes)
+            wanted = seen if listed is None else seen.take(listed, str(images))
+            listed, made = list(wanted.ids), make(trained, wanted, plan)
+        else:
+            listed = photographs.ids if listed is None else listed
+            crops = plan.how == "crop"
+            made = generate_from_crops(trained, photographs, listed, plan) if crops else make(trained, photographs.images(listed), plan)
         rows = [
             _row(image, texts, made.logprobs[i] if made.logprobs is not None else None)
-            for i, (image, texts) in enumerate(zip(wanted.ids, made.captions))
+            for i, (image, texts) in enumerate(zip(listed, made.captions))
         ]
     with atomic_write(output) as temporary:
         temporary.write_text("".join(json_format.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")

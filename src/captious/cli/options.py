@@ -91,6 +91,13 @@ def takes_columns(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+Backbone = Annotated[
+    Path | None, typer.Option("--backbone", metavar="NET.onnx", help="The network that looks at photographs.")
+]
+BackboneOutput = Annotated[
+    str | None, typer.Option("--backbone-output", metavar="NAME", help="What to take of the network (default: its last map).")
+]
+
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, help="Threads to use (default: all processors). Results do not depend on it.")
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,13 +11,16 @@ from captious.cli import options
 from captious.cli.output import number, say, write_json
 from captious.errors import InputError, MissingExtraError
 
+if TYPE_CHECKING:
+    from captious.generate.captioner.backbone import Photographs
+
 
 def register(group: typer.Typer) -> None:
     group.command("captioner")(options.takes_columns(captioner))
 
 
 def captioner(
-    images: Annotated[Path, typer.Argument(metavar="IMAGES", help="Objects (JSON, JSONL, COCO instances) or features (npy, npz, safetensors, h5).")],
+    images: Annotated[Path, typer.Argument(metavar="IMAGES", help="Objects (JSON, JSONL, COCO instances), features (npy, npz, safetensors, h5), or a folder of photographs (--backbone).")],
     references: options.References,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Where to write the captioner (safetensors).")],
     model: Annotated[str, typer.Option("--model", help="fc, att or relation.")] = "fc",
@@ -44,6 +47,8 @@ def captioner(
     ] = None,
     evaluate_every: Annotated[int, typer.Option("--evaluate-every", min=1, help="Steps between rows of the validation curve.")] = 250,
     save_every: Annotated[int, typer.Option("--save-every", min=1, help="Steps between checkpoints.")] = 100,
+    backbone: options.Backbone = None,
+    backbone_output: options.BackboneOutput = None,
     ids: Annotated[Path | None, typer.Option("--ids", metavar="FILE", help="Ids of the images of a bare array, one per line.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint in MODEL.")] = False,
     seed: Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same captioner.")] = 1,
@@ -81,7 +86,10 @@ def captioner(
     shape = Shape(model, hidden, dropout, latent)
     shape.check()
     first = checkpoint.load(start) if start is not None else None
-    seen = read_images(images, ids, first.classes if first is not None else ())
+    photographs = look(images, backbone, backbone_output, threads)
+    if photographs is not None and first is not None and first.classes:
+        raise InputError(f"{images}: the model was trained on objects (classes by name), and these are photographs; give objects")
+    seen = photographs.images(photographs.ids) if photographs is not None else read_images(images, ids, first.classes if first is not None else ())
     prepared = References.read(references, tokenizer if tokenizer is not None or first is None else first.tokenizer)
     barred = set(read(exclude, "references").ids) if exclude is not None else set()
     known = set(seen.ids)
@@ -103,6 +111,17 @@ def captioner(
     say(f"{output}: {trained.model.shape.kind}, {len(trained.units):,} {trained.units.kind}, {weighs:,} parameters, {len(usable) - len(held):,} images", json)
     if json is not None:
         write_json({"model": str(output), "parameters": weighs, "units": len(trained.units), "history": list(trained.history)}, json)
+
+
+def look(images: Path, backbone: Path | None, output: str | None, threads: int) -> Photographs | None:
+    """The photographs of a folder, with the network that looks at them; nothing where the images are a file."""
+    if backbone is None:
+        if images.is_dir():
+            raise InputError(f"{images} is a folder of photographs; name a network that looks at them with --backbone")
+        return None
+    from captious.generate.captioner.backbone import Photographs
+
+    return Photographs(images, backbone, output=output, threads=threads)
 
 
 def hold_back(ids: list[str], count: int, seed: int) -> list[str]:

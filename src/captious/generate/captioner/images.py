@@ -1,7 +1,7 @@
 """What a captioner sees of an image: a set of vectors, one for each object or region, with boxes where there are any.
 
 Objects come as lists of names (``objects.jsonl``) or as COCO's instances JSON, and become vectors with a one in the place of
-their class. Features come from npy, npz, safetensors or HDF5 files.
+their class. Features come from npy, npz, safetensors, HDF5 or Parquet files.
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ _SHAPES = (
     "features are an array of images × numbers or images × regions × numbers with the ids of the images (an array 'ids' beside "
     "'features', or --ids FILE), or one array per image under its id (ID, or ID/features with ID/boxes)"
 )
+
+
+#: What columns of a table are called.
+_COLUMNS = {"ids": ("image_id", "id", "ids", "image"), "features": ("features", "feature", "vector", "embedding")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +74,14 @@ class Images:
         sums /= np.maximum(counts, 1)[:, None]
         return sums
 
+    def counted(self) -> Floats:
+        """One vector per image: how many objects of each class there are, or the mean of the features of the regions."""
+        if not self.classes:
+            return self.one_each()
+        sums = np.zeros((len(self), self.width), np.float32)
+        np.add.at(sums, np.repeat(np.arange(len(self)), np.diff(self.offsets)), self.vectors)
+        return sums
+
 
 def read_images(path: str | Path, ids: str | Path | None = None, classes: Sequence[str] = ()) -> Images:
     """Images from a file. ``ids`` names the images of an array that has none; ``classes`` are those of a trained model, in
@@ -83,13 +95,15 @@ def read_images(path: str | Path, ids: str | Path | None = None, classes: Sequen
     if suffixes.endswith(".npy"):
         arrays = {"features": _npy(path, where)}
     elif suffixes.endswith(".npz"):
-        arrays = read_npz(read_raw(path), where, "an archive of features")
+        arrays = read_npz(read_raw(path), where, "an archive of features", words=True)
     elif suffixes.endswith(".safetensors"):
         arrays = _safetensors(path, where)
     elif suffixes.endswith((".h5", ".hdf5")):
         arrays = _hdf5(path, where)
+    elif suffixes.endswith(".parquet"):
+        arrays = _parquet(path, where)
     else:
-        raise InputError(f"{where}: objects are JSON or JSONL, features are npy, npz, safetensors or h5; this is neither")
+        raise InputError(f"{where}: objects are JSON or JSONL, features are npy, npz, safetensors, h5 or Parquet; this is neither")
     return _features(arrays, where, _read_ids(ids) if ids is not None else None)
 
 
@@ -241,3 +255,26 @@ def _hdf5(path: str | Path, where: str) -> dict[str, NDArray[Any]]:
     except OSError as error:
         raise InputError(f"{where}: not a file of HDF5 ({error})") from None
     return arrays
+
+
+def _parquet(path: str | Path, where: str) -> dict[str, NDArray[Any]]:
+    """A column of ids and one of features: a list of numbers for each image."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", "parquet", "reading features from Parquet") from error
+    try:
+        table = parquet.read_table(pyarrow.BufferReader(read_raw(path)))
+    except (OSError, pyarrow.ArrowException) as error:
+        raise InputError(f"{where}: not a file of Parquet ({str(error)[:100]})") from None
+    names = {name: next((column for column in candidates if column in table.column_names), None) for name, candidates in _COLUMNS.items()}
+    if None in names.values():
+        raise InputError(f"{where}: a column of ids (image_id) and one of lists of numbers (features) are needed; it has {some(table.column_names)}")
+    ids = [str(image) for image in table.column(names["ids"]).to_pylist()]
+    rows = table.column(names["features"]).to_pylist()
+    width = len(rows[0]) if rows and isinstance(rows[0], list) else 0
+    for image, row in zip(ids, rows):
+        if not isinstance(row, list) or len(row) != width or not all(isinstance(value, int | float) for value in row):
+            raise InputError(f"{where}: the features of image {image} are not a list of {width} numbers")
+    return {"ids": np.array(ids), "features": np.array(rows, np.float32)}

@@ -1,6 +1,7 @@
 """Sets of captions from one model: how several captions of an image are made (Wang & Chan 2019, §4.1).
 
-``rs`` draws units at random; ``gnc`` adds Gaussian noise to what the model sees; ``crop`` lets it see a part of the objects; ``ss``
+``rs`` draws units at random; ``gnc`` adds Gaussian noise to what the model sees; ``crop`` lets it see a part of the objects, or
+of the photograph; ``ss``
 switches words of one caption for near ones; ``drv`` draws random vectors for a model with a latent one. ``beam`` and ``diverse`` are
 the best captions of a search, ``greedy`` is one.
 """
@@ -18,6 +19,7 @@ from torch import Tensor
 
 from captious.errors import InputError
 from captious.generate.captioner import decoding
+from captious.generate.captioner.backbone import Photographs
 from captious.generate.captioner.checkpoint import Trained
 from captious.generate.captioner.decoding import Sampling
 from captious.generate.captioner.images import Images
@@ -42,7 +44,7 @@ class Plan:
     sampling: Sampling = decoding.PLAIN
     #: Noise (gnc) in parts of the features' spread, or spread of random vectors (drv): from the first caption to the last.
     sigma: tuple[float, float] = (1.0, 10.0)
-    #: The chance of an object to be seen (crop).
+    #: The chance of an object to be seen, or the share of a photograph (crop).
     keep: float = 0.7
     #: The chance of a word to be switched (ss), from the second caption to the last.
     switch: tuple[float, float] = (0.1, 0.5)
@@ -63,7 +65,7 @@ class Plan:
         if self.how == "drv" and not trained.model.shape.latent:
             raise InputError("different random vectors (drv) need a model with a latent vector; train one with --latent 32")
         if self.how == "crop" and not 0 < self.keep <= 1:
-            raise InputError(f"the chance of an object to be seen is above 0 and at most 1, not {self.keep}")
+            raise InputError(f"the chance of an object (or the share of a photograph) to be seen is above 0 and at most 1, not {self.keep}")
         if not all(np.isfinite(self.sigma)) or min(self.sigma) < 0:
             raise InputError(f"noise is 0 or more, not {self.sigma}")
         if self.how == "ss" and not 0 <= min(self.switch) <= max(self.switch) <= 1:
@@ -98,6 +100,18 @@ def generate(trained: Trained, images: Images, plan: Plan) -> Made:
             captions += [texts[at : at + m] for at in range(0, n * m, m)]
             logprobs += log_p.tolist()
     return Made(captions, logprobs)
+
+
+def generate_from_crops(trained: Trained, photographs: Photographs, ids: Sequence[str], plan: Plan) -> Made:
+    """Captions of photographs, each of another part of it: the random crops of Wang & Chan."""
+    plan.check(trained)
+    made = generate(trained, photographs.crops(ids, plan.m, plan.keep, plan.seed), Plan("greedy", 1, seed=plan.seed))
+    assert made.logprobs is not None
+    bounds = range(0, len(ids) * plan.m, plan.m)
+    return Made(
+        [[texts[0] for texts in made.captions[at : at + plan.m]] for at in bounds],
+        [[values[0] for values in made.logprobs[at : at + plan.m]] for at in bounds],
+    )
 
 
 def _check(trained: Trained, images: Images) -> None:
