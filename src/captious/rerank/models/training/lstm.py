@@ -103,12 +103,13 @@ def train(
         optimizer = torch.optim.Adam(net.parameters(), settings.rate)
         made: dict[str, Any] = {"settings": asdict(settings), "captions": len(captions), "curve": []}
         done = 0
+        losses: list[float] = []
         if resume and Path(output).exists():
-            finished, done, made = _restore(output, net, optimizer, vocabulary, made)
+            finished, done, losses, made = _restore(output, net, optimizer, vocabulary, made)
             if finished is not None:
                 return finished
         run = _Run(net, optimizer, vocabulary, numbers, offsets, settings, tokenizer, made, held_out, told)
-        return run.go(output, done)
+        return run.go(output, done, losses)
 
 
 @dataclass(eq=False)
@@ -124,11 +125,10 @@ class _Run:
     held_out: Sequence[Sequence[str]]
     told: Told | None
 
-    def go(self, output: str | Path, done: int) -> LSTM:
+    def go(self, output: str | Path, done: int, losses: list[float]) -> LSTM:
         settings = self.settings
         each = len(self._order(0))
         steps = each * settings.epochs
-        losses: list[float] = []
         batches: list[IntArray] = []
         for step in track(range(done, steps), "training the language model"):
             if step % each == 0 or not batches:
@@ -151,7 +151,7 @@ class _Run:
                 self._tell(at // each, losses)
                 losses = []
             if at % settings.save_every == 0 and at < steps:
-                _checkpoint(output, self.model(), self.net, self.optimizer, at)
+                _checkpoint(output, self.model(), self.net, self.optimizer, at, losses)
         model = self.model()
         files.save(model, output)
         return model
@@ -187,20 +187,20 @@ class _Run:
             self.told(row)
 
 
-def _checkpoint(output: str | Path, model: LSTM, net: Net, optimizer: torch.optim.Optimizer, step: int) -> None:
+def _checkpoint(output: str | Path, model: LSTM, net: Net, optimizer: torch.optim.Optimizer, step: int, losses: list[float]) -> None:
     """The model so far with all that it takes to go on. Numbers are 32-bit floats: steps and the state of the random numbers fit."""
     arrays: dict[str, NDArray[Any]] = {f"net.{name}": tensor.numpy() for name, tensor in net.state_dict().items()}
     for number, slots in optimizer.state_dict()["state"].items():
         arrays |= {f"optimizer.{number}.{name}": torch.as_tensor(value).numpy() for name, value in slots.items()}
     arrays["rng"] = torch.get_rng_state().numpy().astype(np.float32)
-    head = {**files.head_of(model), "step": step}
+    head = {**files.head_of(model), "step": step, "losses": losses}
     with atomic_write(output) as temporary:
         temporary.write_bytes(pack({**model.arrays(), **arrays}, head))
 
 
 def _restore(
     output: str | Path, net: Net, optimizer: torch.optim.Optimizer, vocabulary: Vocabulary, made: dict[str, Any]
-) -> tuple[LSTM | None, int, dict[str, Any]]:
+) -> tuple[LSTM | None, int, list[float], dict[str, Any]]:
     """A finished model, or the step that a training had reached, with its state put back."""
     arrays, head = unpack(read_raw(output), str(output))
     before = head.get("made", {})
@@ -208,7 +208,7 @@ def _restore(
     if not same or head.get("words") != vocabulary.words[len(SPECIAL) :]:
         raise InputError(f"{output}: was trained with other settings or captions; go on with the same, or write to another file")
     if "step" not in head:
-        return LSTM(vocabulary, arrays, head["tokenizer"], before), 0, before
+        return LSTM(vocabulary, arrays, head["tokenizer"], before), 0, [], before
     net.load_state_dict({name[4:]: torch.from_numpy(array.copy()) for name, array in arrays.items() if name.startswith("net.")})
     slots: dict[int, dict[str, Tensor]] = {}
     for name, array in arrays.items():
@@ -219,4 +219,4 @@ def _restore(
     state["state"] = slots
     optimizer.load_state_dict(state)
     torch.set_rng_state(torch.from_numpy(arrays["rng"].astype(np.uint8)))
-    return None, int(head["step"]), before
+    return None, int(head["step"]), list(head["losses"]), before
