@@ -93,7 +93,7 @@ def compared(
             cells[metric] = Cell(
                 score[metric].value, score[metric].interval(0.95, resamples, seed), row.difference if row else 0.0, row.p_corrected if row else float("nan")
             )
-        low, high, p = significance.of_differences(means[k] - means[0], value[k] - value[0]) if k else (0.0, 0.0, float("nan"))
+        p = significance.of_differences(means[k] - means[0], value[k] - value[0])[2] if k else float("nan")
         cells[MEAN] = Cell(value[k], _middle(means[k]), value[k] - value[0], p)
         systems.append(System(name, (weights or {}).get(name), cells, score))
     return systems

@@ -62,6 +62,13 @@ def judge(nbest: NBest, references: References, measures: Sequence[Measure]) -> 
     for measure in measures:
         if measure.rows != "caption":
             raise InputError(f"{measure.name} is not a metric of single captions, and captions are chosen one by one; leave it out")
+    groups, row = distinct(nbest)
+    corpus = Corpus.build(nbest.ids, groups, references.captions, name=nbest.name)
+    return Judged(nbest, tuple(Score.of(measure, corpus) for measure in track(measures, "scoring the candidates")), row)
+
+
+def distinct(nbest: NBest) -> tuple[list[list[str]], IntArray]:
+    """The different candidates of each image, and the place of every candidate among all of these."""
     groups: list[list[str]] = []
     row: list[int] = []
     count = 0
@@ -70,9 +77,7 @@ def judge(nbest: NBest, references: References, measures: Sequence[Measure]) -> 
         groups.append(list(places))
         row += [places[text] for text in group]
         count += len(places)
-    corpus = Corpus.build(nbest.ids, groups, references.captions, name=nbest.name)
-    scores = tuple(Score.of(measure, corpus) for measure in track(measures, "scoring the candidates"))
-    return Judged(nbest, scores, np.array(row, np.int64))
+    return groups, np.array(row, np.int64)
 
 
 def geometric_mean(values: Mapping[str, Floats], measures: Sequence[Measure], images: int) -> Floats:

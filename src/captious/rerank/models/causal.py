@@ -57,7 +57,7 @@ class Causal(LanguageModel):
     def score(self, captions: Sequence[Sequence[str]]) -> WordScores:
         torch = self._torch
         texts = [" ".join(tokens) for tokens in captions]
-        ids = [list(self._pieces(text, add_special_tokens=False)["input_ids"]) + [self._end] for text in texts]
+        ids = [[*self._pieces(text, add_special_tokens=False)["input_ids"], self._end] for text in texts]
         most = max(map(len, ids), default=0)
         if self.longest and most > self.longest:
             raise InputError(f"a caption has {most:,} pieces, and this language model reads {self.longest:,}")
