@@ -32,8 +32,12 @@ PRINTED = [
     (22.79, 28.48, 107.59, 8.20, 20.52, 24.46, 12.74),
     (22.77, 28.84, 106.42, 7.80, 20.72, 25.27, 12.94),
     (21.93, 27.55, 112.39, 11.92, 20.32, 23.74, 11.84),
+    (21.56, 27.38, 110.41, 10.88, 20.28, 24.60, 12.00),
+    (21.64, 27.40, 111.73, 11.34, 20.17, 23.79, 11.87),
     (21.58, 27.42, 110.90, 10.84, 20.27, 24.52, 12.02),
     (27.53, 30.37, 129.12, 10.40, 22.77, 26.04, 13.54),
+    (27.30, 30.43, 128.66, 9.52, 22.79, 26.46, 13.75),
+    (27.36, 30.26, 128.79, 10.24, 22.71, 26.12, 13.55),
     (27.18, 30.39, 128.15, 9.28, 22.81, 26.53, 13.80),
 ]
 
@@ -101,6 +105,10 @@ def test_equal_candidates_share_a_row() -> None:
     listed = [{**image, "captions": [image["captions"][0]] * 2 + image["captions"][:2], "logprobs": [-1.0, -2.0, -3.0, -4.0]}, rows(2)[1]]
     judged = judge(NBest.of(listed), References.read(demo_path("references")), make_measures(["BLEU-4"], {}))
     assert judged.row[:4].tolist() == [0, 0, 0, 1] and len(judged.scores[0].statistics) == 2 + len(rows(2)[1]["captions"])
+    nothing = np.zeros(len(judged.nbest.texts))
+    found = tune(judged, Prior((nothing,), nothing + 1, ("none",)))
+    said = {str(row["image_id"]): row["captions"][0] for row in listed}
+    assert found.values["BLEU-4"][0, 0] == pytest.approx(captious.score(demo_path("references"), said, "BLEU-4", part=True)["BLEU-4"].value)
 
 
 def test_systems_are_compared_on_the_other_images(world: Any) -> None:

@@ -90,8 +90,8 @@ def likelihood(
         if json == "-":
             return
     heads = {"some": "some human caption", "every": "every human caption", "pairs": "pairs"}
-    rows = [[name, *(f"{v:.1%} [{low:.1%}, {high:.1%}]" for v, low, high in (one.shares()[key] for key in heads))] for name, one in found.items()]
-    print_table(f"Images with a wrong caption that is likelier than … ({len(before.ids):,} images)", ["", *heads.values()], rows)
+    table = [[name, *(f"{v:.1%} [{low:.1%}, {high:.1%}]" for v, low, high in (one.shares()[key] for key in heads))] for name, one in found.items()]
+    print_table(f"Images with a wrong caption that is likelier than … ({len(before.ids):,} images)", ["", *heads.values()], table)
     note(f"{before.left_out:,} images were left out: no distractor is surely wrong there. Distractors: " + "; ".join(f"{t} ({n:,})" for t, n in generic))
     if p is not None:
         note(f"The first column differs with p = {p:.4f} (approximate randomisation).")

@@ -13,7 +13,8 @@ from captious.cli.look import takes_look
 from captious.cli.output import is_taken, note, print_table, say, write_json, write_text
 from captious.errors import InputError
 
-WAYS = ("mi", "consensus", "scores", "likelihood")
+#: A critic's scores are scores from a file, as any others.
+WAYS = ("mi", "consensus", "scores", "critic", "likelihood")
 
 
 def register(app: typer.Typer) -> None:
@@ -23,7 +24,7 @@ def register(app: typer.Typer) -> None:
 def rerank(
     nbest: Annotated[Path, typer.Argument(metavar="NBEST", help="n-best lists: JSONL with image_id, captions, logprobs.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="OUT", help="The chosen captions, as COCO results (JSON); '-' for stdout.")] = None,
-    by: Annotated[str, typer.Option("--by", help="mi (mutual information), consensus, scores (from a file: a critic's, say), or likelihood.")] = "mi",
+    by: Annotated[str, typer.Option("--by", help="mi (mutual information), consensus, scores or critic (both from a file, --scores), or likelihood.")] = "mi",
     models: Annotated[
         list[Path] | None, typer.Option("--lm", metavar="MODEL", help="A language model: of 'captious train lm', ARPA, or a folder (transformers); twice to interpolate.")
     ] = None,
@@ -67,7 +68,7 @@ def rerank(
         criterion = Likelihood()
     elif by == "consensus":
         criterion = _consensus(metric or "CIDEr-D", given, posterior, tokenizer)
-    elif by == "scores":
+    elif by in ("scores", "critic"):
         from captious.rerank import read_given
 
         criterion = read_given(scores, metric)  # type: ignore[arg-type]
@@ -110,8 +111,8 @@ def _check(by: str, models: list[Path] | None, lam: float | None, alpha: float |
         raise InputError(f"--lm, --lambda, --alpha and --tune belong to '--by mi', not to '--by {by}'")
     if alpha is not None and count < 2 and by == "mi":
         raise InputError("--alpha weighs two language models, and one was given")
-    if (by == "scores") != (scores is not None):
-        raise InputError("'--by scores' and '--scores FILE' belong together")
+    if (by in ("scores", "critic")) != (scores is not None):
+        raise InputError("'--by scores' (or critic) and '--scores FILE' belong together; 'captious critic REFS NBEST --allow-several -o critic.scores' makes such a file")
     if not 0 < part <= 1:
         raise InputError(f"the share of images to tune on is above 0 and at most 1, not {part}")
 

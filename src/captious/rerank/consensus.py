@@ -60,4 +60,5 @@ def _pairs(offsets: IntArray) -> tuple[IntArray, IntArray]:
 def _weights(log_p: Floats, offsets: IntArray) -> Floats:
     """P(s|I), so that the likeliest candidate of an image has 1."""
     most = np.maximum.reduceat(log_p, offsets[:-1])
-    return np.exp(log_p - np.repeat(most, np.diff(offsets)))
+    weights: Floats = np.exp(log_p - np.repeat(most, np.diff(offsets)))
+    return weights

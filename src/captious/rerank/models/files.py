@@ -33,9 +33,9 @@ def save(model: Unigram | NGram | LSTM, path: str | Path) -> None:
     if isinstance(model, LSTM):
         data = pack(model.arrays(), head)
     else:
-        text = np.frombuffer(json.dumps(head).encode(), np.uint8)
+        arrays: dict[str, Any] = {"head": np.frombuffer(json.dumps(head).encode(), np.uint8), **model.arrays()}
         buffer = io.BytesIO()
-        np.savez_compressed(buffer, head=text, **model.arrays())
+        np.savez_compressed(buffer, **arrays)
         data = buffer.getvalue()
     with atomic_write(path) as temporary:
         temporary.write_bytes(data)

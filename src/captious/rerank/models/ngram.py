@@ -87,7 +87,8 @@ class NGram(WordModel):
             weight = np.where(context >= 0, self.orders[n - 2].backoff[context], 0.0)
             total = np.where(found >= 0, self.orders[n - 1].log[found] if len(self.orders[n - 1].log) else 0.0, total + weight)
             at = found
-        return total[flat != BEGIN]
+        scored: Floats = total[flat != BEGIN]
+        return scored
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What is kept of it."""
@@ -160,7 +161,8 @@ def _adjusted(grams: _Counted, longer: _Counted | None) -> NDArray[np.int64]:
     """How often an n-gram counts: as often as it is there in the highest order and at the beginning of captions, else once for
     each different word before it."""
     if longer is None:
-        return grams.counts.copy()
+        own: NDArray[np.int64] = grams.counts.copy()
+        return own
     different = np.bincount(longer.suffix, minlength=len(grams.keys)).astype(np.int64)
     adjusted: NDArray[np.int64] = np.where(grams.first == BEGIN, grams.counts, different)
     return adjusted

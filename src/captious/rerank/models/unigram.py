@@ -38,7 +38,8 @@ class Unigram(WordModel):
         return cls(vocabulary, counts, tokenizer)
 
     def score_numbers(self, numbers: NDArray[np.int64], offsets: IntArray) -> Floats:
-        return self.log[numbers]
+        found: Floats = self.log[numbers]
+        return found
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What is kept of it."""

@@ -70,7 +70,7 @@ class Net(nn.Module):  # type: ignore[misc]
     def forward(self, words: Tensor) -> Tensor:
         scores = self.out(self.drop(self.lstm(self.drop(self.embed(words)))[0]))
         scores[..., BEGIN] = -torch.inf
-        return scores  # type: ignore[no-any-return]
+        return scores
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """As :class:`LSTM` has them."""
