@@ -302,6 +302,35 @@ def templates(study: Study) -> Any:
     return {"points": [p.to_json() for p in points], "systems": {name: p.to_json() for name, p in systems.items()}}
 
 
+def words(study: Study) -> Any:
+    """A picture like their Figure 2, of captions that are ours: a demo image on which a wrong caption is likelier than a human one."""
+    from captious.data import demo_path
+    from captious.figures import word_colours
+    from captious.generate.captioner.images import read_images
+    from captious.generate.captioner.sets import Plan, generate, unit_likelihoods
+    from captious.metrics.chair import ChairS
+
+    known = References.read(demo_path("references"))
+    ids = list(known.captions.ids)
+    images = read_images(demo_path("objects"), None, study.captioner.classes).take(ids)
+    made = generate(study.captioner, images, Plan("greedy", 1))
+    generic = [text for text, _ in tests.commonest([group[0] for group in made.captions], 5)]
+    wrong = tests.distractors(known, generic, ChairS(demo_path("objects")))
+    need = tests.to_score(known, wrong)
+    found = unit_likelihoods(study.captioner, images.take([row["image_id"] for row in need]), [row["captions"] for row in need])
+    pairs = []
+    for row, own in zip(need, found):
+        scored = sorted(zip(row["captions"], own), key=lambda item: sum(item[1].values))
+        human = next(item for item in scored if item[0] not in wrong[row["image_id"]])
+        other = next(item for item in reversed(scored) if item[0] in wrong[row["image_id"]])
+        pairs.append((sum(other[1].values) - sum(human[1].values), row["image_id"], human, other))
+    apart, image, human, other = max(pairs, key=lambda item: (item[0], item[1]))
+    lines = [word_colours.WordLine(f"{label}: {text}", one.units, one.values) for label, (text, one) in (("human", human), ("wrong", other))]
+    study.path("words.svg").write_text(word_colours.as_svg(lines), encoding="utf-8")
+    study.path("words.html").write_text(word_colours.as_html(lines), encoding="utf-8")
+    return {"image": image, "human": human[0], "wrong": other[0], "difference": apart}
+
+
 def speed() -> dict[str, float]:
     """The grid after scoring: 10,000 images × 10 candidates × 121 points, six metrics."""
     images, each = 10_000, 10
@@ -321,7 +350,7 @@ def speed() -> dict[str, float]:
     return {"seconds": seconds, "points": grid.objective.size}
 
 
-PARTS: dict[str, Callable[[Study], Any]] = {"table": table, "likelihood": likelihood, "templates": templates}
+PARTS: dict[str, Callable[[Study], Any]] = {"table": table, "likelihood": likelihood, "templates": templates, "words": words}
 
 
 def main() -> None:

@@ -40,6 +40,8 @@ def test_files(tmp_path: Path) -> None:
     path = tmp_path / "o.jsonl"
     path.write_text("".join(json.dumps({"image_id": image, "objects": [*own, *own], "scores": [*own.values(), *(0.05 for _ in own)]}) + "\n" for image, own in DETECTED.items()))
     assert read_detected(path) == DETECTED
+    path.write_text(json.dumps([{"image_id": image, "objects": list(own), "scores": list(own.values())} for image, own in DETECTED.items()]))
+    assert read_detected(path) == DETECTED
     path.write_text('{"image_id": 1, "objects": ["dog", "cat"]}\n{"image_id": 2, "objects": []}\n')
     assert read_detected(path) == {"1": {"cat": 1.0, "dog": 1.0}, "2": {}}
     for text, said in (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -139,7 +139,7 @@ def p_of_difference(before: Tested, after: Tested, trials: int = significance.TR
 
 
 def read_scored(path: str | Path) -> NBest:
-    """Captions with log P, as 'captious generate --score' writes them."""
-    found = read_nbest(path)
+    """Captions with log P, as 'captious generate --score' writes them. Its tokens may be pieces of words, and are for figures."""
+    found = replace(read_nbest(path), tokens=None)
     found.log_p()
     return found

@@ -5,7 +5,6 @@ They say nothing but which of the commonest objects are there, and show how far 
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ import numpy as np
 from captious.corpus import Corpus
 from captious.errors import InputError, some
 from captious.io.captions import show
-from captious.io.content import decode, loads, read_bytes, shown_name
+from captious.io.content import decode, read_bytes, shown_name
 from captious.io.objects import read_objects
 from captious.measures.base import Measure
 from captious.progress import track
@@ -35,7 +34,7 @@ Detected = Mapping[str, Mapping[str, float]]
 def read_detected(path: str | Path) -> dict[str, dict[str, float]]:
     """Objects of images, with scores where the file has them. An object that is found several times has its highest score."""
     name = shown_name(path)
-    if not _has_scores(path):
+    if '"scores"' not in decode(read_bytes(path), name):
         return {image: dict.fromkeys(sorted(names), 1.0) for image, names in read_objects(path).items()}
     found: dict[str, dict[str, float]] = {}
     for number, row in enumerate(read_rows(path, _HOW), 1):
@@ -50,16 +49,6 @@ def read_detected(path: str | Path) -> dict[str, dict[str, float]]:
         for one, score in zip(names, numbers(row.get("scores"), len(names), image, where, "scores")):
             own[one] = max(score, own.get(one, -math.inf))
     return found
-
-
-def _has_scores(path: str | Path) -> bool:
-    name = shown_name(path)
-    first = decode(read_bytes(path), name).lstrip().split("\n", 1)[0]
-    try:
-        row = loads(first, name)
-    except json.JSONDecodeError:
-        return False
-    return isinstance(row, dict) and "scores" in row
 
 
 def vocabulary(detected: Detected, size: int) -> list[str]:
