@@ -70,7 +70,7 @@ MAKING = {
     "report": ["report", REFS, GOOD, "-m", "BLEU-1", "--no-corpus"],
 }
 #: Commands that take longer, and are run by the tests of what they make.
-LONGER = {"train lceval", "train nneval", "train composite", "train captioner", "generate", "critic"}
+LONGER = {"train lceval", "train nneval", "train composite", "train captioner", "generate", "critic", "train lm", "rerank", "likelihood", "templates"}
 
 
 def commands() -> set[str]:

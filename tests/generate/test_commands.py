@@ -111,3 +111,15 @@ def test_help_names_the_group() -> None:
 def test_importing_the_command_line_loads_no_torch() -> None:
     code = "import sys, captious.cli.app; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_log_p_of_single_units(folder: Path, tmp_path: Path) -> None:
+    model, objects, captions = folder / "m.safetensors", folder / "objects.jsonl", folder / "captions.jsonl"
+    run("generate", model, objects, "-o", tmp_path / "plain.jsonl", "--score", captions)
+    run("generate", model, objects, "-o", tmp_path / "units.jsonl", "--score", captions, "--tokens")
+    for plain, units in zip(rows(tmp_path / "plain.jsonl"), rows(tmp_path / "units.jsonl")):
+        assert units["captions"] == plain["captions"] and units["logprobs"] == pytest.approx(plain["logprobs"], abs=1e-5)
+        assert [sum(values) for values in units["token_logprobs"]] == pytest.approx(units["logprobs"], abs=1e-9)
+        assert [len(values) for values in units["token_logprobs"]] == [len(tokens) + 1 for tokens in units["tokens"]]
+        assert units["tokens"][0] == units["captions"][0].lower().rstrip(".").split()
+    assert "--score" in refused("generate", model, objects, "-o", tmp_path / "x.jsonl", "--tokens")

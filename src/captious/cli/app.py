@@ -18,7 +18,7 @@ from captious.errors import one_message, printable
 #: Modules of this package with a ``register(app)``; the order is that of the help page.
 COMMANDS = [
     "score", "show", "compare", "report", "merge", "prepare", "diversity", "corpus", "agreement", "robustness", "metrics", "df", "parse", "tokenize", "demo",
-    "scene", "concepts", "chair", "explain", "train", "generate", "critic",
+    "scene", "concepts", "chair", "explain", "train", "generate", "critic", "rerank", "likelihood", "templates",
 ]  # fmt: skip
 
 def _version(wanted: bool) -> None:

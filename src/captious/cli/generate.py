@@ -37,6 +37,7 @@ def generate(
     groups: Annotated[int, typer.Option("--groups", min=1, help="Groups of a diverse beam.")] = 5,
     penalty: Annotated[float, typer.Option("--penalty", help="What a group pays for a unit of an earlier group (diverse).")] = 0.5,
     score: Annotated[Path | None, typer.Option("--score", metavar="CAPTIONS", help="Make nothing: give log P of these captions.")] = None,
+    tokens: Annotated[bool, typer.Option("--tokens", help="With --score: also log P of each unit (token_logprobs; the last is the end).")] = False,
     only: Annotated[Path | None, typer.Option("--only", metavar="CAPTIONS", help="Only the images of this file of captions.")] = None,
     backbone: options.Backbone = None,
     backbone_output: options.BackboneOutput = None,
@@ -49,10 +50,12 @@ def generate(
     from captious.generate.captioner import checkpoint
     from captious.generate.captioner.decoding import Sampling
     from captious.generate.captioner.images import read_images
-    from captious.generate.captioner.sets import Plan, generate_from_crops, likelihoods
+    from captious.generate.captioner.sets import Plan, generate_from_crops, unit_likelihoods
     from captious.generate.captioner.sets import generate as make
     from captious.io import read
 
+    if tokens and score is None:
+        raise InputError("--tokens gives log P of the units of given captions; name them with --score")
     torch.set_num_threads(threads)
     trained = checkpoint.load(model)
     noise = _range(sigma, "--sigma") if sigma is not None else (1.0, 1.0) if how == "drv" else (1.0, 10.0)
@@ -67,8 +70,11 @@ def generate(
     if score is not None:
         given = read(score, "predictions", several=True)
         seen = photographs.images(given.ids) if photographs is not None else read_images(images, ids, trained.classes).take(given.ids, str(images))
-        found = likelihoods(trained, seen, given.captions)
-        rows = [_row(image, list(texts), values) for image, texts, values in zip(given.ids, given.captions, found)]
+        found = unit_likelihoods(trained, seen, given.captions)
+        rows = [_row(image, list(texts), [sum(one.values) for one in own]) for image, texts, own in zip(given.ids, given.captions, found)]
+        if tokens:
+            for row, own in zip(rows, found):
+                row |= {"tokens": [one.units for one in own], "token_logprobs": [one.values for one in own]}
     else:
         listed = list(read(only, "predictions", several=True).ids) if only is not None else None
         if photographs is None:

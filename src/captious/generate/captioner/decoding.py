@@ -165,9 +165,14 @@ class _Beams:
 
 
 @without_gradients
-def likelihood(model: Captioner, seen: Seen, units: Tensor, latent: Tensor | None = None) -> Tensor:
-    """The log-probability of given captions (rows × places with an end sign), one for each image."""
+def unit_likelihoods(model: Captioner, seen: Seen, units: Tensor, latent: Tensor | None = None) -> Tensor:
+    """The log-probability of each unit of given captions (rows × places with an end sign), 0 behind their ends."""
     begin = torch.full((len(units), 1), BEGIN)
     scores = model(seen, torch.cat([begin, units[:, :-1]], 1), latent)
     values, counted = log_likelihood(scores, units)
-    return (values * counted).sum(1)
+    return values * counted
+
+
+def likelihood(model: Captioner, seen: Seen, units: Tensor, latent: Tensor | None = None) -> Tensor:
+    """The log-probability of given captions, one for each image."""
+    return unit_likelihoods(model, seen, units, latent).sum(1)

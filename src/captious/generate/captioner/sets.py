@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -189,19 +189,35 @@ def _switched(trained: Trained, images: Images, plan: Plan) -> Made:
 
 def likelihoods(trained: Trained, images: Images, captions: Sequence[Sequence[str]]) -> list[list[float]]:
     """log P(caption | image) of given captions, one list per image."""
+    return [[sum(one.values) for one in group] for group in unit_likelihoods(trained, images, captions)]
+
+
+class UnitScores(NamedTuple):
+    """The units of a caption with their log P given the image and those before; the last value is that of the end."""
+
+    units: list[str]
+    values: list[float]
+
+
+def unit_likelihoods(trained: Trained, images: Images, captions: Sequence[Sequence[str]]) -> list[list[UnitScores]]:
+    """The same unit by unit. A word that the model does not know is shown as it is, with the probability of any unknown word."""
     _check(trained, images)
     views = Views(images)
     flat = [text for group in captions for text in group]
     owner = np.repeat(np.arange(len(images)), [len(group) for group in captions])
-    rows = trained.units.encode(sentences_of(flat, trained.tokenizer))
+    sentences = sentences_of(flat, trained.tokenizer)
+    rows = trained.units.encode(sentences)
     longest = max([1, *(len(row) for row in rows)])
     units = np.full((len(rows), longest + 1), END, np.int64)
     for i, row in enumerate(rows):
         units[i, : len(row)] = row
-    found: list[float] = []
+    found: list[UnitScores] = []
     with one_blas_thread():
-        for at in range(0, len(rows), 5 * BATCH):
+        for at in track(range(0, len(rows), 5 * BATCH), "likelihoods"):
             part = slice(at, at + 5 * BATCH)
-            found += decoding.likelihood(trained.model, views.batch(owner[part]), torch.from_numpy(units[part])).tolist()
+            values = decoding.unit_likelihoods(trained.model, views.batch(owner[part]), torch.from_numpy(units[part])).double()
+            for row, sentence, own in zip(rows[part], sentences[part], values.tolist()):
+                names = sentence.split(" ") if trained.units.kind == "words" and row else [trained.units.names[unit] for unit in row]
+                found.append(UnitScores(names, own[: len(row) + 1]))
     bounds = np.cumsum([0, *(len(group) for group in captions)]).tolist()
     return [found[a:b] for a, b in itertools.pairwise(bounds)]

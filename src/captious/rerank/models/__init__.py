@@ -1,0 +1,1 @@
+"""Language models of captions, one file for each kind."""

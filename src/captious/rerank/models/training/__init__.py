@@ -1,0 +1,1 @@
+"""Training of language models that need more than counting."""
