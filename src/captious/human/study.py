@@ -12,7 +12,15 @@ from captious.errors import InputError, did_you_mean
 from captious.human.kendall import FloatArray, IntArray
 from captious.human.scoring import CaptionScores, make, names_of, score_captions, score_systems
 from captious.human.table import JudgementTable
-from captious.io.judgements import CaptionPairs, JudgementSet, Protocol, RatedCaptions, RatedSystems, own_key, plain_words
+from captious.io.judgements import (
+    CaptionPairs,
+    JudgementSet,
+    Protocol,
+    RatedCaptions,
+    RatedSystems,
+    own_key,
+    plain_words,
+)
 
 #: What `captious agreement` measures unless told otherwise.
 METRICS = (

@@ -17,15 +17,15 @@ from captious.limits import CONTENT
 _KINDS = "biuf"
 
 
-def read_npz(content: bytes, name: str, what: str) -> dict[str, NDArray[Any]]:
-    """The arrays of an archive by name; ``what`` says what was expected, for messages."""
+def read_npz(content: bytes, name: str, what: str, kinds: str = _KINDS) -> dict[str, NDArray[Any]]:
+    """The arrays of an archive by name; ``what`` says what was expected, for messages, ``kinds`` what arrays may be of."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = archive.infolist()
             CONTENT.check(sum(member.file_size for member in members), name)
             if len({member.filename for member in members}) < len(members):
                 raise ValueError("a part of it is there twice")
-            return {member.filename.removesuffix(".npy"): _array(archive.read(member)) for member in members}
+            return {member.filename.removesuffix(".npy"): read_array(archive.read(member), kinds) for member in members}
     except InputError:
         raise
     except (
@@ -35,7 +35,8 @@ def read_npz(content: bytes, name: str, what: str) -> dict[str, NDArray[Any]]:
         raise InputError(f"{name}: {what} was expected, but the archive is damaged ({error})") from None
 
 
-def _array(data: bytes) -> NDArray[Any]:
+def read_array(data: bytes, kinds: str = _KINDS) -> NDArray[Any]:
+    """The array of an ``.npy`` file; whatever is wrong with it is one of the errors that NumPy raises."""
     stream = io.BytesIO(data)
     version = np.lib.format.read_magic(stream)
     read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
@@ -43,7 +44,7 @@ def _array(data: bytes) -> NDArray[Any]:
         raise ValueError(f"an array of version {version}")
     shape, by_columns, dtype = read(stream)
     size = math.prod(shape) * dtype.itemsize
-    if dtype.kind not in _KINDS or any(side < 0 for side in shape) or size != len(data) - stream.tell():
+    if dtype.kind not in kinds or any(side < 0 for side in shape) or size != len(data) - stream.tell():
         raise ValueError(f"an array of {dtype} with the shape {shape} in {len(data):,} bytes")
     flat = np.frombuffer(data, dtype, math.prod(shape), stream.tell())
     return flat.reshape(shape, order="F" if by_columns else "C")
