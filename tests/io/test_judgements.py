@@ -398,6 +398,8 @@ def test_keys() -> None:
     assert image_key("http://x/y/COCO_val2014_000000000042.jpg") == "42" and image_key("coco_val2014_000000000042") == "42"
     assert image_key("123_ab.jpg#3") == "123_ab" and image_key("42") == "42"
     assert own_key("A dog , running.") == own_key("a dog running") != own_key("a dog runs")
+    # An apostrophe or a hyphen that one of two files lacks.
+    assert own_key("the black goats dark skinned keeper") == own_key("The black goat's dark-skinned keeper.")
 
 
 def test_distraction_files(tmp_path: Path) -> None:

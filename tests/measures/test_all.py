@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -19,6 +19,8 @@ from captious.measures import registry
 from captious.measures.base import Measure
 from captious.scores import Score, Scores
 from captious.statistics import Sequences, concatenate, pack, unpack
+from captious.vectors import keyed
+from captious.vectors.keyed import KeyedVectors
 
 REFERENCES = {
     "1": ["two dogs run across a green field", "a pair of dogs running on grass", "dogs play in a field"],
@@ -34,11 +36,23 @@ SETS = {
     "4": ["a red bus on a street", "a red bus on a street"],
     "5": ["a cat sleeps on a bed with no pillow", "the cat"],
 }
+
+
+def vectors_of(names: Iterable[str]) -> KeyedVectors:
+    """A vector for each name, always the same for one name."""
+    known = list(dict.fromkeys(names))
+    return keyed.made([np.random.default_rng(list(name.encode())).normal(0.3, 1, 8) for name in known], known)
+
+
 #: What measures need beside captions.
 GIVEN: dict[str, Any] = {
     "train": ["a red bus on a street", "a dog runs", "dog1 dog2 dog3 dog4 dog5 dog6 dog7 dog8 dog9 dog10 dog11 dog12", "a man on a wave", "the cat on a bed"],
     "norms": {"dog": 4.8, "bus": 4.9, "no": 1.2, "wave": 4.5},
     "weights": str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"),
+    "image_vectors": vectors_of(REFERENCES),
+    "text_vectors": vectors_of(
+        text for texts in [*REFERENCES.values(), *SETS.values(), ["a bowl of noodles", "some noodles", "noodles"]] for text in texts
+    ),
     "objects": {"1": ["dog"], "2": ["person", "surfboard"], "3": ["fork"], "4": ["bus"], "5": ["cat", "bed"]},
 }
 #: They read the captions as one text, so the order of images is part of what they measure.

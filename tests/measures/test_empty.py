@@ -16,6 +16,7 @@ from captious.errors import MissingExtraError
 from captious.learned.composite import WEIGHTS_FOLDER
 from captious.measures import registry
 from captious.measures.making import make_measures
+from captious.vectors import keyed
 
 REFERENCES = {
     "1": ["two dogs run across a green field", "a pair of dogs running on grass"],
@@ -60,6 +61,9 @@ def test_captions_without_words_have_defined_results(name: str, case: str, tmp_p
     norms.write_text("dog,5\nplate,4.5\n")
     options: dict[str, Any] = {"Novel": {"train": SAMPLES}, "%Novel": {"train": SAMPLES}, "Concr": {"norms": norms}}
     options["Learned"] = {"weights": str(WEIGHTS_FOLDER / "captious_score_lite.safetensors")}
+    texts = dict.fromkeys(text for groups in (REFERENCES, SAMPLES) for own in groups.values() for text in own if text)
+    dual = {"image_vectors": keyed.made(np.eye(3, 4), REFERENCES), "text_vectors": keyed.made(np.eye(4)[[len(t) % 4 for t in texts]], texts)}
+    options |= {"CLIP-S": dual, "RefCLIP-S": dual}
     try:
         (measure,) = make_measures(name, options.get(name, {}))
     except MissingExtraError as error:

@@ -25,8 +25,8 @@ IMAGES = {
 }
 CANDIDATES = {"1": "two brown dogs run on the grass", "2": "a man is surfing a big wave", "3": "a cat on a bed", "4": "a red bus on a street"}
 
-#: Every measure of single captions but the one that is nothing without weights (test_all.py gives it some).
-NAMES = [name for name in registry.of_family("all") if name != "Learned"]
+#: Every measure of single captions but those that are nothing without weights or vectors (test_all.py gives them some).
+NAMES = [name for name in registry.of_family("all") if name not in ("Learned", "CLIP-S", "RefCLIP-S")]
 
 
 def corpus_of(order: list[str], candidates: dict[str, str], references: dict[str, list[str]] = IMAGES) -> Corpus:
@@ -89,7 +89,7 @@ def test_statistics_add_up_to_the_value_and_carry_intervals(name: str, base: Cor
 def test_names_in_any_case_groups_and_lists() -> None:
     assert registry.resolve("cider-d, rouge-l") == ["CIDEr-D", "ROUGE-L"]
     assert registry.resolve("bleu,BLEU-4") == ["BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4"]
-    assert set(registry.resolve("all")) == {*NAMES, "Learned"}
+    assert set(registry.resolve("all")) == {*NAMES, "Learned", "CLIP-S", "RefCLIP-S"}
     assert registry.resolve("SPICE") == registry.resolve("spice") == ["SPICE"]
     assert not {name.casefold() for name in NAMES} & set(registry.GROUPS)
     assert all(member in NAMES for members in registry.GROUPS.values() for member in members)

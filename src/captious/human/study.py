@@ -12,7 +12,15 @@ from captious.errors import InputError, did_you_mean
 from captious.human.kendall import FloatArray, IntArray
 from captious.human.scoring import CaptionScores, make, names_of, score_captions, score_systems
 from captious.human.table import JudgementTable
-from captious.io.judgements import CaptionPairs, JudgementSet, Protocol, RatedCaptions, RatedSystems, own_key
+from captious.io.judgements import (
+    CaptionPairs,
+    JudgementSet,
+    Protocol,
+    RatedCaptions,
+    RatedSystems,
+    own_key,
+    plain_words,
+)
 
 #: What `captious agreement` measures unless told otherwise.
 METRICS = (
@@ -109,7 +117,7 @@ def _numbers(names: Sequence[str]) -> IntArray:
 
 
 def _words(captions: Sequence[str]) -> IntArray:
-    return np.array([len(own_key(text).split()) for text in captions], dtype=np.int64)
+    return np.array([len(plain_words(text)) for text in captions], dtype=np.int64)
 
 
 def draw_references(

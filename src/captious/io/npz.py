@@ -17,16 +17,15 @@ from captious.limits import CONTENT
 _KINDS = "biuf"
 
 
-def read_npz(content: bytes, name: str, what: str, *, words: bool = False) -> dict[str, NDArray[Any]]:
-    """The arrays of an archive by name; ``what`` says what was expected, for messages. ``words`` allows arrays of text."""
-    kinds = _KINDS + ("U" if words else "")
+def read_npz(content: bytes, name: str, what: str, kinds: str = _KINDS) -> dict[str, NDArray[Any]]:
+    """The arrays of an archive by name; ``what`` says what was expected, for messages, ``kinds`` what arrays may be of."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = archive.infolist()
             CONTENT.check(sum(member.file_size for member in members), name)
             if len({member.filename for member in members}) < len(members):
                 raise ValueError("a part of it is there twice")
-            return {member.filename.removesuffix(".npy"): _array(archive.read(member), kinds) for member in members}
+            return {member.filename.removesuffix(".npy"): read_array(archive.read(member), kinds) for member in members}
     except InputError:
         raise
     except (
@@ -36,7 +35,8 @@ def read_npz(content: bytes, name: str, what: str, *, words: bool = False) -> di
         raise InputError(f"{name}: {what} was expected, but the archive is damaged ({error})") from None
 
 
-def _array(data: bytes, kinds: str) -> NDArray[Any]:
+def read_array(data: bytes, kinds: str = _KINDS) -> NDArray[Any]:
+    """The array of an ``.npy`` file; whatever is wrong with it is one of the errors that NumPy raises."""
     stream = io.BytesIO(data)
     version = np.lib.format.read_magic(stream)
     read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)

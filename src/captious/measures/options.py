@@ -49,9 +49,16 @@ PARSER = Option("parser", "Parser of SPICE, HWCM and corpus measures: small, or 
 
 WEIGHTS = Option("weights", "Weights of a learned metric (captious train), for Learned.", metavar="FILE")
 NORMS = Option("norms", "Concreteness ratings by word (CSV or TSV), for Concr.", metavar="TABLE")
+IMAGE_VECTORS = Option("image_vectors", "Vectors of images by id (npz, npy, safetensors, Parquet), for CLIP-S and RefCLIP-S.", metavar="FILE")
+TEXT_VECTORS = Option("text_vectors", "Vectors of captions by text, of the same model, for CLIP-S and RefCLIP-S.", metavar="FILE")
+CLIP = Option("clip", "Folder of a CLIP model that encodes captions and pictures, for CLIP-S and RefCLIP-S.", metavar="FOLDER")
+PICTURES = Option("pictures", "Folder of the pictures, each named by its image's id, for --clip.", metavar="DIR")
 
 #: What the measures of this package take; each is a flag of the commands that score.
-STANDARD = (DF, METEOR_DATA, VECTORS, COMBINE, CONCEPTS, OBJECTS, CHAIR_SYNONYMS, SENTENCE_MODEL, TRAIN, KERNEL, PARSER, WEIGHTS, NORMS)
+STANDARD = (
+    DF, METEOR_DATA, VECTORS, COMBINE, CONCEPTS, OBJECTS, CHAIR_SYNONYMS, SENTENCE_MODEL, TRAIN, KERNEL, PARSER, WEIGHTS, NORMS,
+    IMAGE_VECTORS, TEXT_VECTORS, CLIP, PICTURES,
+)  # fmt: skip
 
 
 def converted(option: Option, value: Any) -> Any:

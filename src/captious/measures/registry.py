@@ -70,6 +70,8 @@ ENTRIES: dict[str, Entry] = {
     "TokenSim-R-idf": Entry(_METRICS + "token_sim:TokenSim", {"kind": "R-idf"}),
     "TokenSim-P-union": Entry(_METRICS + "token_sim:TokenSim", {"kind": "P-union"}),
     "Soft-SPICE": Entry(_METRICS + "soft_spice:SoftSpice"),
+    "CLIP-S": Entry(_METRICS + "clip_score:ClipS"),
+    "RefCLIP-S": Entry(_METRICS + "clip_score:RefClipS"),
     "HWCM-1": Entry(_METRICS + "hwcm:HWCM", {"n": 1}),
     "HWCM-2": Entry(_METRICS + "hwcm:HWCM", {"n": 2}),
     "HWCM-3": Entry(_METRICS + "hwcm:HWCM", {"n": 3}),

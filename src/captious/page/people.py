@@ -32,6 +32,8 @@ _KNOWN: dict[str, Words] = {
     "WEmbSim": Words("How similar the caption's mean word vector is to those of the references.", "Word order does not count, and opposites often have similar vectors."),
     "MOWE": Words("How similar the mean word vectors of caption and references are.", "Word order does not count, and opposites often have similar vectors."),
     "SentenceSim": Words("How near the caption is to its references in the space of a sentence encoder.", "Who does what to whom is often lost."),
+    "CLIP-S": Words("How near the caption is to the picture itself, by a model that reads both.", "It was made for short captions; counts, colours and who does what to whom often pass."),
+    "RefCLIP-S": Words("How near the caption is to the picture and to the nearest reference, by a model that reads both.", "A caption that says the same as one reference does well, whatever the others say."),
     "HWCM": Words("Chains of words, each the head of the next, that caption and references share.", "It needs the right words: synonyms do not count."),
     "Precision": Words("The share of the caption's word sequences that a reference has.", "It does not ask what the caption leaves out."),
     "Recall": Words("The share of the references' words that the caption has.", "A long list of words would win."),

@@ -24,8 +24,8 @@ Integers = NDArray[np.int64]
 _LARGEST_HEADER = 100_000_000
 
 
-def read_safetensors(data: NDArray[np.uint8], source: str) -> dict[str, Floats]:
-    """The arrays of a safetensors file held in memory (or mapped), as views; only 32-bit floats are kept.
+def read_safetensors(data: NDArray[np.uint8], source: str, *, halves: bool = False) -> dict[str, Floats]:
+    """The arrays of a safetensors file held in memory (or mapped), as views; only 32-bit floats are kept, and ``halves``, if wanted.
 
     The format: eight bytes of header length, a JSON header (name → type, shape, offsets), then the raw numbers.
     """
@@ -37,12 +37,13 @@ def read_safetensors(data: NDArray[np.uint8], source: str) -> dict[str, Floats]:
         header = loads(bytes(raw[8 : 8 + size]).decode(), source)
         arrays: dict[str, Floats] = {}
         for name, entry in header.items():
-            if name == "__metadata__" or entry["dtype"] != "F32":
+            if name == "__metadata__" or not (entry["dtype"] == "F32" or (halves and entry["dtype"] == "F16")):
                 continue
             start, stop = (8 + size + offset for offset in entry["data_offsets"])
             if not 8 + size <= start <= stop <= len(raw) or any(side < 0 for side in entry["shape"]):
                 raise ValueError(f"'{name}' ends at byte {stop:,} of {len(raw):,}")
-            arrays[name] = np.frombuffer(raw[start:stop], dtype="<f4").reshape(entry["shape"])
+            kind = "<f4" if entry["dtype"] == "F32" else "<f2"
+            arrays[name] = np.frombuffer(raw[start:stop], dtype=kind).astype("<f4", copy=False).reshape(entry["shape"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, InputError):
             raise

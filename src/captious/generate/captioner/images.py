@@ -95,7 +95,7 @@ def read_images(path: str | Path, ids: str | Path | None = None, classes: Sequen
     if suffixes.endswith(".npy"):
         arrays = {"features": _npy(path, where)}
     elif suffixes.endswith(".npz"):
-        arrays = read_npz(read_raw(path), where, "an archive of features", words=True)
+        arrays = read_npz(read_raw(path), where, "an archive of features", "biufU")
     elif suffixes.endswith(".safetensors"):
         arrays = _safetensors(path, where)
     elif suffixes.endswith((".h5", ".hdf5")):

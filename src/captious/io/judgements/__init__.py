@@ -18,6 +18,7 @@ from captious.io.judgements.sets import (
     RatedCaptions,
     RatedSystems,
     own_key,
+    plain_words,
     with_protocol,
 )
 from captious.writing import is_standard
@@ -32,6 +33,7 @@ __all__ = [
     "find_judgements",
     "load_judgements",
     "own_key",
+    "plain_words",
     "with_protocol",
 ]
 

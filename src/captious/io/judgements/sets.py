@@ -65,8 +65,16 @@ class Protocol:
 
 
 def own_key(caption: str) -> str:
-    """Captions with the same key are the same sentence: case, punctuation and spacing do not count."""
-    return " ".join("".join(c if c.isalnum() else " " for c in caption.casefold()).split())
+    """Captions with the same key are the same sentence: case, punctuation and spacing do not count.
+
+    Sets were typed off and tokenized in different ways: "the dog's toy", "the dog 's toy" and "the dogs toy" are one caption.
+    """
+    return "".join(plain_words(caption))
+
+
+def plain_words(caption: str) -> list[str]:
+    """The runs of letters and digits in a caption, without case."""
+    return "".join(c if c.isalnum() else " " for c in caption.casefold()).split()
 
 
 @dataclass(frozen=True)
