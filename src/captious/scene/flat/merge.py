@@ -70,7 +70,8 @@ def flat_graphs(tuples: FlatTuples, sentences: IntArray, offsets: IntArray, mean
     def run(bound: tuple[int, int]) -> FlatGraphs:
         return _built(rows, bounds[bound[0] : bound[1] + 1], meanings, largest)
 
-    blocks = list(itertools.pairwise([*range(0, groups, _BLOCK), groups]))
+    # At least one block, even of nothing.
+    blocks = list(itertools.pairwise([*range(0, max(groups, 1), _BLOCK), groups]))
     if jobs > 1:
         with ThreadPoolExecutor(jobs) as pool:
             parts = list(pool.map(run, blocks))

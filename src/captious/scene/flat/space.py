@@ -55,9 +55,9 @@ class Space(NamedTuple):
     state: Numbers
 
 
-def space(longest: int, room: int = 1) -> Space:
+def space(longest: int) -> Space:
     """For sentences of at most so many words. What does not fit (many conjuncts with many governors) is told by ``FULL``."""
-    nodes, arcs, tuples = 2 * longest + 2, 4 * longest * room + 16, 8 * longest * room + 16
+    nodes, arcs, tuples = 2 * longest + 2, 4 * longest + 16, 8 * longest + 16
     sizes = {
         **dict.fromkeys(("word", "lemma", "tag", "queue", "seen", "first", "conjunct"), nodes),
         "start": nodes + 1,
