@@ -39,7 +39,7 @@ def compare(corpus: Corpus) -> None:
     ours = [SceneGraph(items, synonyms) for items in stated]
     stated = [[item for sentence in parse for item in tuples(sentence)] for parse in parses_of(corpus.references)]
     bounds = corpus.references.image_offsets.tolist()
-    theirs = [SceneGraph((item for items in stated[a:b] for item in items), synonyms) for a, b in zip(bounds, bounds[1:])]
+    theirs = [SceneGraph((item for items in stated[a:b] for item in items), synonyms) for a, b in itertools.pairwise(bounds)]
     for made, graphs in ((candidates, ours), (references, theirs)):
         expected = pack(graphs)
         for name, array in made.arrays.items():

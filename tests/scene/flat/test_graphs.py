@@ -17,15 +17,16 @@ from captious.scene.flat.meanings import meanings
 from captious.scene.flat.merge import FlatGraphs, flat_graphs
 from captious.scene.flat.sentences import FlatTuples
 from captious.scene.packed import PackedGraphs, pack
+from captious.scene.wordlists import word_set
 from captious.text.synonyms import Synonyms
 
 # Many of them are synonyms of several others, which are none of each other.
-WORDS = [
-    *"sofa couch lounge table desk board plank dog hound puppy cat man guy bloke person human woman lady girl boy child kid baby car auto".split(),
-    *"vehicle bus road street path way picture photo image shot red two three small big large tiny light dark grey gray sit stand ride have".split(),
-    *"on in run jog go travel move hold carry bear take get xyzzy".split(),
-    "sit at", "in front of", "hot dog", "frank", "next to",
-]  # fmt: skip
+_SINGLE = """
+    sofa couch lounge table desk board plank dog hound puppy cat man guy bloke person human woman lady girl boy child kid baby car auto vehicle
+    bus road street path way picture photo image shot red two three small big large tiny light dark grey gray sit stand ride have on in run jog go
+    travel move hold carry bear take get xyzzy frank
+"""
+WORDS = [*sorted(word_set(_SINGLE)), "sit at", "in front of", "hot dog", "next to"]
 
 
 def stated(rng: random.Random) -> list[Tuple]:
@@ -71,9 +72,9 @@ def compare(*sides: list[list[Tuple]]) -> None:
     objects = [[SceneGraph(group) for group in side] for side in sides]
     for side, made, graphs in zip(tuples, flat, objects):
         packed = PackedGraphs(side.texts, made, synonyms)
-        arrays, expected = packed.arrays, pack(graphs)
-        assert list(arrays) == list(expected)
-        for name, array in expected.items():
+        arrays, written = packed.arrays, pack(graphs)
+        assert list(arrays) == list(written)
+        for name, array in written.items():
             assert np.array_equal(arrays[name], array) and arrays[name].dtype == array.dtype, name
         for ours, theirs in zip(packed, graphs):
             assert ours.tuples == theirs.tuples and ours.sizes == theirs.sizes and ours.kinds == theirs.kinds
@@ -100,7 +101,8 @@ def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(flat_match, "_BLOCK", 30)
         parts = built(references, jobs=3)
         again = flat_counts(built(candidates, 3), candidates.texts, parts, references.texts, images, synonyms, jobs=3)
-    assert all(np.array_equal(a, b) for a, b in zip(whole, parts))
+    for name in FlatGraphs._fields:
+        assert np.array_equal(getattr(whole, name), getattr(parts, name)), name
     assert np.array_equal(table, again)
 
 

@@ -55,11 +55,10 @@ def test_sentences_that_are_too_long_or_too_dense_are_read_from_objects(monkeypa
     sentences = trees(seed=4, count=400)
     monkeypatch.setattr(flat, "LONGEST", 20)
     read: list[int] = []
-    by_objects = flat.tuples
 
     def counting(sentence: Sentence) -> object:
         read.append(len(sentence))
-        return by_objects(sentence)
+        return tuples(sentence)
 
     monkeypatch.setattr(flat, "tuples", counting)
     with called_often():

@@ -9,21 +9,27 @@ from captious.language import Sentence
 from captious.language.graph import THREE_WORDS, TWO_WORDS_FLAT, TWO_WORDS_NESTED
 from captious.scene.enhance import AFTER_A, ALONE, BEFORE_DEFINITE, SINGULAR_PRONOUNS
 
+
+def _listed(text: str) -> list[str]:
+    """Words, as often as they are written: some are wanted more often than others."""
+    return text.split()
+
+
 _PREPOSITIONS = sorted(THREE_WORDS | TWO_WORDS_FLAT | TWO_WORDS_NESTED)
 _WORDS = [
     *sorted({word for phrase in _PREPOSITIONS for word in phrase}),
     *["of"] * 12,
-    *"a an the by by poss agent as well as_well_as and or be be is on in with dog man couch sofa 12 12s 3 They OF a_b".split(),
+    *_listed("a an the by by poss agent as well as_well_as and or be be is on in with dog man couch sofa 12 12s 3 They OF a_b"),
     "be on",
     "",
     *(word for words in (AFTER_A, ALONE, BEFORE_DEFINITE, SINGULAR_PRONOUNS) for word in sorted(words)[:6]),
 ]
-_TAGS = "NN NN NN NNS NNS NNP NNPS JJ JJ VB VBZ VBG VBN PRP PRP$ IN DT CD RB PRPX VBX JJR".split()
-_RELATIONS = """
+_TAGS = _listed("NN NN NN NNS NNS NNP NNPS JJ JJ VB VBZ VBG VBN PRP PRP$ IN DT CD RB PRPX VBX JJR")
+_RELATIONS = _listed("""
     case case case case nmod nmod nmod nmod nmod conj conj conj cc cc mwe det det nsubj nsubj nsubjpass csubj csubjpass auxpass acl advcl
     amod dobj iobj cop compound compound:prt nummod nummod det:qmod nmod:poss nmod:tmod nmod:of nmod:agent nmod:a_b acl:relcl ccomp mark
     advmod dep parataxis xcomp
-""".split()
+""")
 
 
 def tree(rng: random.Random, size: int) -> Sentence:

@@ -31,7 +31,7 @@ _RELATIONS = (
 # What a tag is.
 NOUN, ONE, MANY, ADJECTIVE, VERB, SHARES, FINITE, PRONOUN, PERSONAL = (1 << bit for bit in range(9))
 # What a word is. A word with a space or an underscore in it is ODD: it may read like a phrase of several words.
-EMPTY, ODD, BE, BY, IS_OF, IS_POSS, IS_AGENT, FIRST, A, LOT, LOTS, DEFINITE, SINGLE = (1 << bit for bit in range(13))
+EMPTY, ODD, BE, BY, IS_OF, IS_POSS, IS_AGENT, FIRST, ARTICLE, LOT, LOTS, DEFINITE, SINGLE = (1 << bit for bit in range(13))
 
 
 class Coded(NamedTuple):
@@ -74,19 +74,22 @@ def coded(batch: ParsedBatch) -> Coded:
             kinds.append(name.removeprefix("nmod:"))
     relations = np.array([known.get(name, OTHER) for name in batch.relation_names], np.int32)
     tags = np.array([_tag(name) for name in batch.tag_names], np.int32)
-    numbers = [texts.encode(kinds), *(_rows(texts, listed) for listed in (THREE_WORDS, TWO_WORDS_NESTED, TWO_WORDS_FLAT))]
-    have = int(texts.encode(["have"])[0])
+    prepositions = [_rows(texts, listed) for listed in (THREE_WORDS, TWO_WORDS_NESTED, TWO_WORDS_FLAT)]
+    numbers, have = texts.encode(kinds), int(texts.encode(["have"])[0])
     return Coded(
-        batch.offsets,
-        words,
-        lemmas,
-        tags[batch.tags],
-        batch.heads.astype(np.int32),
-        relations[batch.relations],
-        np.array([_word(text) for text in texts.words], np.int32),
-        *numbers,
-        texts,
-        have,
+        offsets=batch.offsets,
+        words=words,
+        lemmas=lemmas,
+        tags=tags[batch.tags],
+        heads=batch.heads.astype(np.int32),
+        relations=relations[batch.relations],
+        bits=np.array([_word(text) for text in texts.words], np.int32),
+        kinds=numbers,
+        three=prepositions[0],
+        nested=prepositions[1],
+        flat=prepositions[2],
+        texts=texts,
+        have=have,
     )
 
 
@@ -119,7 +122,7 @@ def _word(text: str) -> int:
         | IS_POSS * (text == "poss")
         | IS_AGENT * (text == "agent")
         | FIRST * (text in FIRST_OF_SEVERAL)
-        | A * (text in ("a", "an"))
+        | ARTICLE * (text in ("a", "an"))
         | LOT * (text in AFTER_A)
         | LOTS * (text in ALONE or bool(digits and digits[1]))
         | DEFINITE * (text in BEFORE_DEFINITE or digits is not None)

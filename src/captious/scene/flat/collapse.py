@@ -4,8 +4,38 @@ from __future__ import annotations
 
 from captious.kernels import kernel
 from captious.scene.flat.codes import (
-    ACL, ADVCL, ADVMOD, AGENT, AUXPASS, BY, CASE, CC, CCOMP, CONJ, CSUBJ, CSUBJPASS, DEP, EMPTY, FINITE, FIRST, IS_AGENT, IS_OF, IS_POSS, MARK, MARKED,
-    MWE, NMOD, NSUBJ, NSUBJPASS, OF, OTHER, PARATAXIS, POSS, RELCL, ROOT, SHARES,
+    ACL,
+    ADVCL,
+    ADVMOD,
+    AGENT,
+    AUXPASS,
+    BY,
+    CASE,
+    CC,
+    CCOMP,
+    CONJ,
+    CSUBJ,
+    CSUBJPASS,
+    DEP,
+    EMPTY,
+    FINITE,
+    FIRST,
+    IS_AGENT,
+    IS_OF,
+    IS_POSS,
+    MARK,
+    MARKED,
+    MWE,
+    NMOD,
+    NSUBJ,
+    NSUBJPASS,
+    OF,
+    OTHER,
+    PARATAXIS,
+    POSS,
+    RELCL,
+    ROOT,
+    SHARES,
 )  # fmt: skip
 from captious.scene.flat.space import ARCS, FULL, JOINED, NODES
 
@@ -25,7 +55,7 @@ def collapse(n, space, bits, three, nested, flat):  # type: ignore[no-untyped-de
 
 @kernel
 def _has_three(table, a, b, c):  # type: ignore[no-untyped-def]
-    for i in range(table.shape[0]):
+    for i in range(table.shape[0]):  # noqa: SIM110 - Numba compiles no generators
         if table[i, 0] == a and table[i, 1] == b and table[i, 2] == c:
             return True
     return False
@@ -33,7 +63,7 @@ def _has_three(table, a, b, c):  # type: ignore[no-untyped-def]
 
 @kernel
 def _has_two(table, a, b):  # type: ignore[no-untyped-def]
-    for i in range(table.shape[0]):
+    for i in range(table.shape[0]):  # noqa: SIM110 - Numba compiles no generators
         if table[i, 0] == a and table[i, 1] == b:
             return True
     return False
@@ -112,7 +142,7 @@ def _look_around(n, space):  # type: ignore[no-untyped-def]
         elif relation == AUXPASS:
             space.passive[head] = 1
         elif (
-            relation == NSUBJ or relation == NSUBJPASS or relation == CSUBJ or relation == CSUBJPASS
+            relation in (NSUBJ, NSUBJPASS, CSUBJ, CSUBJPASS)
         ) and not space.subject[head]:
             space.subject[head] = d
             space.subject_relation[head] = relation
@@ -206,7 +236,7 @@ def _add_tree(n, space, bits):  # type: ignore[no-untyped-def]
     space.state[JOINED] = 0
     for d in range(1, n + 1):
         head, relation, marker = space.head[d], space.relation[d], 0
-        if relation == NMOD or relation == ACL or relation == ADVCL:
+        if relation in (NMOD, ACL, ADVCL):
             if space.case[d]:
                 marker = space.case[d]
                 relation = _modifier(space, bits, head, relation, marker)
@@ -258,9 +288,10 @@ def _propagate(space):  # type: ignore[no-untyped-def]
     for k in range(space.state[JOINED]):
         first, conjunct = space.first[k], space.conjunct[k]
         for i in range(before):
-            if space.dependent[i] == first and space.kind[i] != ROOT and space.governor[i] != conjunct:
-                if _find(space, space.governor[i], conjunct) < 0:
-                    _put(space, -1, space.governor[i], conjunct, space.kind[i], space.marker[i])
+            governor = space.governor[i]
+            takes_part = space.dependent[i] == first and space.kind[i] != ROOT and governor != conjunct
+            if takes_part and _find(space, governor, conjunct) < 0:
+                _put(space, -1, governor, conjunct, space.kind[i], space.marker[i])
         is_copy = conjunct & 1
         own = conjunct >> 1
         subject = space.subject[first >> 1]

@@ -13,7 +13,7 @@ from captious.kernels import kernel
 from captious.ragged import IntArray, offsets_of
 from captious.scene.categories import CATEGORIES, kind_of
 from captious.scene.flat.codes import Numbers
-from captious.scene.flat.meanings import meet, meanings
+from captious.scene.flat.meanings import meanings, meet
 from captious.scene.flat.merge import FlatGraphs
 from captious.text.synonyms import Synonyms
 from captious.text.vocabulary import Vocabulary
@@ -61,7 +61,8 @@ def _own(graphs: FlatGraphs) -> FlatGraphs:
 
 def _starts(sizes: Numbers) -> IntArray:
     """Where the concepts, attributes and relations of each graph start."""
-    return np.stack([offsets_of(sizes.sum(axis=1, dtype=np.int64)), offsets_of(sizes[:, 1]), offsets_of(sizes[:, 2])], axis=1)
+    wide = sizes.astype(np.int64)
+    return np.stack([offsets_of(wide.sum(axis=1)), offsets_of(wide[:, 1]), offsets_of(wide[:, 2])], axis=1)
 
 
 @kernel

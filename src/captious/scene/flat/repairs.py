@@ -3,7 +3,23 @@
 from __future__ import annotations
 
 from captious.kernels import kernel
-from captious.scene.flat.codes import A, CASE, DEFINITE, DET, IS_OF, LOT, LOTS, MWE, NOUN, OF, ONE, PERSONAL, PRONOUN, QUANTIFIER, SINGLE
+from captious.scene.flat.codes import (
+    ARTICLE,
+    CASE,
+    DEFINITE,
+    DET,
+    IS_OF,
+    LOT,
+    LOTS,
+    MWE,
+    NOUN,
+    OF,
+    ONE,
+    PERSONAL,
+    PRONOUN,
+    QUANTIFIER,
+    SINGLE,
+)
 from captious.scene.flat.space import ARCS, FULL, NODES
 
 
@@ -42,7 +58,7 @@ def _phrase_start(space, bits, quantifier, noun):  # type: ignore[no-untyped-def
     if own & LOT:
         for i in range(space.state[ARCS]):
             word = space.dependent[i]
-            if space.governor[i] == quantifier and space.kind[i] == DET and bits[space.word[word]] & A:
+            if space.governor[i] == quantifier and space.kind[i] == DET and bits[space.word[word]] & ARTICLE:
                 return word
         return 0
     if not own & LOTS:

@@ -4,11 +4,41 @@ from __future__ import annotations
 
 from captious.kernels import kernel
 from captious.scene.flat.codes import (
-    ACL, ADJECTIVE, AGENT, AMOD, BE, CASE, COMPOUND, COP, DOBJ, IOBJ, MANY, MARKED, MWE, NOUN, NSUBJ, NSUBJPASS, NUMMOD, ODD, PARTICLE, POSS, QUANTIFIER,
+    ACL,
+    ADJECTIVE,
+    AGENT,
+    AMOD,
+    BE,
+    CASE,
+    COMPOUND,
+    COP,
+    DOBJ,
+    IOBJ,
+    MANY,
+    MARKED,
+    MWE,
+    NOUN,
+    NSUBJ,
+    NSUBJPASS,
+    NUMMOD,
+    ODD,
+    PARTICLE,
+    POSS,
+    QUANTIFIER,
     VERB,
 )  # fmt: skip
 from captious.scene.flat.space import ARCS, FULL, NODES, PARTS, PHRASES, TUPLES
-from captious.scene.rules import CLAUSE, COPULA, INTRANSITIVE, MODIFIER, PASSIVE, POSSESSIVE, PREDICATIVE, PREPOSITION, TRANSITIVE
+from captious.scene.rules import (
+    CLAUSE,
+    COPULA,
+    INTRANSITIVE,
+    MODIFIER,
+    PASSIVE,
+    POSSESSIVE,
+    PREDICATIVE,
+    PREPOSITION,
+    TRANSITIVE,
+)
 
 # What follows the rules.
 _COUNT, _COMPOUND, _OBJECT = 9, 10, 11
@@ -105,7 +135,7 @@ def _begin(space, kind):  # type: ignore[no-untyped-def]
 
 @kernel
 def _is_object(kind):  # type: ignore[no-untyped-def]
-    return kind == DOBJ or kind == IOBJ or kind >= MARKED
+    return kind in (DOBJ, IOBJ) or kind >= MARKED
 
 
 @kernel
@@ -138,7 +168,7 @@ def _at(n, node, space, bits, kinds, have):  # type: ignore[no-untyped-def]
                 subjects += 1
             if tag[node] & ADJECTIVE:
                 _state(space, PREDICATIVE, lemma[child], lemma[node], -1)
-        elif kind == DOBJ or kind == IOBJ:
+        elif kind in (DOBJ, IOBJ):
             if tag[child] & NOUN:
                 objects += 1
         elif kind == COP:
@@ -247,7 +277,7 @@ def _numbers(space):  # type: ignore[no-untyped-def]
                 if subject < 0 or child & 15 < subject & 15:
                     subject = child
             elif _is_object(kind):
-                close = kind == DOBJ or kind == IOBJ
+                close = kind in (DOBJ, IOBJ)
                 if target < 0 or child & 15 < target & 15 or (child & 15 == target & 15 and child < target):
                     target = child
                     direct = close
