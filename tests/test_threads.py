@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
+from captious import kernels, threads
+from captious.errors import InputError
 from captious.measures import registry
 from tests.threads import THREADS, Bits, at_once, bits, eager_switching, systems, together
 
@@ -59,3 +63,42 @@ def test_systems_encoded_in_threads() -> None:
         works = [lambda i=i, groups=groups: bits(corpus.with_candidates(groups, name=str(i)), QUICK) for i, groups in enumerate(texts)]
         for one, other in zip(alone, at_once(works)):
             assert unlike(one, other) == []
+
+
+def test_results_come_in_order_and_pieces_divide_no_further() -> None:
+    with threads.working(3):
+        assert list(threads.side_by_side(lambda i: (i, threads.jobs()), range(20))) == [(i, 1) for i in range(20)]
+        assert threads.jobs() == 3
+    with threads.working(1):
+        assert list(threads.side_by_side(lambda i: threading.get_ident(), range(3))) == [threading.get_ident()] * 3
+
+
+def test_an_error_in_a_piece_is_raised() -> None:
+    with threads.working(2), pytest.raises(ZeroDivisionError):
+        list(threads.side_by_side(lambda i: 1 // i, [1, 2, 0, 3]))
+
+
+def test_settings_reach_the_threads() -> None:
+    with kernels.called_often(), threads.working(2):
+        assert list(threads.side_by_side(lambda i: kernels.is_often(), [1, 2, 3])) == [True] * 3
+
+
+def test_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CAPTIOUS_JOBS", raising=False)
+    assert threads.jobs() == threads.cores()
+    monkeypatch.setenv("CAPTIOUS_JOBS", "3")
+    assert threads.jobs() == 3
+    monkeypatch.setenv("CAPTIOUS_JOBS", "many")
+    with pytest.raises(InputError, match="CAPTIOUS_JOBS is the number of threads, not 'many'"):
+        threads.jobs()
+    with pytest.raises(InputError, match="at least 1"):
+        threads.threads(0)
+
+
+def test_a_result_does_not_depend_on_the_number_of_threads() -> None:
+    names = "BLEU,CIDEr-D,ROUGE-L,METEOR,SPICE,WMD"
+    found = []
+    for count in (1, 2, 5):
+        with kernels.called_often(), threads.working(count):
+            found.append(bits(systems()[0], registry.resolve(names)))
+    assert found[0] == found[1] == found[2]

@@ -101,11 +101,11 @@ _MEMORY = ("memcpy", "memmove", "memset", "malloc", "free")
 _INSTRUCTIONS = {
     "abs", "assume", "bitreverse", "bswap", "ctlz", "ctpop", "cttz", "experimental", "expect", "fshl", "fshr", "lifetime", "masked", "sadd", "smax",
     "smin", "smul", "sshl", "ssub", "uadd", "umax", "umin", "umul", "usub", "vector", "x86", "aarch64", "fabs", "copysign", "minnum", "maxnum",
-    "minimum", "maximum", "fmuladd", "is", "scmp", "ucmp", "experimental", "trap", "prefetch",
+    "minimum", "maximum", "fmuladd", "is", "scmp", "ucmp", "trap", "prefetch",
 }  # fmt: skip
 
 
-class Unsupported(Exception):
+class UnsupportedError(Exception):
     """Machine code that this module cannot call by itself; Numba can."""
 
 
@@ -151,7 +151,7 @@ class Native:
             return self._dispatcher(True)  # type: ignore[no-any-return]
         try:
             code = _compile(self._dispatcher(False), kinds, arguments)
-        except Unsupported:
+        except UnsupportedError:
             return self._dispatcher(True)  # type: ignore[no-any-return]
         path = self._path(kinds)
         try:
@@ -317,7 +317,7 @@ def _linked(code: Code, kinds: tuple[Kind, ...], name: str) -> Callable[..., Any
 class _Pickled(ctypes.Structure):
     """Where compiled code keeps an exception."""
 
-    _fields_ = [("data", ctypes.c_void_p), ("size", ctypes.c_int32)]  # noqa: RUF012 - ctypes reads a list
+    _fields_ = [("data", ctypes.c_void_p), ("size", ctypes.c_int32)]
 
 
 def _raised(status: int, error: ctypes.c_void_p, name: str) -> Exception:
@@ -340,17 +340,17 @@ def _compile(dispatcher: Any, kinds: tuple[Kind, ...], arguments: tuple[Any, ...
     made = dispatcher.overloads[types]
     result = str(made.signature.return_type)
     if result not in _RESULTS:
-        raise Unsupported(f"a result of type {result}")
+        raise UnsupportedError(f"a result of type {result}")
     # Numba keeps what it compiled as one optimised module and as its object file.
     library, name = made.library, made.fndesc.llvm_func_name
     module = library._final_module
     binding = _binding()
     for function in module.functions:
         if function.is_declaration and not _is_known(function.name):
-            raise Unsupported(f"code that calls {function.name}")
+            raise UnsupportedError(f"code that calls {function.name}")
     entry, declared = _entry(name, kinds)
     if str(module.get_function(name).global_value_type).replace(" ", "") != declared.replace(" ", ""):
-        raise Unsupported(f"a function of type {module.get_function(name).global_value_type}")
+        raise UnsupportedError(f"a function of type {module.get_function(name).global_value_type}")
     machine = _target_machine()
     return Code(result, (library._get_compiled_object(), machine.emit_object(binding.parse_assembly(entry)), machine.emit_object(binding.parse_assembly(_RUNTIME))))
 
@@ -393,5 +393,5 @@ def _entry(name: str, kinds: tuple[Kind, ...]) -> tuple[str, str]:
 def _llvm_type(dtype: Any) -> str:
     kind = _LLVM.get(f"{dtype.kind}{dtype.itemsize}") or _LLVM.get(dtype.kind)
     if kind is None or not dtype.isnative:
-        raise Unsupported(f"a number of type {dtype}")
+        raise UnsupportedError(f"a number of type {dtype}")
     return kind.format(bits=8 * dtype.itemsize)

@@ -10,7 +10,6 @@ forgets it: nothing grows, and any number of threads may call at once.
 from __future__ import annotations
 
 import math
-import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
@@ -32,7 +31,7 @@ from captious.ragged import IntArray, offsets_of, runs
 from captious.references import References, Source
 from captious.text import tokenizers
 from captious.text.vocabulary import Vocabulary
-from captious.threads import working
+from captious.threads import threads, working
 
 Floats = NDArray[np.float32]
 #: Words by number: a list, or a mapping from numbers (also as text, as JSON has them) to words.
@@ -52,7 +51,7 @@ class Reward:
     ) -> None:
         self.references = references
         #: Threads that captions are parsed in.
-        self.jobs = jobs if jobs is not None else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self.jobs = threads(jobs)
         self.weights = tuple(weights)
         captions = references.captions
         self._states = [measure.prepare(captions) for measure, _ in self.weights]

@@ -23,7 +23,7 @@ CURVES = ("references", "length", "level")
 
 
 def register(app: typer.Typer) -> None:
-    app.command("agreement")(options.takes_measure_options(options.takes_output(takes_look(agreement, of_scores=False))))
+    app.command("agreement")(options.takes_jobs(options.takes_measure_options(options.takes_output(takes_look(agreement, of_scores=False)))))
 
 
 def agreement(

@@ -16,7 +16,7 @@ from captious.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
-    app.command("compare")(options.takes_columns(options.takes_measure_options(options.takes_output(takes_look(compare)))))
+    app.command("compare")(options.takes_jobs(options.takes_columns(options.takes_measure_options(options.takes_output(takes_look(compare))))))
 
 
 def compare(

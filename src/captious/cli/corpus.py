@@ -15,7 +15,7 @@ from captious.errors import printable
 
 
 def register(app: typer.Typer) -> None:
-    app.command("corpus")(options.takes_columns(takes_look(corpus)))
+    app.command("corpus")(options.takes_jobs(options.takes_columns(takes_look(corpus))))
 
 
 def corpus(
@@ -42,7 +42,6 @@ def corpus(
     output: options.SaveTo = None,
     no_texts: options.NoTexts = False,
     words: Annotated[int, typer.Option("--words", min=0, max=50, help="Words to list in each ranking.")] = 10,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Threads for parsing.")] = 1,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the random orders of the type-token curve.")] = 1,
 ) -> None:
     """Measure the diversity of whole corpora: vocabulary, recall and omissions, composition, complexity.
@@ -55,7 +54,7 @@ def corpus(
     quiet = is_taken(json, output)
     result = corpus_diversity(
         references, predictions, train=train, tokenizer=tokenizer, subset=subset, several=allow_several or None,
-        parse=trees, norms=norms, seed=seed, jobs=jobs, names=name or None,
+        parse=trees, norms=norms, seed=seed, names=name or None,
     )  # fmt: skip
     written: list[Path] = []
     if plots is not None:

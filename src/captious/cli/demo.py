@@ -16,7 +16,7 @@ DIVERSITY = ["Self-CIDEr", "LSA", "1-mBLEU-4", "Div-1", "Div-2"]
 
 
 def register(app: typer.Typer) -> None:
-    app.command("demo")(options.takes_output(takes_look(demo)))
+    app.command("demo")(options.takes_jobs(options.takes_output(takes_look(demo))))
 
 
 def demo(

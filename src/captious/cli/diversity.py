@@ -22,7 +22,7 @@ MEASURES = (
 
 
 def register(app: typer.Typer) -> None:
-    app.command("diversity")(options.takes_columns(takes_look(diversity)))
+    app.command("diversity")(options.takes_jobs(options.takes_columns(takes_look(diversity))))
 
 
 def diversity(

@@ -14,7 +14,7 @@ from captious.errors import InputError, printable
 
 
 def register(app: typer.Typer) -> None:
-    app.command("explain")(options.takes_output(takes_look(options.takes_columns(options.takes_measure_options(explain)))))
+    app.command("explain")(options.takes_jobs(options.takes_output(takes_look(options.takes_columns(options.takes_measure_options(explain))))))
 
 
 def explain(

@@ -91,6 +91,28 @@ def takes_columns(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, help="Threads to use (default: all processors). Results do not depend on it.")
+]
+
+
+def takes_jobs(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that works long the option ``--jobs``."""
+    signature = inspect.signature(command, eval_str=True)
+
+    @functools.wraps(command)
+    def run(*, jobs: int | None = None, **values: Any) -> None:
+        from captious.threads import working
+
+        with working(jobs or 0):
+            command(**values)
+
+    parameters = [*signature.parameters.values(), _parameter("jobs", Jobs)]
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
 PrintTo = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="OUT", help="Write what is printed to a file instead ('-' for stdout).")
 ]

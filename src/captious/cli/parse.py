@@ -11,7 +11,7 @@ from captious.cli import options
 
 
 def register(app: typer.Typer) -> None:
-    app.command("parse")(options.takes_columns(parse))
+    app.command("parse")(options.takes_jobs(options.takes_columns(parse)))
 
 
 def parse(
@@ -24,7 +24,6 @@ def parse(
     ] = "ptb",
     parser: options.ParserName = None,
     grammar: options.Grammar = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Threads to use.")] = 1,
     output: options.PrintTo = None,
 ) -> None:
     """Parse captions: tags, lemmas, dependencies and the collapsed graph."""
@@ -35,7 +34,7 @@ def parse(
 
     names, captions = _captions(file)
     batch = get_parser(options.parser_choice(parser, grammar)).parse_batch
-    texts = render(parse_captions(captions, jobs=jobs, tokenizer=tokenizer, batch=batch), names, trees=tree)
+    texts = render(parse_captions(captions, tokenizer=tokenizer, batch=batch), names, trees=tree)
     with atomic_write(output or STANDARD) as temporary, temporary.open("w", encoding="utf-8", errors="backslashreplace") as out:
         for text in texts:
             print(text, file=out)

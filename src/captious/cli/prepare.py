@@ -12,7 +12,7 @@ from captious.cli.output import is_taken, say
 
 
 def register(app: typer.Typer) -> None:
-    app.command("prepare")(options.takes_columns(options.takes_measure_options(prepare)))
+    app.command("prepare")(options.takes_jobs(options.takes_columns(options.takes_measure_options(prepare))))
 
 
 def prepare(

@@ -13,7 +13,7 @@ from captious.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
-    app.command("report")(options.takes_columns(options.takes_measure_options(report)))
+    app.command("report")(options.takes_jobs(options.takes_columns(options.takes_measure_options(report))))
 
 
 def report(

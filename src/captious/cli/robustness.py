@@ -16,7 +16,7 @@ METRICS = "BLEU-1,BLEU-4,ROUGE-L,METEOR,CIDEr-D,SPICE,WMD,MOWE,WEmbSim,SentenceS
 
 
 def register(app: typer.Typer) -> None:
-    app.command("robustness")(options.takes_columns(options.takes_measure_options(options.takes_output(takes_look(robustness, of_scores=False)))))
+    app.command("robustness")(options.takes_jobs(options.takes_columns(options.takes_measure_options(options.takes_output(takes_look(robustness, of_scores=False))))))
 
 
 def robustness(

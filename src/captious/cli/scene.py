@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    app.command("scene")(options.takes_output(scene))
+    app.command("scene")(options.takes_jobs(options.takes_output(scene)))
 
 
 def scene(

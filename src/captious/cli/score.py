@@ -15,7 +15,7 @@ from captious.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
-    app.command("score")(options.takes_columns(options.takes_measure_options(takes_look(score))))
+    app.command("score")(options.takes_jobs(options.takes_columns(options.takes_measure_options(takes_look(score)))))
 
 
 def score(

@@ -81,7 +81,7 @@ def step(
     gates: Floats, inputs: Floats, side: int, rows: NDArray[np.int64], state: Floats, out: Floats, t: int, column: int
 ) -> None:
     """One LSTM step, in the form that suits the amount of work."""
-    if state.size < ENOUGH and "numba" not in sys.modules:
+    if state.size < ENOUGH and "llvmlite" not in sys.modules:
         cell_arrays(gates, inputs, side, rows, state, out, t, column)
     else:
         cell.compiled(gates, inputs, side, rows, state, out, t, column)

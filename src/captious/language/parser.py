@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +16,7 @@ from captious.language.model import Model, chunk_size, shipped_model
 from captious.language.parse_types import Parse, Sentence
 from captious.language.sentences import split, terminators
 from captious.progress import track
-from captious.threads import one_blas_thread
+from captious.threads import one_blas_thread, side_by_side, threads
 
 Integers = NDArray[np.int64]
 Tokenize = Callable[[str], list[str]]
@@ -127,13 +126,11 @@ def _offsets(lengths: Iterable[int], count: int) -> Integers:
     return result
 
 
-def parse_batch(captions: Sequence[Sequence[str]], *, jobs: int = 1, model: Model | None = None) -> ParsedBatch:
+def parse_batch(captions: Sequence[Sequence[str]], *, jobs: int | None = None, model: Model | None = None) -> ParsedBatch:
     """Parse tokenized captions to flat arrays."""
-    if jobs < 1:
-        raise InputError(f"jobs must be at least 1, not {jobs}")
     model = shipped_model() if model is None else model
     with collector_paused(), one_blas_thread():
-        return _parse_batch(captions, jobs, model)
+        return _parse_batch(captions, threads(jobs), model)
 
 
 def _parse_batch(captions: Sequence[Sequence[str]], jobs: int, model: Model) -> ParsedBatch:
@@ -156,13 +153,8 @@ def _parse_batch(captions: Sequence[Sequence[str]], jobs: int, model: Model) -> 
         tags[places], heads[places], relations[places] = scored.tags, scored.heads, scored.relations
 
     tasks = _tasks(offsets)
-    if jobs == 1:
-        for places in track(tasks, "Parsing"):
-            run(places)
-    else:
-        with ThreadPoolExecutor(jobs) as pool:
-            for _ in track(pool.map(run, tasks), "Parsing", total=len(tasks)):
-                pass
+    for _ in track(side_by_side(run, tasks, jobs), "Parsing", total=len(tasks)):
+        pass
     for form in BRACKETS.keys() & set(forms):
         if BRACKETS[form] in model.tags:
             tags[words == words[forms.index(form)]] = model.tags.index(BRACKETS[form])
@@ -203,13 +195,13 @@ def _lemmas(words: Integers, tags: Integers, forms: list[str], model: Model) -> 
     return inverse.reshape(-1).astype(np.int64), names
 
 
-def parse_tokens(captions: Sequence[Sequence[str]], *, jobs: int = 1, batch: Batch = parse_batch) -> list[Parse]:
+def parse_tokens(captions: Sequence[Sequence[str]], *, jobs: int | None = None, batch: Batch = parse_batch) -> list[Parse]:
     """Parse captions that are tokenized already, in Penn Treebank style."""
     return batch(captions, jobs=jobs).parses()
 
 
 def parse(
-    captions: Sequence[str], *, jobs: int = 1, tokenizer: str | Tokenize = "ptb", batch: Batch = parse_batch
+    captions: Sequence[str], *, jobs: int | None = None, tokenizer: str | Tokenize = "ptb", batch: Batch = parse_batch
 ) -> list[Parse]:
     """Parse captions given as text: for each its sentences.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Protocol
@@ -29,7 +28,7 @@ class Parser(Protocol):
         """Names its weights or its grammar."""
         ...
 
-    def parse_batch(self, captions: Sequence[Sequence[str]], *, jobs: int = 1) -> ParsedBatch:
+    def parse_batch(self, captions: Sequence[Sequence[str]], *, jobs: int | None = None) -> ParsedBatch:
         """Parse tokenized captions."""
         ...
 
@@ -44,7 +43,7 @@ class SmallParser:
         """Other weights find other trees."""
         return hashlib.sha256(SHIPPED.read_bytes()).hexdigest()[:8]
 
-    def parse_batch(self, captions: Sequence[Sequence[str]], *, jobs: int = 1) -> ParsedBatch:
+    def parse_batch(self, captions: Sequence[Sequence[str]], *, jobs: int | None = None) -> ParsedBatch:
         return parse_batch(captions, jobs=jobs, model=shipped_model())
 
 
@@ -63,9 +62,8 @@ class Exact:
         """Names the grammar."""
         return self._parser.digest[:8]
 
-    def parse_batch(self, captions: Sequence[Sequence[str]], *, jobs: int = 1) -> ParsedBatch:
-        # The search is long and its threads do not disturb one another: all processors, whatever is asked for.
-        return ParsedBatch.of(self._parser.parse_tokens(captions, jobs=max(jobs, os.cpu_count() or 1)))
+    def parse_batch(self, captions: Sequence[Sequence[str]], *, jobs: int | None = None) -> ParsedBatch:
+        return ParsedBatch.of(self._parser.parse_tokens(captions, jobs=jobs))
 
 
 @lru_cache(maxsize=2)
@@ -76,7 +74,7 @@ def _exact(grammar: str | None) -> Exact:
 _SMALL = SmallParser()
 
 
-def parses_of(captions: Captions, parser: Parser | str | None = None, *, jobs: int = 1) -> list[Parse]:
+def parses_of(captions: Captions, parser: Parser | str | None = None, *, jobs: int | None = None) -> list[Parse]:
     """The parses of captions, as they were tokenized; distinct captions are parsed once, and kept."""
     chosen = get(parser)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +15,10 @@ from captious.meteor.phrases import restrict
 from captious.meteor.resources import Resources
 from captious.meteor.score import STATISTICS
 from captious.progress import track
+from captious.threads import side_by_side
 
 #: Pairs that one thread aligns between two steps of the progress bar.
 _BLOCK = 8_000
-_THREADS = min(4, os.cpu_count() or 1)
 
 
 def statistics(
@@ -56,14 +54,14 @@ def pair_statistics(encoded: Encoded, first: Ints, second: Ints, resources: Reso
         return stopped if stopped < 0 else start + stopped
 
     # Compiled code runs without the interpreter's lock.
-    with ThreadPoolExecutor(_THREADS if kernel is not align.plain else 1) as threads:
-        for refused in track(threads.map(run, starts), "METEOR: aligning", total=len(starts)):
-            if refused >= 0:
-                a, b = first[refused], second[refused]
-                beginning = " ".join(encoded.vocabulary[t] for t in encoded.tokens[encoded.offsets[a] :][:8])
-                raise InputError(
-                    f"METEOR cannot align a caption of {lengths[a]:,} words with a reference of {lengths[b]:,}: more than "
-                    f"{MAX_MATCHES:,} of their words and phrases match; shorten the caption that begins with '{beginning}'"
-                )
+    aligned = side_by_side(run, starts, asked=1 if kernel is align.plain else None)
+    for refused in track(aligned, "METEOR: aligning", total=len(starts)):
+        if refused >= 0:
+            a, b = first[refused], second[refused]
+            beginning = " ".join(encoded.vocabulary[t] for t in encoded.tokens[encoded.offsets[a] :][:8])
+            raise InputError(
+                f"METEOR cannot align a caption of {lengths[a]:,} words with a reference of {lengths[b]:,}: more than "
+                f"{MAX_MATCHES:,} of their words and phrases match; shorten the caption that begins with '{beginning}'"
+            )
     result: NDArray[np.float64] = rows[inverse]
     return result

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import deque
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from captious.corpus import Captions, Corpus
 from captious.kernels import kernel
 from captious.measures.base import FloatArray, Measure
+from captious.threads import side_by_side
 
 #: Added to matches and to totals, as the COCO tools do: they decide the value when nothing matches.
 _TINY, _SMALL = 1e-15, 1e-9
@@ -86,14 +90,14 @@ class BLEU(Measure):
         self.fixed = {"n": str(n), "eff": "closest", "smooth": "coco"}
 
     def prepare(self, references: Captions) -> None:
-        for n in range(1, MAX_N + 1):
-            references.ngrams(n)
+        # The longest first: they take the longest.
+        deque(side_by_side(references.ngrams, range(MAX_N, 0, -1)), maxlen=0)
 
     def statistics(self, corpus: Corpus, state: None) -> FloatArray:
         """Matches for each n, totals for each n, candidate length, closest reference length."""
 
         def count() -> FloatArray:
-            columns = [ngram_matches(corpus, n) for n in range(1, MAX_N + 1)]
+            columns = list(side_by_side(partial(ngram_matches, corpus), range(1, MAX_N + 1)))
             lengths = [corpus.candidates.lengths, closest_reference_lengths(corpus)]
             return np.stack([m for m, _ in columns] + [t for _, t in columns] + lengths, axis=1).astype(np.float64)
 

@@ -6,7 +6,9 @@ lengths, and a factor of 10.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -21,6 +23,7 @@ from captious.measures.options import DF, Option
 from captious.measures.resources import Resource
 from captious.metrics import cider_batch
 from captious.text.ngrams import NgramTable
+from captious.threads import side_by_side
 
 MAX_N = 4
 SIGMA = 6.0
@@ -135,8 +138,7 @@ class Cider(Measure):
         """The table given, or the counts of these references."""
         frequencies = self.df if self.df is not None else self._own(references)
         frequencies.check_tokenizer(references.tokenizer)
-        for n in range(1, MAX_N + 1):
-            frequencies.counts(references, n)
+        deque(side_by_side(partial(frequencies.counts, references), range(MAX_N, 0, -1)), maxlen=0)
         return frequencies
 
     def _own(self, references: Captions) -> ReferenceFrequencies:
@@ -153,10 +155,9 @@ class Cider(Measure):
         similarity = self._in_a_batch(corpus, state)
         if similarity is None:
             similarity = np.zeros(len(candidate))
-            for n in range(1, MAX_N + 1):
-                similarity += pair_similarities(
-                    corpus.candidates, corpus.references, candidate, reference, state, n, clip=self.clip
-                )
+            each = partial(pair_similarities, corpus.candidates, corpus.references, candidate, reference, state, clip=self.clip)
+            for found in side_by_side(each, range(1, MAX_N + 1)):
+                similarity += found
         similarity *= self.length_penalty(corpus)
         references = np.diff(corpus.pair_offsets)
         totals = np.bincount(candidate, weights=similarity, minlength=len(references))

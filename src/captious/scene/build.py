@@ -23,7 +23,6 @@ from captious.scene.graph import SceneGraph
 from captious.scene.packed import PackedGraphs, pack, unpack
 from captious.scene.rules import Tuple, tuples
 from captious.text.synonyms import Synonyms
-from captious.threads import jobs
 
 
 def scene_graph(
@@ -53,7 +52,7 @@ def _caption_tuples(captions: Captions, parser: Parser) -> list[list[Tuple]]:
     known: dict[int, list[Tuple]] = {}
     stated: list[list[Tuple]] = []
     with collector_paused():
-        for parse in track(parses_of(captions, parser, jobs=jobs()), "reading scenes"):
+        for parse in track(parses_of(captions, parser), "reading scenes"):
             if len(parse) == 1:
                 stated.append(_sentence_tuples(parse[0], known))
             else:

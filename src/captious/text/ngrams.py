@@ -89,6 +89,20 @@ def _find(keys, slots, numbers, multiplier, half, hits):  # type: ignore[no-unty
             place = (place + 1) & mask
 
 
+@kernel
+def _move(old_slots, old_numbers, slots, numbers, multiplier, half):  # type: ignore[no-untyped-def]
+    """Put the keys of a table into a larger one, with their numbers."""
+    mask = slots.shape[0] - 1
+    for i in range(old_slots.shape[0]):
+        key = old_slots[i]
+        if key != 0:
+            place = int(((key ^ (key >> half)) * multiplier) >> half) & mask
+            while slots[place] != 0:
+                place = (place + 1) & mask
+            slots[place] = key
+            numbers[place] = old_numbers[i]
+
+
 class NgramIndex:
     """The numbers of all n-grams of one length that some captions have."""
 
@@ -138,14 +152,10 @@ class NgramIndex:
         while capacity < 2 * count:
             capacity *= 2
         old_slots, old_numbers = self.slots, self.numbers
-        used = old_slots != 0
-        order = np.argsort(old_numbers[used], kind="stable")
-        keys = old_slots[used][order]
         self.slots = np.zeros(capacity, dtype=np.uint64)
         self.numbers = np.zeros(capacity, dtype=np.int32)
-        if len(keys):
-            self.size = 0
-            self.encode(keys)
+        with np.errstate(over="ignore"):
+            _move.pick(self.size * 4)(old_slots, old_numbers, self.slots, self.numbers, _MULTIPLIER, np.uint64(32))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,6 @@ import os
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +24,7 @@ from captious.errors import InputError, MissingExtraError
 from captious.io import container
 from captious.io.content import decode, loads
 from captious.progress import track
-from captious.threads import one_blas_thread
+from captious.threads import jobs, one_blas_thread, side_by_side
 from captious.vectors.bert import Bert, read_safetensors
 
 #: Installed packages that carry all-MiniLM-L6-v2, and where in them.
@@ -234,14 +233,13 @@ class SentenceEncoder:
             if keep is not None:
                 keep(batch, states)
 
-        workers = min(len(batches), _processors())
-        if workers == 1:
+        if min(len(batches), jobs()) == 1:
             for batch in track(batches, "sentence vectors"):
                 run(batch)
             return result
         # Batches side by side, each with products of one thread, so that they do not disturb one another.
-        with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
-            for _ in track(pool.map(run, batches), "sentence vectors", len(batches)):
+        with one_blas_thread():
+            for _ in track(side_by_side(run, batches), "sentence vectors", len(batches)):
                 pass
         return result
 
@@ -257,10 +255,3 @@ def _digest(source: Path, files: Files) -> str:
     if source.is_dir():
         return digest.of_lines(f"{name} {content_digest(source / name)}" for name in files)
     return files[_DIGEST].tobytes().decode()
-
-
-def _processors() -> int:
-    """Processors that may be used: those of this process, or fewer if the environment says so."""
-    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    stated = os.environ.get("OMP_NUM_THREADS", "")
-    return max(1, min(count, int(stated))) if stated.isdigit() else count

@@ -6,7 +6,6 @@ import itertools
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,6 +27,7 @@ from captious.language.model import shipped_model
 from captious.language.parse_types import Parse, Sentence
 from captious.language.sentences import cut, split, terminators
 from captious.progress import track
+from captious.threads import side_by_side, threads
 
 LONGEST = 70  # words of a sentence that is parsed as a whole; time grows with the cube of the length, memory with its square
 _SHORT = 30  # longer sentences are parsed by one thread at a time, because of the memory they take
@@ -60,7 +60,7 @@ class ExactParser:
         self._spaces = threading.local()
         self._long = threading.Lock()
 
-    def parse_tokens(self, captions: Sequence[Sequence[str]], *, jobs: int = 1) -> list[Parse]:
+    def parse_tokens(self, captions: Sequence[Sequence[str]], *, jobs: int | None = None) -> list[Parse]:
         """Parse captions that are tokenized already, in Penn Treebank style: for each its sentences."""
         ends = terminators(itertools.chain.from_iterable(captions))
         numbers: dict[tuple[str, ...], int] = {}
@@ -71,11 +71,11 @@ class ExactParser:
         sentences = self.sentences(list(numbers), jobs=jobs)
         return [[sentences[number] for number in caption] for caption in parts]
 
-    def sentences(self, sentences: Sequence[Sequence[str]], *, jobs: int = 1) -> list[Sentence]:
+    def sentences(self, sentences: Sequence[Sequence[str]], *, jobs: int | None = None) -> list[Sentence]:
         """Tags, lemmas and basic trees of distinct sentences of at most `LONGEST` words."""
         return self._map(sentences, self._sentence, jobs)
 
-    def trees(self, sentences: Sequence[Sequence[str]], *, jobs: int = 1) -> list[Node]:
+    def trees(self, sentences: Sequence[Sequence[str]], *, jobs: int | None = None) -> list[Node]:
         """The phrase structure of distinct sentences of at most `LONGEST` words."""
         return self._map(sentences, lambda forms, tree: tree, jobs)
 
@@ -89,9 +89,7 @@ class ExactParser:
         self.rules.prior[:] = np.log(np.maximum(counts, UNSEEN) / len(words))
         self.beam = beam
 
-    def _map(self, sentences: Sequence[Sequence[str]], finish: Callable[[Sequence[str], Node], _Result], jobs: int) -> list[_Result]:
-        if jobs < 1:
-            raise InputError(f"jobs must be at least 1, not {jobs}")
+    def _map(self, sentences: Sequence[Sequence[str]], finish: Callable[[Sequence[str], Node], _Result], jobs: int | None) -> list[_Result]:
         for sentence in sentences:
             if not 1 <= len(sentence) <= LONGEST:
                 raise InputError(f"a sentence of {len(sentence)} words; expected 1 to {LONGEST}")
@@ -107,13 +105,8 @@ class ExactParser:
                 for i, derivation in zip(group, self._derivations(table, [words[i] for i in group])):
                     found[i] = finish(sentences[i], self._tree(sentences[i], derivation))
 
-            if jobs == 1:
-                for group in track(groups, "Parsing"):
-                    run(group)
-            else:
-                with ThreadPoolExecutor(jobs) as pool:
-                    for _ in track(pool.map(run, groups), "Parsing", total=len(groups)):
-                        pass
+            for _ in track(side_by_side(run, groups, threads(jobs)), "Parsing", total=len(groups)):
+                pass
         return [result for result in found if result is not None]
 
     def _numbered(self, sentences: Sequence[Sequence[str]]) -> tuple[Floats, list[Ints]]:

@@ -41,7 +41,7 @@ def corpus_diversity(
     parser: Parser | str | None = None,
     norms: Norms | str | Path | Mapping[str, float] | None = None,
     seed: int = SEED,
-    jobs: int = 1,
+    jobs: int | None = None,
 ) -> CorpusDiversity:
     """Measure how diverse the captions of one or more systems are as a whole, and how diverse people are.
 

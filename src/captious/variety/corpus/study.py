@@ -42,7 +42,7 @@ class CorpusStudy:
         parser: Parser | None,
         train: TrainingCaptions | None,
         seed: int,
-        jobs: int = 1,
+        jobs: int | None = None,
     ) -> None:
         self.file = references.file
         self.references = references.captions

@@ -142,7 +142,7 @@ class Parsed(NamedTuple):
         return runs(self.bank.trees.offsets, self.rows)
 
 
-def parsed(captions: Captions, parser: Parser, *, jobs: int = 1) -> Parsed:
+def parsed(captions: Captions, parser: Parser, *, jobs: int | None = None) -> Parsed:
     """The trees of captions, of PTB tokens without punctuation; each distinct caption is parsed once. They are kept with
     the captions, and some of them (:meth:`Captions.take`) have those of all where all were parsed before."""
     key, encoding = ("tree bank", parser.label, parser.digest), captions.encoding
@@ -154,7 +154,7 @@ def parsed(captions: Captions, parser: Parser, *, jobs: int = 1) -> Parsed:
     return Parsed(bank, rows[captions.rows])
 
 
-def _parse(texts: Sequence[str], parser: Parser, jobs: int) -> Parsed:
+def _parse(texts: Sequence[str], parser: Parser, jobs: int | None) -> Parsed:
     numbers: dict[str, int] = {}
     rows = np.fromiter((numbers.setdefault(text, len(numbers)) for text in texts), np.int64, len(texts))
     words, counts = tokenizers.get("ptb")(list(numbers))
