@@ -85,7 +85,7 @@ def parses_of(captions: Captions, parser: Parser | str | None = None, *, jobs: i
     return captions.cached(("parses", chosen.label, chosen.digest), make)
 
 
-def batch_of(captions: Captions, parser: Parser, *, jobs: int = 1) -> ParsedBatch:
+def batch_of(captions: Captions, parser: Parser, *, jobs: int | None = None) -> ParsedBatch:
     """The distinct captions (``captions.unique``), parsed to arrays; kept."""
 
     def make() -> ParsedBatch:

@@ -22,7 +22,6 @@ from captious.scene.graph import SceneGraph
 from captious.scene.match import counts
 from captious.scene.packed import PackedGraphs, packed
 from captious.text.synonyms import Synonyms
-from captious.threads import jobs
 
 #: What is counted: all tuples, and the kinds that are also reported apart.
 KINDS = ("All", *CATEGORIES)
@@ -91,7 +90,7 @@ def _tuple_counts(corpus: Corpus, scenes: Scenes) -> FloatArray:
     candidates, references, image_of = scenes.of(corpus)
     if isinstance(candidates, PackedGraphs):
         ours, theirs = candidates, packed(references, scenes.synonyms)
-        return flat_counts(ours.flat, ours.words, theirs.flat, theirs.words, np.array(image_of, np.int64), scenes.synonyms, jobs())
+        return flat_counts(ours.flat, ours.words, theirs.flat, theirs.words, np.array(image_of, np.int64), scenes.synonyms)
     table = np.zeros((len(candidates), len(KINDS), 3))
     for i, (graph, image) in enumerate(track(zip(candidates, image_of), "matching scenes", total=len(candidates))):
         table[i] = list(counts(graph, references[image]).values())

@@ -106,13 +106,13 @@ def _flat_graphs(captions: Captions, parser: Parser, synonyms: Synonyms, groups:
     """Graphs of groups of captions, made in arrays; none if there is too little to do, or the parser gives only objects."""
     if not worth_compiling(int(captions.token_offsets[-1])):
         return None
-    batch = batch_of(captions, parser, jobs=jobs())
+    batch = batch_of(captions, parser)
     if type(batch) is not ParsedBatch:
         return None
-    tuples = captions.cached(("flat tuples", parser.label, parser.digest), lambda: flat_tuples(batch, jobs()))
+    tuples = captions.cached(("flat tuples", parser.label, parser.digest), lambda: flat_tuples(batch))
     places, offsets = runs(batch.caption_offsets, captions.unique[1])
     used = np.zeros(len(tuples.texts) + 1, np.bool_)
     used[tuples.rows] = True
     known = meanings([text if it else "" for text, it in zip(tuples.texts, used.tolist())], synonyms)
-    flat = flat_graphs(tuples, batch.sentence_of[places], offsets[groups], known, jobs())
+    flat = flat_graphs(tuples, batch.sentence_of[places], offsets[groups], known)
     return PackedGraphs(tuples.texts, flat, synonyms)

@@ -40,7 +40,7 @@ def numbered(groups: list[list[Tuple]]) -> FlatTuples:
     return FlatTuples(list(known), np.array(rows, np.int32).reshape(-1, 3), offsets_of([len(group) for group in groups]))
 
 
-def built(tuples: FlatTuples, jobs: int = 1) -> FlatGraphs:
+def built(tuples: FlatTuples, jobs: int | None = None) -> FlatGraphs:
     count = len(tuples.offsets) - 1
     return flat_graphs(tuples, np.arange(count), np.arange(count + 1), meanings(tuples.texts, Synonyms.load()), jobs)
 

@@ -17,7 +17,7 @@ from captious.scene.flat.space import Space, space
 from tests.scene.flat.trees import trees
 
 
-def differing(sentences: Sequence[Sentence], jobs: int = 1) -> list[Sentence]:
+def differing(sentences: Sequence[Sentence], jobs: int | None = None) -> list[Sentence]:
     made = flat_tuples(ParsedBatch.of([[sentence] for sentence in sentences]), jobs)
     return [sentence for i, sentence in enumerate(sentences) if made.of(i) != tuples(sentence)]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +16,14 @@ from captious.scene.flat.meanings import meanings, meet
 from captious.scene.flat.merge import FlatGraphs
 from captious.text.synonyms import Synonyms
 from captious.text.vocabulary import Vocabulary
+from captious.threads import side_by_side
 
 #: Candidates that a thread takes at a time.
 _BLOCK = 4096
 
 
 def flat_counts(
-    candidates: FlatGraphs, own_words: Sequence[str], references: FlatGraphs, their_words: Sequence[str], image_of: IntArray, synonyms: Synonyms, jobs: int = 1
+    candidates: FlatGraphs, own_words: Sequence[str], references: FlatGraphs, their_words: Sequence[str], image_of: IntArray, synonyms: Synonyms, jobs: int | None = None
 ) -> NDArray[np.float64]:
     """For every candidate, in all and in each category: hits, candidate tuples, reference tuples."""
     texts = Vocabulary()
@@ -44,12 +44,8 @@ def flat_counts(
         _count.pick((last - first) * 3000)(first, last, candidates, references, *starts, image_of, known, kinds, near, table)
 
     blocks = list(itertools.pairwise([*range(0, len(table), _BLOCK), len(table)]))
-    if jobs > 1:
-        with ThreadPoolExecutor(jobs) as pool:
-            list(pool.map(run, blocks))
-    else:
-        for block in blocks:
-            run(block)
+    for _ in side_by_side(run, blocks, jobs):
+        pass
     return table.astype(np.float64)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from captious.ragged import IntArray, offsets_of, runs
 from captious.scene.flat.codes import Numbers
 from captious.scene.flat.meanings import Meanings, meet, shared
 from captious.scene.flat.sentences import FlatTuples
+from captious.threads import side_by_side
 
 #: Graphs that a thread takes at a time.
 _BLOCK = 2048
@@ -59,7 +59,7 @@ class _Space(NamedTuple):
 _CONCEPTS, _WORDS, _OBJECTS, _PAIRS = range(4)
 
 
-def flat_graphs(tuples: FlatTuples, sentences: IntArray, offsets: IntArray, meanings: Meanings, jobs: int = 1) -> FlatGraphs:
+def flat_graphs(tuples: FlatTuples, sentences: IntArray, offsets: IntArray, meanings: Meanings, jobs: int | None = None) -> FlatGraphs:
     """A graph for each group of sentences, group g being ``sentences[offsets[g]:offsets[g + 1]]``."""
     chosen, starts = runs(tuples.offsets, sentences)
     rows = tuples.rows[chosen]
@@ -72,11 +72,7 @@ def flat_graphs(tuples: FlatTuples, sentences: IntArray, offsets: IntArray, mean
 
     # At least one block, even of nothing.
     blocks = list(itertools.pairwise([*range(0, max(groups, 1), _BLOCK), groups]))
-    if jobs > 1:
-        with ThreadPoolExecutor(jobs) as pool:
-            parts = list(pool.map(run, blocks))
-    else:
-        parts = list(map(run, blocks))
+    parts = list(side_by_side(run, blocks, jobs))
     joined = [np.concatenate(columns) for columns in zip(*(part._replace(concept_offsets=np.diff(part.concept_offsets)) for part in parts))]
     concepts, lengths, sizes, owners, ends = joined
     return FlatGraphs(concepts, offsets_of(lengths), sizes, owners, ends)

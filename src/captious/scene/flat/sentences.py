@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from captious.scene.flat.rules import LISTS, NAMED, WRITTEN, read
 from captious.scene.flat.space import FULL, PARTS, PHRASES, TUPLES, Space, space
 from captious.scene.rules import Tuple, tuples
 from captious.text.vocabulary import Vocabulary
+from captious.threads import side_by_side
 
 #: Sentences longer than this are read one by one from objects; parsers cut them before.
 LONGEST = 120
@@ -46,7 +46,7 @@ class FlatTuples(NamedTuple):
         return [tuple(self.texts[number] for number in row if number >= 0) for row in found]
 
 
-def flat_tuples(batch: ParsedBatch, jobs: int = 1) -> FlatTuples:
+def flat_tuples(batch: ParsedBatch, jobs: int | None = None) -> FlatTuples:
     """What :func:`captious.scene.rules.tuples` reads from each distinct sentence of a batch."""
     codes = coded(batch)
     sentences = len(batch.offsets) - 1
@@ -58,8 +58,7 @@ def flat_tuples(batch: ParsedBatch, jobs: int = 1) -> FlatTuples:
     def run(bound: tuple[int, int]) -> _Block:
         return _read_block(codes, usual, *bound, space(room))
 
-    with ThreadPoolExecutor(jobs) as pool:
-        blocks = list(pool.map(run, itertools.pairwise(bounds)) if jobs > 1 else map(run, itertools.pairwise(bounds)))
+    blocks = list(side_by_side(run, list(itertools.pairwise(bounds)), jobs))
     counts = np.concatenate([block.counts for block in blocks]) if blocks else np.zeros(0, np.int64)
     rows = np.concatenate([block.rows for block in blocks]) if blocks else np.zeros((0, 3), np.int32)
     _name_phrases(rows, blocks, codes.texts)
