@@ -233,7 +233,21 @@ _mutant("the-first-of-two-equally-near", "scene/graph.py", "if similarity >= bes
 _mutant("colours-match-sizes", "scene/match.py", "kind(other) == category and attribute.similar(other)", "attribute.similar(other)", "scene/test_graph.py", _SCENES)
 _mutant("phrases-without-synonyms", "scene/concepts.py", 'synonyms.synsets(word.replace(" ", "_"))\n\n', "synonyms.synsets(word)\n\n", "scene/test_graph.py")
 _mutant("scenes-of-another-parser", "scene/build.py", "parameters = (parser.label, parser.digest, synonyms.digest)", "parameters = (parser.label, synonyms.digest)", "test_references.py::test_scenes_of_another_parser_are_not_taken")
-_mutant("packed-attributes-change-owners", "scene/packed.py", "graph.attribute_concepts[owner].append(concept)", "graph.attribute_concepts[0].append(concept)", "test_references.py::test_scores_from_the_file_are_those_from_the_captions")
+_mutant("packed-attributes-change-owners", "scene/graph.py", "self.attribute_concepts[owner].append(Concept.joined", "self.attribute_concepts[0].append(Concept.joined", "test_references.py::test_scores_from_the_file_are_those_from_the_captions")
+_PLAIN = "scene/flat/test_sentences.py::test_plain_kernels_read_what_objects_read"
+_BUILT = "scene/flat/test_graphs.py::test_graphs_and_counts_of_plain_kernels"
+_mutant("flat-copies-share-no-preposition", "scene/flat/collapse.py", "kind = _modifier(space, bits, governor, role, d)", "kind = _modifier(space, bits, governor, role, first)", _PLAIN)
+_mutant("flat-conjuncts-keep-their-passive-subjects", "scene/flat/collapse.py", "if relation == NSUBJPASS and tag & FINITE:", "if False:", _PLAIN)
+_mutant("flat-arcs-in-order-of-governors", "scene/flat/collapse.py", "        _sort(space)\n", "", _PLAIN)
+_mutant("flat-quantifier-keeps-the-last-governor", "scene/flat/repairs.py", "(kept < 0 or governor & 15 < kept & 15)", "True", _PLAIN)
+_mutant("flat-pronoun-stands-for-any-noun", "scene/flat/repairs.py", "ONE if bits[space.word[word]] & SINGLE else NOUN", "NOUN", _PLAIN)
+_mutant("flat-number-to-the-right", "scene/flat/rules.py", "space.kind[arc] == NUMMOD and child < noun", "space.kind[arc] == NUMMOD", _PLAIN)
+_mutant("flat-particle-after-be", "scene/flat/rules.py", "if particle >= 0 and bits[name] & BE:", "if False:", _PLAIN)
+_mutant("flat-as-well-as-is-no-and", "scene/flat/sentences.py", 'return "and" if name == "as_well_as" else name.replace', "return name.replace", _PLAIN)
+_mutant("flat-phrases-of-blocks-mixed-up", "scene/flat/sentences.py", "named[numbers[before[chosen] - 2 - rows[chosen, 1]]]", "named[numbers[-2 - rows[chosen, 1]]]", "scene/flat/test_sentences.py::test_threads_and_blocks_change_nothing")
+_mutant("flat-first-synonym-wins", "scene/flat/merge.py", "if similarity >= best:", "if similarity > best:", _BUILT)
+_mutant("flat-synsets-do-not-grow", "scene/flat/merge.py", "space.synsets[concept] += meanings", "space.synsets[concept] += 0 * meanings", _BUILT)
+_mutant("flat-colour-like-any-attribute", "scene/flat/match.py", "if category and _kind(theirs, other, kinds) == category:", "if category:", _BUILT)
 _mutant("concepts-counted-by-mention", "scene/concept_table.py", "counts.update(set(tuples))", "counts.update(tuples)", "scene/test_concept_table.py")
 
 _mutant("another-gamma", "meteor/score.py", "0.85, 0.20, 0.60, 0.75", "0.85, 0.20, 0.50, 0.75", _METEOR)

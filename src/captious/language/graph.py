@@ -80,7 +80,7 @@ TWO_WORDS_FLAT = (TWO_WORDS_NESTED - {("away", "from")}) | frozenset(
         "thanks to",
     )
 )
-_FIRST_OF_SEVERAL = frozenset(words[0] for words in THREE_WORDS | TWO_WORDS_NESTED | TWO_WORDS_FLAT)
+FIRST_OF_SEVERAL = frozenset(words[0] for words in THREE_WORDS | TWO_WORDS_NESTED | TWO_WORDS_FLAT)
 # "is next to the tree" is a predicate, and stays what it was; in any other role such a phrase is a modifier.
 _PREDICATES = frozenset({"root", "ccomp", "advcl", "acl:relcl", "parataxis"})
 _MODIFIERS = ("nmod", "acl", "advcl")
@@ -120,7 +120,7 @@ def _join_prepositions(tree: _Tree) -> None:
     n = len(tree.words) - 1
     words, heads, relations = tree.words, tree.heads, tree.relations
     for a in range(1, n):
-        if words[a] not in _FIRST_OF_SEVERAL:
+        if words[a] not in FIRST_OF_SEVERAL:
             continue
         b, c = a + 1, a + 2
         if c <= n and (words[a], words[b], words[c]) in THREE_WORDS:

@@ -92,6 +92,17 @@ class ParsedBatch:
             for a, b in itertools.pairwise(self.offsets.tolist())
         ]
 
+    def sentence(self, s: int) -> Sentence:
+        """One of the distinct sentences."""
+        own = slice(int(self.offsets[s]), int(self.offsets[s + 1]))
+        return Sentence(
+            self.forms[own],
+            [self.tag_names[i] for i in self.tags[own].tolist()],
+            [self.lemma_names[i] for i in self.lemmas[own].tolist()],
+            self.heads[own].tolist(),
+            [self.relation_names[i] for i in self.relations[own].tolist()],
+        )
+
     def parses(self) -> list[Parse]:
         """The sentences of each caption; equal sentences are one object."""
         with collector_paused():

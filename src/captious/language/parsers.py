@@ -79,11 +79,19 @@ def parses_of(captions: Captions, parser: Parser | str | None = None, *, jobs: i
     chosen = get(parser)
 
     def make() -> list[Parse]:
-        first, inverse = captions.unique
-        distinct = chosen.parse_batch([captions.words(i) for i in first.tolist()], jobs=jobs).parses()
-        return [distinct[i] for i in inverse.tolist()]
+        distinct = batch_of(captions, chosen, jobs=jobs).parses()
+        return [distinct[i] for i in captions.unique[1].tolist()]
 
     return captions.cached(("parses", chosen.label, chosen.digest), make)
+
+
+def batch_of(captions: Captions, parser: Parser, *, jobs: int | None = None) -> ParsedBatch:
+    """The distinct captions (``captions.unique``), parsed to arrays; kept."""
+
+    def make() -> ParsedBatch:
+        return parser.parse_batch([captions.words(i) for i in captions.unique[0].tolist()], jobs=jobs)
+
+    return captions.cached(("parsed", parser.label, parser.digest), make)
 
 
 def get(parser: Parser | str | None = None) -> Parser:

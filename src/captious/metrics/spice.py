@@ -17,8 +17,10 @@ from captious.measures.resources import Resource
 from captious.progress import track
 from captious.scene.build import candidate_graphs, reference_graphs
 from captious.scene.categories import CATEGORIES
+from captious.scene.flat.match import flat_counts
 from captious.scene.graph import SceneGraph
 from captious.scene.match import counts
+from captious.scene.packed import PackedGraphs, packed
 from captious.text.synonyms import Synonyms
 
 #: What is counted: all tuples, and the kinds that are also reported apart.
@@ -32,7 +34,7 @@ class Scenes(NamedTuple):
     synonyms: Synonyms
     references: Sequence[SceneGraph]
 
-    def of(self, corpus: Corpus) -> tuple[list[SceneGraph], Sequence[SceneGraph], list[int]]:
+    def of(self, corpus: Corpus) -> tuple[Sequence[SceneGraph], Sequence[SceneGraph], list[int]]:
         """The candidates' graphs, the references', and which of the latter belongs to each candidate."""
         # A rearranged corpus (pairs, leave-one-out) has other references than those that were prepared.
         references = reference_graphs(corpus.references, self.parser, self.synonyms)
@@ -86,6 +88,9 @@ def tuple_counts(corpus: Corpus, scenes: Scenes) -> FloatArray:
 
 def _tuple_counts(corpus: Corpus, scenes: Scenes) -> FloatArray:
     candidates, references, image_of = scenes.of(corpus)
+    if isinstance(candidates, PackedGraphs):
+        ours, theirs = candidates, packed(references, scenes.synonyms)
+        return flat_counts(ours.flat, ours.words, theirs.flat, theirs.words, np.array(image_of, np.int64), scenes.synonyms)
     table = np.zeros((len(candidates), len(KINDS), 3))
     for i, (graph, image) in enumerate(track(zip(candidates, image_of), "matching scenes", total=len(candidates))):
         table[i] = list(counts(graph, references[image]).values())

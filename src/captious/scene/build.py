@@ -6,14 +6,21 @@ import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from captious.collector import collector_paused
 from captious.corpus import Captions
-from captious.language import Parser, Sentence, parses_of
+from captious.language import ParsedBatch, Parser, Sentence, parses_of
+from captious.language.parsers import batch_of
 from captious.language.parsers import get as get_parser
 from captious.memo import Product
 from captious.progress import track
+from captious.ragged import IntArray, runs
+from captious.scene.flat.meanings import meanings
+from captious.scene.flat.merge import flat_graphs
+from captious.scene.flat.sentences import flat_tuples, worth_compiling
 from captious.scene.graph import SceneGraph
-from captious.scene.packed import pack, unpack
+from captious.scene.packed import PackedGraphs, pack, unpack
 from captious.scene.rules import Tuple, tuples
 from captious.text.synonyms import Synonyms
 
@@ -69,6 +76,9 @@ def reference_graphs(captions: Captions, parser: Parser, synonyms: Synonyms) -> 
 
 
 def _graphs(captions: Captions, parser: Parser, synonyms: Synonyms) -> Sequence[SceneGraph]:
+    flat = _flat_graphs(captions, parser, synonyms, captions.image_offsets)
+    if flat is not None:
+        return flat
     stated = caption_tuples(captions, parser)
     bounds = captions.image_offsets.tolist()
     with collector_paused():
@@ -78,12 +88,31 @@ def _graphs(captions: Captions, parser: Parser, synonyms: Synonyms) -> Sequence[
         ]
 
 
-def candidate_graphs(captions: Captions, parser: Parser, synonyms: Synonyms) -> list[SceneGraph]:
+def candidate_graphs(captions: Captions, parser: Parser, synonyms: Synonyms) -> Sequence[SceneGraph]:
     """One graph per caption."""
 
-    def make() -> list[SceneGraph]:
+    def make() -> Sequence[SceneGraph]:
+        flat = _flat_graphs(captions, parser, synonyms, np.arange(len(captions) + 1, dtype=np.int64))
+        if flat is not None:
+            return flat
         stated = caption_tuples(captions, parser)
         with collector_paused():
             return [SceneGraph(own, synonyms) for own in stated]
 
     return captions.cached(("scene graph of each", parser.label, parser.digest, synonyms), make)
+
+
+def _flat_graphs(captions: Captions, parser: Parser, synonyms: Synonyms, groups: IntArray) -> PackedGraphs | None:
+    """Graphs of groups of captions, made in arrays; none if there is too little to do, or the parser gives only objects."""
+    if not worth_compiling(int(captions.token_offsets[-1])):
+        return None
+    batch = batch_of(captions, parser)
+    if type(batch) is not ParsedBatch:
+        return None
+    tuples = captions.cached(("flat tuples", parser.label, parser.digest), lambda: flat_tuples(batch))
+    places, offsets = runs(batch.caption_offsets, captions.unique[1])
+    used = np.zeros(len(tuples.texts) + 1, np.bool_)
+    used[tuples.rows] = True
+    known = meanings([text if it else "" for text, it in zip(tuples.texts, used.tolist())], synonyms)
+    flat = flat_graphs(tuples, batch.sentence_of[places], offsets[groups], known)
+    return PackedGraphs(tuples.texts, flat, synonyms)

@@ -28,7 +28,9 @@ SIZES = word_set(
 
 def kind(attribute: Concept) -> int:
     """The place in ``CATEGORIES`` of the list an attribute is in, or 0. An attribute with several words is in none."""
-    if len(attribute.words) > 1:
-        return 0
-    word = attribute.words[0]
+    return 0 if len(attribute.words) > 1 else kind_of(attribute.words[0])
+
+
+def kind_of(word: str) -> int:
+    """The same for an attribute of one word."""
     return 3 if word in NUMBERS else 4 if word in COLORS else 5 if word in SIZES else 0

@@ -28,8 +28,8 @@ BEFORE_DEFINITE = word_set(
     "trillion"
 )
 
-_DIGITS = re.compile(r"[0-9]+(s?)")
-_SINGULAR_PRONOUNS = word_set(
+DIGITS = re.compile(r"[0-9]+(s?)")
+SINGULAR_PRONOUNS = word_set(
     "one i me my myself yourself he him his himself she her herself it its itself oneself"
 )
 
@@ -64,7 +64,7 @@ def _phrase_start(graph: Dependencies, arcs: list[Arc], quantifier: int, noun: i
     if form in AFTER_A:
         return next((d for g, d, r in arcs if g == quantifier and r == "det" and forms[d] in ("a", "an")), 0)
     own = [d for g, d, _ in arcs if g == quantifier and d < quantifier]
-    digits = _DIGITS.fullmatch(form)
+    digits = DIGITS.fullmatch(form)
     if not (form in ALONE or (digits and digits[1])):
         if form not in BEFORE_DEFINITE and not digits:
             return 0
@@ -107,7 +107,7 @@ def _pronouns(graph: Dependencies) -> Dependencies:
     for word in range(2, graph.words + 1):
         if not graph.tags[word].startswith("PRP") or not any(d == word and g for g, d, _ in arcs):
             continue
-        noun = _antecedent(graph, arcs, graph.forms[word] in _SINGULAR_PRONOUNS)
+        noun = _antecedent(graph, arcs, graph.forms[word] in SINGULAR_PRONOUNS)
         if 0 < noun < word:
             arcs = [(noun if g == word else g, noun if d == word else d, r) for g, d, r in arcs]
     return graph._replace(arcs=arcs)

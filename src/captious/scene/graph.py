@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from captious import html
 from captious.scene.categories import kind
 from captious.scene.concepts import Concept
 from captious.scene.rules import Tuple
 from captious.text.synonyms import Synonyms
+
+#: The words of one concept, in the order in which they joined it.
+Words = tuple[str, ...]
 
 
 class SceneGraph:
@@ -39,6 +42,22 @@ class SceneGraph:
             self._join(self.attribute_concepts[subject], item[1])
         elif len(item) == 3:
             self._join(self.relation_concepts.setdefault((subject, self._object(item[2])), []), item[1])
+
+    def restore(
+        self,
+        objects: Sequence[Words],
+        attributes: Iterable[tuple[int, Words]],
+        relations: Iterable[tuple[Sequence[int], Words]],
+    ) -> None:
+        """Fill an empty graph with concepts that were built before: attributes with the place of their object, relations with
+        those of subject and object."""
+        self.concepts = [Concept.joined(words, self.synonyms) for words in objects]
+        self._by_word = {word: place for place, words in enumerate(objects) for word in words}
+        self.attribute_concepts = [[] for _ in objects]
+        for owner, words in attributes:
+            self.attribute_concepts[owner].append(Concept.joined(words, self.synonyms))
+        for (subject, target), words in relations:
+            self.relation_concepts.setdefault((subject, target), []).append(Concept.joined(words, self.synonyms))
 
     def _object(self, word: str) -> int:
         known = self._by_word.get(word)

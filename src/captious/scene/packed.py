@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from captious.memo import Arrays
 from captious.ragged import IntArray, offsets_of
 from captious.scene.concepts import Concept
+from captious.scene.flat.merge import FlatGraphs
 from captious.scene.graph import SceneGraph
 from captious.text.synonyms import Synonyms
 
@@ -41,7 +43,7 @@ def pack(graphs: Sequence[SceneGraph]) -> Arrays:
                 add(concept)
                 ends.append(pair)
     return {
-        "words": np.frombuffer("\n".join(words).encode("utf-8", "surrogatepass"), np.uint8),
+        "words": _text(words),
         "concepts": np.array(list(itertools.chain.from_iterable(concepts)), np.int32),
         "concept_offsets": offsets_of([len(concept) for concept in concepts]),
         "sizes": np.array(sizes, np.int32).reshape(-1, 3),
@@ -53,14 +55,28 @@ def pack(graphs: Sequence[SceneGraph]) -> Arrays:
 class PackedGraphs(Sequence[SceneGraph]):
     """Graphs in arrays: each becomes an object when it is asked for, and is kept."""
 
-    def __init__(self, arrays: Arrays, synonyms: Synonyms) -> None:
-        self.arrays = arrays
+    def __init__(self, words: Sequence[str], flat: FlatGraphs, synonyms: Synonyms, arrays: Arrays | None = None) -> None:
+        """``flat`` names words by their place in ``words``; ``arrays`` is the same packed, where it is known."""
+        self.words = words
+        self.flat = flat
         self.synonyms = synonyms
-        self._words = arrays["words"].tobytes().decode("utf-8", "surrogatepass").split("\n")
-        sizes = np.asarray(arrays["sizes"], np.int64)
+        self._arrays = arrays
+        sizes = np.asarray(flat.sizes, np.int64)
         self._starts: IntArray = offsets_of(sizes.sum(axis=1))
         self._attributes, self._relations = offsets_of(sizes[:, 1]), offsets_of(sizes[:, 2])
         self._made: dict[int, SceneGraph] = {}
+
+    @property
+    def arrays(self) -> Arrays:
+        """What :func:`pack` makes of the graphs: words numbered as they come."""
+        if self._arrays is None:
+            used, first, places = np.unique(self.flat.concepts, return_index=True, return_inverse=True)
+            order = np.argsort(first)
+            numbers = np.empty(len(used), np.int32)
+            numbers[order] = np.arange(len(used), dtype=np.int32)
+            words = [self.words[i] for i in used[order].tolist()]
+            self._arrays = {"words": _text(words), **self.flat._asdict(), "concepts": numbers[places.reshape(-1)]}
+        return self._arrays
 
     def __len__(self) -> int:
         return len(self._starts) - 1
@@ -82,25 +98,29 @@ class PackedGraphs(Sequence[SceneGraph]):
 
     def _make(self, i: int) -> SceneGraph:
         first, last = int(self._starts[i]), int(self._starts[i + 1])
-        bounds = self.arrays["concept_offsets"][first : last + 1].tolist()
-        numbers = self.arrays["concepts"][bounds[0] : bounds[-1]].tolist()
+        bounds = self.flat.concept_offsets[first : last + 1].tolist()
+        numbers = self.flat.concepts[bounds[0] : bounds[-1]].tolist()
         words = [
-            tuple(self._words[n] for n in numbers[a - bounds[0] : b - bounds[0]]) for a, b in itertools.pairwise(bounds)
+            tuple(self.words[n] for n in numbers[a - bounds[0] : b - bounds[0]]) for a, b in itertools.pairwise(bounds)
         ]
-        concepts = [Concept.joined(own, self.synonyms) for own in words]
-        objects, attributes, _ = self.arrays["sizes"][i].tolist()
+        objects, attributes, _ = self.flat.sizes[i].tolist()
+        owners = self.flat.owners[self._attributes[i] : self._attributes[i + 1]].tolist()
+        ends = self.flat.ends[self._relations[i] : self._relations[i + 1]].tolist()
         graph = SceneGraph((), self.synonyms)
-        graph.concepts = concepts[:objects]
-        graph.attribute_concepts = [[] for _ in range(objects)]
-        owners = self.arrays["owners"][self._attributes[i] : self._attributes[i + 1]].tolist()
-        for owner, concept in zip(owners, concepts[objects : objects + attributes]):
-            graph.attribute_concepts[owner].append(concept)
-        ends = self.arrays["ends"][self._relations[i] : self._relations[i + 1]].tolist()
-        for (subject, target), concept in zip(ends, concepts[objects + attributes :]):
-            graph.relation_concepts.setdefault((subject, target), []).append(concept)
+        graph.restore(words[:objects], zip(owners, words[objects:]), zip(ends, words[objects + attributes :]))
         return graph
 
 
 def unpack(arrays: Arrays, synonyms: Synonyms) -> PackedGraphs:
     """Graphs from their arrays."""
-    return PackedGraphs(arrays, synonyms)
+    words = arrays["words"].tobytes().decode("utf-8", "surrogatepass").split("\n")
+    return PackedGraphs(words, FlatGraphs(*(arrays[name] for name in FlatGraphs._fields)), synonyms, arrays)
+
+
+def packed(graphs: Sequence[SceneGraph], synonyms: Synonyms) -> PackedGraphs:
+    """Graphs in arrays, wherever they come from."""
+    return graphs if isinstance(graphs, PackedGraphs) else unpack(pack(graphs), synonyms)
+
+
+def _text(words: Iterable[str]) -> NDArray[np.uint8]:
+    return np.frombuffer("\n".join(words).encode("utf-8", "surrogatepass"), np.uint8)

@@ -16,15 +16,15 @@ _NO_PREPOSITION = frozenset({"poss", "agent"})
 
 # The rules, in the order in which the reference applies them. The order matters when synonyms merge.
 (
-    _TRANSITIVE,  # a dog chases a cat: (dog, chase, cat)
-    _CLAUSE,  # a dog chasing a cat: (dog, chase, cat)
-    _INTRANSITIVE,  # a dog sleeps: (dog, sleep)
-    _COPULA,  # a dog is on a bed: (dog, on, bed)
-    _MODIFIER,  # a brown dog: (dog, brown)
-    _PREDICATIVE,  # the dog is brown: (dog, brown)
-    _PREPOSITION,  # a dog on a bed: (dog, on, bed)
-    _POSSESSIVE,  # the man's dog: (man, have, dog)
-    _PASSIVE,  # a cat chased by a dog: (dog, chase, cat)
+    TRANSITIVE,  # a dog chases a cat: (dog, chase, cat)
+    CLAUSE,  # a dog chasing a cat: (dog, chase, cat)
+    INTRANSITIVE,  # a dog sleeps: (dog, sleep)
+    COPULA,  # a dog is on a bed: (dog, on, bed)
+    MODIFIER,  # a brown dog: (dog, brown)
+    PREDICATIVE,  # the dog is brown: (dog, brown)
+    PREPOSITION,  # a dog on a bed: (dog, on, bed)
+    POSSESSIVE,  # the man's dog: (man, have, dog)
+    PASSIVE,  # a cat chased by a dog: (dog, chase, cat)
 ) = range(9)
 
 
@@ -67,20 +67,20 @@ def _at(node: int, graph: Dependencies, children: Children, found: list[list[Tup
         if relation == "case":
             cases.append(child)
         elif relation == "amod":
-            found[_MODIFIER].append((lemma, lemmas[child]))
+            found[MODIFIER].append((lemma, lemmas[child]))
         elif relation[:5] == "nmod:":
             kind = relation[5:]
             if tags[child] in NOUNS:
                 objects.append((relation, child))
                 if noun and kind == "poss":
-                    found[_POSSESSIVE].append((lemmas[child], "have", lemma))
+                    found[POSSESSIVE].append((lemmas[child], "have", lemma))
             if noun and kind not in _NO_PREPOSITION:
-                found[_PREPOSITION].append((lemma, kind.replace("_", " "), lemmas[child]))
+                found[PREPOSITION].append((lemma, kind.replace("_", " "), lemmas[child]))
         elif relation == "nsubj":
             if tags[child] in NOUNS:
                 subjects.append(child)
             if tag[:1] == "J":
-                found[_PREDICATIVE].append((lemmas[child], lemma))
+                found[PREDICATIVE].append((lemmas[child], lemma))
         elif relation in _OBJECTS:
             if tags[child] in NOUNS:
                 objects.append((relation, child))
@@ -89,23 +89,23 @@ def _at(node: int, graph: Dependencies, children: Children, found: list[list[Tup
         elif relation == "acl" and tags[child][:1] == "V":
             for inner, target in children[child]:
                 if tags[target] in NOUNS and (inner in _OBJECTS or inner[:5] == "nmod:"):
-                    found[_CLAUSE].append((lemma, _predicate(child, inner, graph, children), lemmas[target]))
+                    found[CLAUSE].append((lemma, _predicate(child, inner, graph, children), lemmas[target]))
     if subjects:
         if objects and not copula:
-            found[_TRANSITIVE] += [
+            found[TRANSITIVE] += [
                 (lemmas[subject], _predicate(node, relation, graph, children), lemmas[target])
                 for subject in subjects
                 for relation, target in objects
             ]
         else:
-            rule = found[_COPULA if copula else _INTRANSITIVE]
+            rule = found[COPULA if copula else INTRANSITIVE]
             if cases:
                 phrase = _preposition(min(cases, key=place), graph, children)
                 rule += [(lemmas[subject], phrase, lemma) for subject in subjects]
             elif lemma != "be":
                 rule += [(lemmas[subject], lemma) for subject in subjects]
     if objects and tag[:1] == "V":
-        _passive(node, objects, graph, children, found[_PASSIVE])
+        _passive(node, objects, graph, children, found[PASSIVE])
 
 
 def _passive(

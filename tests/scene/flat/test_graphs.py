@@ -1,0 +1,114 @@
+"""Graphs built and matched by kernels are those of objects."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from captious.kernels import Kernel, called_often
+from captious.ragged import offsets_of
+from captious.scene import SceneGraph, Tuple, counts
+from captious.scene.flat import match as flat_match
+from captious.scene.flat import merge
+from captious.scene.flat.match import flat_counts
+from captious.scene.flat.meanings import meanings
+from captious.scene.flat.merge import FlatGraphs, flat_graphs
+from captious.scene.flat.sentences import FlatTuples
+from captious.scene.packed import PackedGraphs, pack
+from captious.scene.wordlists import word_set
+from captious.text.synonyms import Synonyms
+
+# Many of them are synonyms of several others, which are none of each other.
+_SINGLE = """
+    sofa couch lounge table desk board plank dog hound puppy cat man guy bloke person human woman lady girl boy child kid baby car auto vehicle
+    bus road street path way picture photo image shot red two three small big large tiny light dark grey gray sit stand ride have on in run jog go
+    travel move hold carry bear take get xyzzy frank
+"""
+WORDS = [*sorted(word_set(_SINGLE)), "sit at", "in front of", "hot dog", "next to"]
+
+
+def stated(rng: random.Random) -> list[Tuple]:
+    words = rng.sample(WORDS, rng.randint(3, len(WORDS)))
+    return [tuple(rng.choices(words, k=rng.choice([1, 2, 2, 3, 3]))) for _ in range(rng.randint(0, 30))]
+
+
+def numbered(groups: list[list[Tuple]]) -> FlatTuples:
+    known: dict[str, int] = {}
+    rows = [[known.setdefault(word, len(known)) for word in item] + [-1] * (3 - len(item)) for group in groups for item in group]
+    return FlatTuples(list(known), np.array(rows, np.int32).reshape(-1, 3), offsets_of([len(group) for group in groups]))
+
+
+def built(tuples: FlatTuples, jobs: int | None = None) -> FlatGraphs:
+    count = len(tuples.offsets) - 1
+    return flat_graphs(tuples, np.arange(count), np.arange(count + 1), meanings(tuples.texts, Synonyms.load()), jobs)
+
+
+def scenes(seed: int, count: int) -> tuple[list[list[Tuple]], list[list[Tuple]]]:
+    """Candidates that repeat some of what their references say, and the references."""
+    rng = random.Random(seed)
+    references = [stated(rng) for _ in range(count)]
+    candidates = [
+        [item if rng.random() < 0.6 else rng.choice(stated(rng) or [item]) for item in rng.sample(group, min(len(group), rng.randint(0, 12)))]
+        for group in references
+    ]
+    return candidates, references
+
+
+def test_graphs_and_counts_of_compiled_kernels() -> None:
+    with called_often():
+        compare(*scenes(1, 600))
+
+
+def test_graphs_and_counts_of_plain_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Kernel, "pick", lambda kernel, work: kernel.plain)
+    compare(*scenes(2, 40))
+
+
+def compare(*sides: list[list[Tuple]]) -> None:
+    synonyms = Synonyms.load()
+    tuples = [numbered(side) for side in sides]
+    flat = [built(side) for side in tuples]
+    objects = [[SceneGraph(group) for group in side] for side in sides]
+    for side, made, graphs in zip(tuples, flat, objects):
+        packed = PackedGraphs(side.texts, made, synonyms)
+        arrays, written = packed.arrays, pack(graphs)
+        assert list(arrays) == list(written)
+        for name, array in written.items():
+            assert np.array_equal(arrays[name], array) and arrays[name].dtype == array.dtype, name
+        for ours, theirs in zip(packed, graphs):
+            assert ours.tuples == theirs.tuples and ours.sizes == theirs.sizes and ours.kinds == theirs.kinds
+            # They also go on alike.
+            for more in [("lounge",), ("couch", "big"), ("bloke", "sit", "sofa")]:
+                ours.add(more)
+                theirs.add(more)
+            assert ours.tuples == theirs.tuples
+    # The graphs have grown since.
+    objects = [[SceneGraph(group) for group in side] for side in sides]
+    table = flat_counts(flat[0], tuples[0].texts, flat[1], tuples[1].texts, np.arange(len(sides[0])), synonyms)
+    expected = np.array([list(counts(ours, theirs).values()) for ours, theirs in zip(*objects)])
+    assert np.array_equal(table, expected)
+    assert (expected.sum(axis=0) > 0).all()
+
+
+def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    candidates, references = (numbered(side) for side in scenes(3, 200))
+    synonyms, images = Synonyms.load(), np.arange(200)
+    with called_often():
+        whole = built(references)
+        table = flat_counts(built(candidates), candidates.texts, whole, references.texts, images, synonyms)
+        monkeypatch.setattr(merge, "_BLOCK", 30)
+        monkeypatch.setattr(flat_match, "_BLOCK", 30)
+        parts = built(references, jobs=3)
+        again = flat_counts(built(candidates, 3), candidates.texts, parts, references.texts, images, synonyms, jobs=3)
+    for name in FlatGraphs._fields:
+        assert np.array_equal(getattr(whole, name), getattr(parts, name)), name
+    assert np.array_equal(table, again)
+
+
+def test_no_graphs() -> None:
+    nothing = built(numbered([]))
+    assert [len(array) for array in nothing] == [0, 1, 0, 0, 0]
+    assert flat_counts(nothing, [], nothing, [], np.arange(0), Synonyms.load()).shape == (0, 7, 3)
+    assert len(PackedGraphs([], nothing, Synonyms.load())) == 0
