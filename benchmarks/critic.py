@@ -45,6 +45,8 @@ from captious.scores import Score
 THREE = ("Vinyals-et-al-2017", "Liu-et-al-2017", "Mun-et-al-2017")
 BESIDE = "BLEU-4,METEOR,ROUGE-L,CIDEr-D,SPICE,CaptiousScore-lite"
 WIDE = ("image", "reference")
+#: Small critics, and a higher rate because the trainings are short: sized for a machine with little time to spare.
+HIDDEN, RATE = 64, 3e-3
 PARTS = ("robustness", "capability", "caption", "systems", "sizes")
 
 
@@ -54,7 +56,7 @@ class Variant(NamedTuple):
     context: tuple[str, ...]
     combine: str
     augmented: bool = True
-    hidden: int = 128
+    hidden: int = HIDDEN
     layers: int = 1
 
     @property
@@ -65,7 +67,7 @@ class Variant(NamedTuple):
 
 CAPABLE = [Variant(context, combine) for context in ((), ("reference",), ("image",), WIDE) for combine in ("linear", "mlp", "cbp") if context or combine != "cbp"]
 ROBUST = [Variant(WIDE, combine, augmented) for augmented in (True, False) for combine in ("linear", "mlp", "cbp")]
-SIZES = [Variant(WIDE, "mlp", True, hidden, layers) for hidden, layers in ((64, 1), (128, 1), (128, 2), (256, 1))]
+SIZES = [Variant(WIDE, "mlp", True, hidden, layers) for hidden, layers in ((32, 1), (HIDDEN, 1), (HIDDEN, 2), (128, 1))]
 
 
 class Study:
@@ -117,7 +119,7 @@ class Study:
         """A critic of three systems, trained now or read from its file."""
         shape = replace(PRESETS["quick"][0], context=variant.context, combine=variant.combine, hidden=variant.hidden, layers=variant.layers)
         negatives = Negatives(self.kinds if variant.augmented else ("system",))
-        settings = replace(PRESETS["quick"][1], epochs=self.epochs, negatives=negatives)
+        settings = replace(PRESETS["quick"][1], epochs=self.epochs, rate=RATE, negatives=negatives)
         began, used = time.monotonic(), time.process_time()
         found = train(self.lessons, shape, settings, self.vectors, output=self.folder / f"{variant.name}.safetensors", resume=True)
         print(f"{variant.name}: {time.monotonic() - began:.0f} s, {time.process_time() - used:.0f} s of a processor", flush=True)
@@ -207,17 +209,17 @@ def robustness(study: Study) -> None:
 # (3): captions of Flickr8k --------------------------------------------------------------------------------------------------
 
 
-def caption(study: Study, epochs: int = 2) -> None:
+def caption(study: Study, epochs: int = 1) -> None:
     rows = []
     for combine in ("mlp", "cbp"):
 
         def make(combine: str = combine) -> Any:
             taught = {row["image"]: row["captions"] for row in read_jsonl(study.data / "flickr8k" / "captions.jsonl.gz") if row["split"] == "train"}
             given = Given(Captions.of(list(taught.values()), ids=list(taught)))
-            shape = replace(PRESETS["quick"][0], context=("reference",), combine=combine)
+            shape = replace(PRESETS["quick"][0], context=("reference",), combine=combine, hidden=HIDDEN)
             negatives = Negatives(("pathological",), ("random caption",), (100.0, 100.0))
             critic = train(
-                given, shape, replace(PRESETS["quick"][1], epochs=epochs, negatives=negatives), study.vectors,
+                given, shape, replace(PRESETS["quick"][1], epochs=epochs, rate=RATE, negatives=negatives), study.vectors,
                 output=study.folder / f"flickr8k-{combine}.safetensors", resume=True,
             )  # fmt: skip
             measure = CriticMeasure([critic])
@@ -243,8 +245,8 @@ def systems(study: Study, images: int, epochs: int) -> None:
         given = [{image: one[image] for image in rest} for one in every]
         corpora = load_systems(rest, [*given, human], names=[*names, "people"])
         shape, settings = PRESETS["quick"]
-        settings = replace(settings, epochs=epochs, negatives=Negatives(study.kinds))
-        protocol = Protocol(replace(shape, context=WIDE, combine="cbp"), settings, study.vectors)
+        settings = replace(settings, epochs=epochs, rate=RATE, negatives=Negatives(study.kinds))
+        protocol = Protocol(replace(shape, context=WIDE, combine="cbp", hidden=HIDDEN), settings, study.vectors)
         found = judge(
             corpora, protocol, images=study.images, samples=study.samples, output=study.folder / "systems", resume=True,
             told=lambda row: print(row, flush=True),
@@ -311,7 +313,7 @@ def main() -> None:
     parser.add_argument("--taught", type=int, default=3000)
     parser.add_argument("--tested", type=int, default=2000)
     parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--judged", type=int, default=2000, help="images for the nine systems")
+    parser.add_argument("--judged", type=int, default=1600, help="images for the nine systems")
     parser.add_argument("--judged-epochs", type=int, default=3)
     given = parser.parse_args()
     torch.set_num_threads(1)
