@@ -93,8 +93,8 @@ class Backbone:
                 found = np.asarray(image.convert("RGB").resize((self.width, self.height), Image.Resampling.BILINEAR), np.float32) / 255
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
             raise InputError(f"{path}: not a photograph that can be read ({str(error)[:100]})") from None
-        found = (found - _MEAN) / _SPREAD
-        return found if self.last else np.ascontiguousarray(found.transpose(2, 0, 1))
+        scaled: NDArray[np.float32] = ((found - _MEAN) / _SPREAD).astype(np.float32)
+        return scaled if self.last else np.ascontiguousarray(scaled.transpose(2, 0, 1))
 
 
 def _choose(graph: Any, wanted: str | None, where: str) -> str:
@@ -107,7 +107,7 @@ def _choose(graph: Any, wanted: str | None, where: str) -> str:
         return wanted
     maps = [one.name for one in graph.output if len(one.type.tensor_type.shape.dim) == 4]
     pooled = [node.output[0] for node in graph.node if node.op_type == "GlobalAveragePool"]
-    return (maps or pooled or outputs)[-1]
+    return str((maps or pooled or outputs)[-1])
 
 
 def _parts(items: Sequence[Path], size: int) -> Iterator[Sequence[Path]]:
