@@ -47,7 +47,7 @@ BESIDE = "BLEU-4,METEOR,ROUGE-L,CIDEr-D,SPICE,CaptiousScore-lite"
 WIDE = ("image", "reference")
 #: Small critics, and a higher rate because the trainings are short: sized for a machine with little time to spare.
 HIDDEN, RATE = 64, 3e-3
-PARTS = ("robustness", "capability", "caption", "systems", "sizes")
+PARTS = ("robustness", "capability", "systems", "caption", "sizes")
 
 
 class Variant(NamedTuple):
@@ -65,7 +65,8 @@ class Variant(NamedTuple):
         return f"{'+'.join(self.context) or 'none'}-{self.combine}-{kind}-{self.hidden}x{self.layers}"
 
 
-CAPABLE = [Variant(context, combine) for context in ((), ("reference",), ("image",), WIDE) for combine in ("linear", "mlp", "cbp") if context or combine != "cbp"]
+CAPABLE = [Variant(context, combine) for context in ((), ("reference",), ("image",), WIDE) for combine in ("mlp", "cbp") if context or combine != "cbp"]
+CAPABLE += [Variant(WIDE, "linear"), *(Variant(WIDE, combine, False) for combine in ("linear", "mlp", "cbp"))]
 ROBUST = [Variant(WIDE, combine, augmented) for augmented in (True, False) for combine in ("linear", "mlp", "cbp")]
 SIZES = [Variant(WIDE, "mlp", True, hidden, layers) for hidden, layers in ((32, 1), (HIDDEN, 1), (HIDDEN, 2), (128, 1))]
 
@@ -165,11 +166,11 @@ def capability(study: Study, variants: Sequence[Variant], part: str) -> None:
 
         rows.append((variant, study.kept(f"capability-{variant.name}", make)))
     print(f"\n### {part}: mean score of {len(study.tested):,} images\n")
-    print("| context | combination | size | people | " + " | ".join(THREE) + " | performance |\n|---|---|---:|" + "---:|" * (len(THREE) + 2))
+    print("| context | combination | negatives | size | people | " + " | ".join(THREE) + " | performance |\n|---|---|---|---:|" + "---:|" * (len(THREE) + 2))
     for variant, row in rows:
         machine = np.mean([row[name]["value"] for name in THREE])
         cells = [_shown(row["human"]), *(_shown(row[name]) for name in THREE), f"{(row['human']['value'] + 1 - machine) / 2:.3f}"]
-        print(f"| {' + '.join(variant.context) or 'none'} | {variant.combine} | {variant.hidden} × {variant.layers} | " + " | ".join(cells) + " |")
+        print(f"| {' + '.join(variant.context) or 'none'} | {variant.combine} | {'all kinds' if variant.augmented else 'systems only'} | {variant.hidden} × {variant.layers} | " + " | ".join(cells) + " |")
 
 
 def _shown(cell: dict[str, Any], digits: int = 3) -> str:
@@ -310,9 +311,9 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path("critic-study"))
     parser.add_argument("--samples", type=Path)
     parser.add_argument("--only", choices=[*PARTS, "speed"], action="append")
-    parser.add_argument("--taught", type=int, default=3000)
+    parser.add_argument("--taught", type=int, default=4000)
     parser.add_argument("--tested", type=int, default=2000)
-    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--judged", type=int, default=1600, help="images for the nine systems")
     parser.add_argument("--judged-epochs", type=int, default=3)
     given = parser.parse_args()
