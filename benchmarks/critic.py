@@ -47,7 +47,7 @@ BESIDE = "BLEU-4,METEOR,ROUGE-L,CIDEr-D,SPICE,CaptiousScore-lite"
 WIDE = ("image", "reference")
 #: Small critics, and a higher rate because the trainings are short: sized for a machine with little time to spare.
 HIDDEN, RATE = 64, 3e-3
-PARTS = ("robustness", "capability", "systems", "caption", "sizes")
+PARTS = ("capability", "robustness", "systems", "caption", "sizes")
 
 
 class Variant(NamedTuple):
@@ -65,8 +65,8 @@ class Variant(NamedTuple):
         return f"{'+'.join(self.context) or 'none'}-{self.combine}-{kind}-{self.hidden}x{self.layers}"
 
 
-CAPABLE = [Variant(context, combine) for context in ((), ("reference",), ("image",), WIDE) for combine in ("mlp", "cbp") if context or combine != "cbp"]
-CAPABLE += [Variant(WIDE, "linear"), *(Variant(WIDE, combine, False) for combine in ("linear", "mlp", "cbp"))]
+CAPABLE = [Variant(WIDE, combine, augmented) for augmented in (True, False) for combine in ("cbp", "mlp", "linear")]
+CAPABLE += [Variant((), "mlp"), Variant(("image",), "mlp"), Variant(("image",), "cbp"), Variant(("reference",), "cbp"), Variant(("reference",), "mlp")]
 ROBUST = [Variant(WIDE, combine, augmented) for augmented in (True, False) for combine in ("linear", "mlp", "cbp")]
 SIZES = [Variant(WIDE, "mlp", True, hidden, layers) for hidden, layers in ((32, 1), (HIDDEN, 1), (HIDDEN, 2), (128, 1))]
 
@@ -314,7 +314,7 @@ def main() -> None:
     parser.add_argument("--taught", type=int, default=4000)
     parser.add_argument("--tested", type=int, default=2000)
     parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--judged", type=int, default=1600, help="images for the nine systems")
+    parser.add_argument("--judged", type=int, default=1000, help="images for the nine systems")
     parser.add_argument("--judged-epochs", type=int, default=3)
     given = parser.parse_args()
     torch.set_num_threads(1)
