@@ -93,6 +93,14 @@ def test_the_same_seed_gives_the_same_weights() -> None:
     assert same(first, again) and not same(first, other)
 
 
+def test_the_rate_falls_after_each_epoch() -> None:
+    """Not before its end, and then by the decay: with next to nothing left, the second epoch changes nothing."""
+    one, two = (train(TAUGHT, SMALL, replace(QUICK, epochs=epochs, decay=1e-9), VECTORS) for epochs in (1, 2))
+    other = train(TAUGHT, SMALL, replace(QUICK, epochs=2), VECTORS)
+    assert all(torch.allclose(x, y, atol=1e-6) for x, y in zip(weights(one).values(), weights(two).values()))
+    assert not all(torch.allclose(x, y, atol=1e-3) for x, y in zip(weights(one).values(), weights(other).values()))
+
+
 @pytest.mark.parametrize("stopped", [1, 3, 7])
 def test_a_training_that_was_stopped_ends_with_the_same_weights(stopped: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = replace(QUICK, epochs=2, batch=60, save_every=2)

@@ -51,12 +51,14 @@ def test_words_are_the_commonest_and_captions_are_cut() -> None:
         Words.learn(["a b c"], least=2)
 
 
-def test_embeddings_are_the_vectors_where_there_are_any() -> None:
-    words = Words(("cat", "dog", "zzz"))
-    table = vectors.get({"dog": [1.0, 2.0], "cat": [3.0, 4.0]})
+def test_embeddings_are_the_directions_of_the_vectors_where_there_are_any() -> None:
+    words = Words(("cat", "dog", "zzz", "nil"))
+    table = vectors.get({"dog": [0.6, 0.8], "cat": [-30.0, 40.0], "nil": [0.0, 0.0]})
     found = words.embeddings(table, 1)
-    assert found[2].tolist() == [3, 4] and found[3].tolist() == [1, 2] and found[FILLING].tolist() == [0, 0]
-    assert found[4].any() and found[UNKNOWN].any()
+    length = 0.4 * 2**0.5
+    assert np.allclose(found[2], [-0.6 * length, 0.8 * length]) and np.allclose(found[3], [0.6 * length, 0.8 * length])
+    assert found[FILLING].tolist() == [0, 0]
+    assert np.allclose(np.linalg.norm(found[[UNKNOWN, 4, 5]], axis=1), length)
     assert np.array_equal(found, words.embeddings(table, 1)) and not np.array_equal(found, words.embeddings(table, 2))
 
 

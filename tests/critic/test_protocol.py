@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import captious
 from captious import InputError, load_scores, vectors
 from captious.cli.app import app
 from captious.critic.lessons import Given, Negatives
@@ -135,6 +136,7 @@ def test_a_critic_as_a_measure(files: Files, tmp_path: Path) -> None:
     each = [Score.of(CriticMeasure([critic], features), corpus).per_caption for critic in critics]
     both = Score.of(CriticMeasure(critics, features), corpus)
     assert len(critics) == 2 and both.per_caption == pytest.approx(np.mean(each, axis=0)) and not np.allclose(*each)
+    assert captious.score(corpus, metrics=[CriticMeasure(critics, features)])["Critic"].value == both.value
     with pytest.raises(InputError, match="no features of image"):
         Score.of(CriticMeasure(critics, {"nowhere": np.zeros(6)}), corpus)
     with pytest.raises(InputError, match="captious critic REFS SYSTEM"):

@@ -92,6 +92,7 @@ def critic(
     given: list[Any] = list(systems)
     names: list[str | None] = [*name] if name else [None] * len(given)
     if human:
+        tokenizer = source.captions.tokenizer
         source, people = hold_out(dict(zip(source.file.ids, source.file.captions)), seed)
         given, names = [*given, people], [*names, "people"]
     corpora = load_systems(source, given, tokenizer=tokenizer, subset=subset, several=allow_several or None, names=names)

@@ -64,7 +64,7 @@ class Settings:
 #: Sizes of the paper, and sizes that train in minutes on a processor.
 PRESETS: dict[str, tuple[Shape, Settings]] = {
     "paper": (Shape(), Settings()),
-    "quick": (Shape(hidden=128, classifier=128, sketch=1024), Settings(epochs=5)),
+    "quick": (Shape(hidden=128, classifier=128, sketch=1024), Settings(epochs=5, rate=3e-3)),
 }
 
 

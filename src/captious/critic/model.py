@@ -58,7 +58,7 @@ class Shape:
         return cls(**{**value, "context": tuple(value["context"])})
 
 
-class Critic(nn.Module):
+class Critic(nn.Module):  # type: ignore[misc]
     """Encoder and classifier. ``width`` is that of the image features (0 without)."""
 
     def __init__(self, shape: Shape, vocabulary: int, embedding: int, width: int, seed: int) -> None:

@@ -138,7 +138,7 @@ def _given(
             f"a critic learns from one half of the images and judges the other; {len(ids)} image{'s are' if len(ids) != 1 else ' is'} too few "
             f"(at least {LEAST_IMAGES}, and better thousands)"
         )
-    features, classes = None, ()
+    features, classes = None, tuple[str, ...]()
     if "image" in protocol.shape.context:
         if images is None:
             raise InputError("the image is part of the context, and there are no features of images; give --features, or set --context reference")

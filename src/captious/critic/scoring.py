@@ -103,7 +103,7 @@ def _comparing(model: Critic, captions: Tensor, images: Tensor | None) -> Callab
             return (asked[candidate] * torch.cat(context, 1)).sum(1) + bias
 
         return bilinear
-    first = model.classify[0] if shape.combine == "mlp" else model.classify  # type: ignore[index]
+    first = model.classify[0] if shape.combine == "mlp" else model.classify
     blocks = list(first.weight.split(shape.hidden, 1))
     of_candidates = captions @ blocks.pop().T + first.bias
     of_references = captions @ blocks.pop().T if referred else None
@@ -116,7 +116,7 @@ def _comparing(model: Critic, captions: Tensor, images: Tensor | None) -> Callab
         if of_images is not None:
             total = total + of_images[image]
         if shape.combine == "mlp":
-            total = model.classify[1:](total)  # type: ignore[index]
+            total = model.classify[1:](total)
         found: Tensor = total[:, 1] - total[:, 0]
         return found
 

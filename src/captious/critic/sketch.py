@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 
-class CountSketch(nn.Module):
+class CountSketch(nn.Module):  # type: ignore[misc]
     """Vectors of ``width`` numbers in ``size`` numbers; places and signs are drawn once and kept with the weights."""
 
     def __init__(self, width: int, size: int, generator: torch.Generator) -> None:
@@ -27,7 +27,7 @@ class CountSketch(nn.Module):
         return vectors.new_zeros(len(vectors), self.size).index_add(1, self.place, vectors * self.sign)
 
 
-class CompactBilinear(nn.Module):
+class CompactBilinear(nn.Module):  # type: ignore[misc]
     """A sketch of the outer product of two vectors."""
 
     def __init__(self, first: int, second: int, size: int, seed: int) -> None:

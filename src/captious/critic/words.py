@@ -18,6 +18,8 @@ from captious.vectors import WordVectors
 #: What fills short captions (and is all there is of an empty one), and what stands for a word outside the vocabulary.
 FILLING, UNKNOWN = 0, 1
 _FIRST = 2
+#: The size of a number of a word vector, on average: that of GloVe.
+_SPREAD = np.float32(0.4)
 
 
 class Encoded(NamedTuple):
@@ -66,11 +68,16 @@ class Words:
         return Encoded(tokens, lengths)
 
     def embeddings(self, vectors: WordVectors, seed: int) -> NDArray[np.float32]:
-        """A row for each word number: its vector, or random numbers as large where it has none; zeros for the filling."""
+        """A row for each word number: the direction of its vector, or a random one where it has none; zeros for the filling.
+
+        All are as long as vectors of GloVe are on average. Tables differ in the size of their numbers, and an LSTM hardly learns
+        from small ones.
+        """
         found, known = vectors.lookup(list(self.names))
-        spread = float(found[known].std()) if known.any() else 0.1
-        rows = np.random.default_rng([seed, 5]).normal(0, spread, (len(self), vectors.dimension)).astype(np.float32)
+        rows = np.random.default_rng([seed, 5]).normal(size=(len(self), vectors.dimension)).astype(np.float32)
+        known &= found.any(axis=1)
         rows[_FIRST:][known] = found[known]
+        rows *= _SPREAD * np.sqrt(vectors.dimension) / np.linalg.norm(rows, axis=1, keepdims=True)
         rows[FILLING] = 0
         return rows
 

@@ -43,6 +43,7 @@ _KNOWN: dict[str, Words] = {
     "CaptiousScore-lite": Words("Word vectors, facts and word order, weighed by a model that learned to tell people's captions from worse ones.", "It reads words without their context, and has never seen the image."),
     "LCEval": Words("Thirteen metrics of words, meaning and grammar, weighed by a small network that learned to tell people's captions from those of other images.", "Where all of its metrics are blind, it is blind too, and good captions lie close together near 1."),
     "NNEval": Words("Eight well-known metrics, weighed by a network that learned to tell people's captions from those of other images.", "Where all of its metrics are blind, it is blind too, and good captions lie close together near 1."),
+    "Critic": Words("How likely a person wrote the caption, for this image, by networks that learned to tell people's captions from this system's.", "It finds what gives a machine away, which need not be a mistake, and its scale is its own: compare only critics that were trained alike."),
     "Learned": Words("Features of the caption, weighed by a model that was trained with captious on examples of your own.", "It knows what its examples taught it, and nothing of captions unlike them."),
     "Self-CIDEr": Words("How little the captions of one image repeat each other, rare words weighing more.", "Wrong captions are diverse, too: read it beside accuracy."),
     "LSA": Words("How many directions the captions of one image take, by their words.", "Wrong captions are diverse, too: read it beside accuracy."),

@@ -100,8 +100,8 @@ class Backbone:
                 found = np.asarray(small, np.float32) / np.float32(255)
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
             raise InputError(f"{path}: not a photograph that can be read ({str(error)[:100]})") from None
-        found = (found - _MEAN) / _SPREAD
-        return found if self.last else np.ascontiguousarray(found.transpose(2, 0, 1))
+        scaled: NDArray[np.float32] = ((found - _MEAN) / _SPREAD).astype(np.float32)
+        return scaled if self.last else np.ascontiguousarray(scaled.transpose(2, 0, 1))
 
 
 def _choose(graph: Any, wanted: str | None, where: str) -> str:
