@@ -81,6 +81,9 @@ def test_a_caption_is_chosen_and_all_scores_are_kept(folder: Path, tmp_path: Pat
     again = tmp_path / "again.json"
     run("rerank", folder / "n.jsonl", "--by", "scores", "--scores", kept, "-o", again)
     assert again.read_text() == out.read_text()
+    # Scores that captious saved for the same candidates, as a critic's are.
+    run("score", REFS, folder / "n.jsonl", "-m", "BLEU-1", "--allow-several", "-o", tmp_path / "c.scores")
+    assert "BLEU-1 of" in run("rerank", folder / "n.jsonl", "--by", "critic", "--scores", tmp_path / "c.scores", "-o", tmp_path / "critic.json")
     for model in ("tri.npz", "tri.arpa"):
         run("rerank", folder / "n.jsonl", "--lm", folder / model, "--lambda", 0.5, "--normalise", "-o", tmp_path / f"{model}.json")
     assert (tmp_path / "tri.npz.json").read_text() == (tmp_path / "tri.arpa.json").read_text()

@@ -196,6 +196,16 @@ def test_arpa_is_read_as_it_says(tmp_path: Path) -> None:
     assert ten == pytest.approx([-0.1, -0.4, -0.3, -0.3 - 0.9, -0.1 - 0.5, -0.2 - 0.7, -0.3 - 1.2, -0.7])
 
 
+def test_a_caption_knows_nothing_of_the_one_before(tmp_path: Path) -> None:
+    """Even where a file has n-grams over the end of a text."""
+    path = tmp_path / "m.arpa"
+    longer = ARPA.replace("ngram 2=3", "ngram 2=4\nngram 3=1").replace("-0.3\tb </s>\n", "-0.3\tb </s>\n-0.01\t</s> <s>\n\n\\3-grams:\n-0.001\t</s> <s> a\n")
+    path.write_text(longer)
+    model = read_arpa(path)
+    assert model.order == 3 and len(model.orders[2].keys) == 1
+    assert model.score([["b"], ["a", "b"]]).of(1).tolist() == model.score([["a", "b"]]).of(0).tolist()
+
+
 def test_arpa_there_and_back(tmp_path: Path) -> None:
     captions = demo()[:100]
     model = NGram.learn(captions, 3)

@@ -33,11 +33,12 @@ class Consensus(Criterion):
         weights = _weights(nbest.log_p(), nbest.offsets) if self.posterior else np.ones(len(nbest.texts))
         texts = Captions.of(nbest.groups, self.tokenizer, ids=nbest.ids)
         first, second = _pairs(nbest.offsets)
-        ends = np.arange(len(first) + 1, dtype=np.int64)
-        corpus = Corpus(texts.take(first, ends), texts.take(second, ends), name=nbest.name)
+        # Each pair is an image of its own with one candidate, whose reference is one of all candidates by themselves.
+        single = texts.take(np.arange(len(texts)), np.arange(len(texts) + 1))
+        corpus = Corpus(texts.take(first, np.arange(len(first) + 1)), single, name=nbest.name, images=second)
         measure = self.measure
         # What a measure counts over images (document frequencies) it counts over the images of the lists, not over pairs.
-        rows = measure.statistics(corpus, measure.prepare(texts))
+        rows = measure.statistics(corpus, measure.prepare(texts if "images" in measure.needs else single))
         found = np.nan_to_num(measure.per_row(rows), nan=0.0)
         worth = found if measure.higher_is_better else -found
         total = np.bincount(first, worth * weights[second], len(nbest.texts))
