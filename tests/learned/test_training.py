@@ -158,7 +158,7 @@ def test_a_given_sum_counts_within_its_bounds_and_is_a_probability() -> None:
     # Nothing is gained beyond a bound, and a mean caption is the start of an explanation.
     better = table[:1].copy()
     better[0, 0] = network.bounds[1, 0]
-    assert network.score(better + [[9.0, 0, 0]]) == network.score(better)
+    assert network.score(better + np.array([[9.0, 0, 0]])) == network.score(better)
     assert network.standardised(table).mean(axis=0) == pytest.approx([0, 0, 0], abs=1e-5)
 
 
