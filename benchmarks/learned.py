@@ -1,38 +1,62 @@
-"""Experiments with LCEval and NNEval: what they are trained on, how many layers they have, which features they see.
+"""Experiments with learned metrics: what they are trained on, what they see, and what they are worth on other tasks.
 
-    python -m benchmarks.learned ../shared/data --work FOLDER
+    python -m benchmarks.learned ../shared/data --work FOLDER [--only sets,systems,…] [--plots docs/figures]
 
-Kendall's tau-c × 100 on Flickr8k-Expert (each expert) and on the sample of COMPOSITE, after a fixed number of epochs, without early stop. Features
-are those of ``tools.make_learned`` and are kept in the same folder.
+Kendall's tau-c × 100 on Flickr8k-Expert (each expert) and on the sample of COMPOSITE, after a fixed number of epochs, without early stop, or
+accuracy in per cent. Features are those of ``tools.make_learned`` and are kept in the same folder; those that are there are used again.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from captious.corpus import Corpus
+from captious.figures import style
+from captious.human import CaptionPairs, load_judgements
 from captious.human.coefficients import COEFFICIENTS
+from captious.human.study import draw_references
 from captious.human.tables import TextTable, as_markdown
-from captious.learned.features import GROUPS
+from captious.io import read
+from captious.io.judgements import own_key, with_protocol
+from captious.learned.composite import WEIGHTS_FOLDER, load
+from captious.learned.features import GROUPS, Features
 from captious.learned.network import Network, spread
-from captious.learned.training.examples import Examples
+from captious.learned.training.examples import KINDS, Examples
 from captious.learned.training.judged import rated, rated_corpus
 from captious.learned.training.trainer import Plan, train
-from tools.make_learned import Maker, columns, kept
+from captious.robustness import make_distractions
+from tools.make_learned import Maker, Table, columns, kept
 
 EPOCHS = 40
-TESTS = ("flickr8k-expert", "composite")
+TESTS = {"flickr8k-expert": "Flickr8k-Expert", "composite": "COMPOSITE"}
+SHIPPED = {"LCEval": "lceval", "NNEval": "nneval", "CaptiousScore": "captious_score", "CaptiousScore-lite": "captious_score_lite"}
+#: References of each pair of PASCAL-50S, images and instances for distractions, captions for times.
+PAIR_REFERENCES, DISTRACTION_IMAGES, INSTANCES, TIMED = 5, 1200, 150, 500
+
+
+class Result(NamedTuple):
+    """A table of an experiment: rows of a name and numbers."""
+
+    title: str
+    first: str
+    header: list[str]
+    rows: list[tuple[str, list[float]]]
 
 
 class Experiments:
-    def __init__(self, data: Path, work: Path, epochs: int) -> None:
-        self.maker, self.epochs = Maker(data, work), epochs
+    def __init__(self, data: Path, work: Path, epochs: int, vectors: str) -> None:
+        self.data, self.work, self.maker, self.epochs, self.vectors = data, work, Maker(data, work), epochs, vectors
         table = self.maker.examples()
         self.table = table
         self.examples = Examples([""] * len(table["kind"]), [], table["kind"], table["image"], table["system"].tolist())
-        self.tests = {}
+        self.tests: dict[str, tuple[Table, list[Any]]] = {}
         for name in TESTS:
             judged = rated(name, data)
             corpus, chosen = rated_corpus(judged)
@@ -40,51 +64,222 @@ class Experiments:
             assert len(features["X"]) == len(chosen)
             self.tests[name] = (features, [judged.ratings[k] for k in chosen])
 
-    def agreement(self, network: Network) -> list[str]:
+    def agreement(self, network: Network, tables: dict[str, NDArray[np.float64]] | None = None) -> list[float]:
+        """tau-c on the tests; their features are the kept ones unless others are given."""
         found = []
-        for features, ratings in self.tests.values():
-            scores = network.logits(network.standardised(columns(features, network.features)))
-            repeats = [len(own) for own in ratings]
-            value = COEFFICIENTS["tau-c"](np.repeat(scores, repeats), np.concatenate([np.asarray(own, float) for own in ratings]))
-            found.append(f"{100 * value:.1f}")
+        for name, (features, ratings) in self.tests.items():
+            own = columns(features, network.features) if tables is None else tables[name]
+            scores = network.logits(network.standardised(own))
+            value = COEFFICIENTS["tau-c"](np.repeat(scores, [len(r) for r in ratings]), np.concatenate([np.asarray(r, float) for r in ratings]))
+            found.append(100 * value)
         return found
 
-    def trained(self, features: tuple[str, ...], hidden: tuple[int, ...], training_set: str) -> list[str]:
-        rows = self.examples.chosen(training_set)
-        inputs = columns(self.table, features)[rows]
-        plan = Plan(hidden=hidden, epochs=self.epochs)
-        return self.agreement(train("x", features, inputs, self.examples.labels[rows], plan).network)
+    def fitted(self, features: tuple[str, ...], hidden: tuple[int, ...], rows: NDArray[Any], inputs: NDArray[np.float64] | None = None) -> Network:
+        own = columns(self.table, features)[rows] if inputs is None else inputs
+        return train("x", features, own, self.examples.labels[rows], Plan(hidden=hidden, epochs=self.epochs)).network
 
-    def equal(self, features: tuple[str, ...]) -> list[str]:
+    def trained(self, features: tuple[str, ...], hidden: tuple[int, ...] = (12,), training_set: str = "others") -> list[float]:
+        return self.agreement(self.fitted(features, hidden, self.examples.chosen(training_set)))
+
+    def equal(self, features: tuple[str, ...]) -> list[float]:
         """No learning: standardised features, added up."""
         means, scales = spread(columns(self.table, features))
         layer = (np.ones((len(features), 1), np.float32), np.zeros(1, np.float32))
         return self.agreement(Network("x", features, means, scales, (layer,), {}))
 
+    # What they are trained on, and see
+
+    def sets(self) -> Result:
+        metrics = {"LCEval": (12,), "NNEval": (72, 72)}
+        sets = ("systems", "mixed", "others", "neighbours")
+        rows = [(f"{name}, {one}", self.trained(GROUPS[name.casefold()], hidden, one)) for name, hidden in metrics.items() for one in sets]
+        return Result("Trained on", "metric, training set", list(TESTS.values()), rows)
+
+    def layers(self) -> Result:
+        shapes = {"no learning": None, "1 layer": (), "2 layers": (12,), "3 layers": (12, 12)}
+        own = GROUPS["lceval"]
+        return Result("LCEval, layers", "network", list(TESTS.values()), [(n, self.equal(own) if h is None else self.trained(own, h)) for n, h in shapes.items()])
+
+    def groups(self) -> Result:
+        parts = ("lexical", "semantic", "syntactic")
+        pairs = [(one,) for one in parts] + [(a, b) for k, a in enumerate(parts) for b in parts[k + 1 :]]
+        rows = [(" + ".join(own), self.trained(tuple(f for part in own for f in GROUPS[part]))) for own in pairs]
+        return Result("LCEval, groups of features", "features", list(TESTS.values()), rows)
+
+    def over_references(self) -> Result:
+        """LCEval's MOWE as the mean, the greatest or the least over the references, instead of one of them."""
+        rows = []
+        for how in ("mean", "max", "min"):
+            own = tuple(f"all-words-{how}" if feature == "MOWE" else feature for feature in GROUPS["lceval"])
+            rows.append((how, [*self.trained(own), *self.trained((f"all-words-{how}",), ())]))
+        return Result("LCEval, MOWE over references", "combined by", [*TESTS.values(), *(f"{t}, MOWE alone" for t in TESTS.values())], rows)
+
+    def systems(self) -> Result:
+        """People against one system, or against all but some: how often people are told from systems that were trained on, and from others.
+
+        Images are halved: nothing is tested on an image that was trained on.
+        """
+        features = GROUPS["lceval"]
+        system, kind, early = np.array(self.examples.system), self.examples.kind, self.examples.image % 2 == 0
+        machine, human = kind == KINDS.index("machine"), kind == KINDS.index("human")
+        names = sorted(set(system[machine].tolist()))
+        rows = []
+        for label, known in [*((name, [name]) for name in names), ("first five", names[:5]), ("all", names)]:
+            chosen = machine & np.isin(system, known)
+            train_rows = np.flatnonzero(early & (chosen | human))
+            share = chosen[train_rows].mean()
+            # As many of people's captions as of the systems'.
+            keep = np.random.default_rng(1).random(len(train_rows)) < np.where(chosen[train_rows], 1.0, share / (1 - share))
+            network = self.fitted(features, (12,), train_rows[keep])
+            logits = network.logits(network.standardised(columns(self.table, features)))
+
+            def told(which: NDArray[np.bool_], logits: NDArray[np.float64] = logits) -> float:
+                theirs, ours = logits[which & ~early], logits[human & ~early]
+                return float("nan") if not len(theirs) else 50 * float((theirs < 0).mean() + (ours > 0).mean())
+
+            rows.append((label, [told(chosen), told(machine & ~np.isin(system, known)), *self.agreement(network)]))
+        return Result("LCEval, trained on systems", "trained on", ["those systems", "other systems", *TESTS.values()], rows)
+
+    def word_vectors(self) -> Result:
+        """LCEval with the two features of word vectors by another table of vectors."""
+        exchanged = ("WMD", "MOWE")
+        features = GROUPS["lceval"]
+        rows = self.examples.chosen("others")
+        other = Features(exchanged, {"vectors": self.vectors})
+
+        def with_others(table: Table, name: str, corpus: Callable[[], Corpus]) -> NDArray[np.float64]:
+            path = self.work / f"{name}-{Path(self.vectors).stem}.npy"
+            if not path.exists():
+                np.save(path, other.table(corpus()))
+            made, found = np.load(path), columns(table, features).copy()
+            for k, feature in enumerate(exchanged):
+                found[:, features.index(feature)] = made[:, k]
+            return found
+
+        inputs = with_others(self.table, "train", lambda: self.maker.drawn().corpus())[rows]
+        tables = {name: with_others(table, name, lambda name=name: rated_corpus(rated(name, self.data))[0]) for name, (table, _) in self.tests.items()}  # type: ignore[misc]
+        network = self.fitted(features, (12,), rows, inputs)
+        return Result("LCEval, word vectors", "vectors", list(TESTS.values()), [("default", self.trained(features)), (self.vectors, self.agreement(network, tables))])
+
+    # What those that ship are worth
+
+    def shipped(self) -> dict[str, Network]:
+        return {name: load(WEIGHTS_FOLDER / f"{file}.safetensors") for name, file in SHIPPED.items()}
+
+    def scores(self, table: Table) -> dict[str, NDArray[np.float64]]:
+        return {name: network.score(columns(table, network.features)) for name, network in self.shipped().items()}
+
+    def references(self) -> Result:
+        """COMPOSITE with fewer references of each caption."""
+        judged = rated("composite", self.data)
+        corpus, chosen = rated_corpus(judged)
+        ratings = np.array([judged.ratings[k][0] for k in chosen])
+        found: dict[str, list[float]] = {name: [] for name in SHIPPED}
+        counts = (1, 2, 3, 4)
+        for count in counts:
+
+            def fewer(count: int = count) -> tuple[Corpus, dict[str, Any]]:
+                starts = corpus.references.image_offsets
+                texts = [corpus.references.texts[a : min(a + count, b)] for a, b in zip(starts[:-1].tolist(), starts[1:].tolist())]
+                return Corpus.build(list(corpus.ids), [[text] for text in corpus.candidates.texts], texts), {}
+
+            for name, values in self.scores(kept(self.work / f"composite-{count}.npz", fewer, self.maker.names)).items():
+                found[name].append(100 * COEFFICIENTS["tau-c"](values, ratings))
+        return Result("COMPOSITE by number of references", "metric", [str(count) for count in counts], list(found.items()))
+
+    def _accuracy(self, pairs: CaptionPairs, references: list[list[str]], file: str) -> dict[str, NDArray[np.float64]]:
+        """For each pair 1 where the metric prefers the caption that people do, ½ where it has none."""
+
+        def make() -> tuple[Corpus, dict[str, Any]]:
+            groups = [list(both) for both in zip(pairs.first, pairs.second)]
+            return Corpus.build([str(k) for k in range(len(groups))], groups, references), {}
+
+        table = kept(self.work / file, make, self.maker.names)
+        sign = np.sign(pairs.margins)
+        return {name: (1 + np.sign(values[0::2] - values[1::2]) * sign) / 2 for name, values in self.scores(table).items()}
+
+    def pairs(self) -> Result:
+        """PASCAL-50S, five references drawn once; votes on triplets."""
+        judged = load_judgements("pascal-50s", self.data)
+        assert isinstance(judged, CaptionPairs)
+        judged = with_protocol(judged, votes="triplets")  # type: ignore[assignment]
+        assert isinstance(judged, CaptionPairs)
+        orders = draw_references(judged.images, judged.references, PAIR_REFERENCES, 1, 0)
+        references = []
+        for k, texts in enumerate(judged.references):
+            own = {own_key(judged.first[k]), own_key(judged.second[k])}
+            references.append([texts[i] for i in orders[k] if own_key(texts[i]) not in own][:PAIR_REFERENCES])
+        return self._by_category("PASCAL-50S, pairs told right", judged, self._accuracy(judged, references, "pairs.npz"))
+
+    def distractions(self) -> Result:
+        """Captions with another person or place, or with a part left out, against the right ones."""
+        file = read(self.data / "coco" / "references.jsonl.gz", "references")
+        order = np.random.default_rng(5).permutation(len(file.ids))[:DISTRACTION_IMAGES].tolist()
+        made = make_distractions({file.ids[k]: list(file.captions[k]) for k in order}, limit=INSTANCES)
+        return self._by_category("Distractions told", made, self._accuracy(made, [list(texts) for texts in made.references], "distractions.npz"))
+
+    def _by_category(self, title: str, judged: CaptionPairs, right: dict[str, NDArray[np.float64]]) -> Result:
+        kinds = list(dict.fromkeys(judged.categories))
+        own = np.array(judged.categories)
+        return Result(title, "metric", ["all", *kinds], [(name, [100 * v.mean(), *(100 * v[own == kind].mean() for kind in kinds)]) for name, v in right.items()])
+
+    def times(self) -> Result:
+        """Milliseconds a caption for the features of each metric by itself (captions and references read anew), and for the network."""
+        drawn = self.maker.drawn()
+        few = Examples(drawn.candidates[:TIMED], drawn.references[:TIMED], drawn.kind[:TIMED], drawn.image[:TIMED], drawn.system[:TIMED])
+        rows = []
+        for name, network in self.shipped().items():
+            Features(network.features).table(few.corpus())  # compiles, and loads models
+            start = time.perf_counter()
+            table = Features(network.features).table(few.corpus())
+            middle = time.perf_counter()
+            network.score(table)
+            rows.append((name, [1e3 * (middle - start) / TIMED, 1e3 * (time.perf_counter() - middle) / TIMED]))
+        return Result(f"Time, {TIMED} captions with 4 references", "metric", ["features, ms", "network, ms"], rows)
+
+
+def draw(result: Result, folder: Path, name: str) -> Path:
+    """A figure of a table: a group of bars for each row."""
+    with style.drawing("drawing figures of experiments") as plt:
+        figure, axes = plt.subplots(figsize=(6.4, 1.2 + 0.2 * len(result.rows) * (len(result.header) + 1)))
+        step = len(result.header) + 1
+        for k, label in enumerate(result.header):
+            places = [step * row + k for row in range(len(result.rows))]
+            axes.barh(places, [values[k] for _, values in result.rows], height=0.9, color=style.COLOURS[k % len(style.COLOURS)], label=label)
+        axes.set_yticks([step * row + (step - 2) / 2 for row in range(len(result.rows))], [label for label, _ in result.rows])
+        axes.invert_yaxis()
+        axes.set_title(result.title)
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+        path = folder / f"learned-{name}.png"
+        figure.savefig(path, dpi=100)
+        plt.close(figure)
+    return path
+
+
+#: By the name that --only has for them.
+ALL: dict[str, Callable[[Experiments], Result]] = {
+    "sets": Experiments.sets, "layers": Experiments.layers, "groups": Experiments.groups, "over-references": Experiments.over_references,
+    "systems": Experiments.systems, "word-vectors": Experiments.word_vectors, "references": Experiments.references, "pairs": Experiments.pairs,
+    "distractions": Experiments.distractions, "times": Experiments.times,
+}  # fmt: skip
+
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="experiments with LCEval and NNEval")
+    parser = argparse.ArgumentParser(description="experiments with learned metrics")
     parser.add_argument("data", type=Path)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--epochs", type=int, default=EPOCHS)
+    parser.add_argument("--only", default=",".join(ALL), help=f"of {', '.join(ALL)}")
+    parser.add_argument("--vectors", default="glove-6b-50d", help="word vectors to exchange the default for")
+    parser.add_argument("--plots", type=Path, help="a folder for figures")
     given = parser.parse_args()
-    run = Experiments(given.data, given.work, given.epochs)
-    lceval, nneval = GROUPS["lceval"], GROUPS["nneval"]
-    header = ["Flickr8k-Expert", "COMPOSITE"]
-
-    def show(title: str, first: str, rows: list[list[str]]) -> None:
-        print(as_markdown([TextTable(title, [first, *header], rows)]), flush=True)
-
-    sets = ("systems", "mixed", "others", "neighbours")
-    show("Trained on", "metric, training set", [[f"{name}, {one}", *run.trained(f, h, one)] for name, f, h in (("LCEval", lceval, (12,)), ("NNEval", nneval, (72, 72))) for one in sets])
-    layers = {"no learning": None, "1 layer": (), "2 layers": (12,), "3 layers": (12, 12)}
-    show("LCEval, layers", "network", [[name, *(run.equal(lceval) if h is None else run.trained(lceval, h, "others"))] for name, h in layers.items()])
-    groups = {
-        "lexical": ("lexical",), "semantic": ("semantic",), "syntactic": ("syntactic",), "lexical + semantic": ("lexical", "semantic"),
-        "lexical + syntactic": ("lexical", "syntactic"), "semantic + syntactic": ("semantic", "syntactic"),
-    }  # fmt: skip
-    rows = [[name, *run.trained(tuple(f for part in parts for f in GROUPS[part]), (12,), "others")] for name, parts in groups.items()]
-    show("LCEval, groups of features", "features", rows)
+    run = Experiments(given.data, given.work, given.epochs, given.vectors)
+    for name in given.only.split(","):
+        result = ALL[name](run)
+        rows = [[label, *(f"{value:.1f}" if abs(value) >= 1 else f"{value:.4f}" for value in values)] for label, values in result.rows]
+        print(as_markdown([TextTable(result.title, [result.first, *result.header], rows)]), flush=True)
+        if given.plots is not None:
+            print(draw(result, given.plots, name), flush=True)
 
 
 if __name__ == "__main__":

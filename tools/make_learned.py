@@ -3,7 +3,8 @@
     python -m tools.make_learned ../shared/data --work FOLDER [--only NAME,…]
 
 Examples are drawn from COCO's references and nine systems; no judgement is learned from. THumB and CapEval1k choose the epoch of LCEval and
-NNEval. Features are kept in the work folder, since they take minutes; those that are there already are used again.
+NNEval. The weights of CaptiousScore were chosen by THumB, COMPOSITE, CapEval1k and Crisscrossed Captions (docs/learned.md) and stand here; the
+examples decide its bounds and make it a probability. Features are kept in the work folder, since they take minutes; those that are there already are used again.
 """
 
 from __future__ import annotations
@@ -18,24 +19,33 @@ from numpy.typing import NDArray
 
 from captious.corpus import Corpus
 from captious.io import read
-from captious.learned.captious_score import FULL, LITE
 from captious.learned.composite import WEIGHTS_FOLDER
 from captious.learned.features import GROUPS, Features
 from captious.learned.network import Network, to_bytes
 from captious.learned.own import OWN
-from captious.learned.training.examples import KINDS, Examples, build_examples, transformed
+from captious.learned.training.examples import KINDS, Examples, build_examples
 from captious.learned.training.judged import VALIDATE, most_common, rated, rated_corpus
-from captious.learned.training.linear import fit
+from captious.learned.training.linear import Part, weigh
 from captious.learned.training.trainer import Judged, Plan, train
 from captious.writing import atomic_write
 
-#: Images of COCO that examples are drawn from, and how many of them have transformed captions.
-IMAGES, TRANSFORMED, SEED = 1500, 300, 1
+#: Images of COCO that examples are drawn from.
+IMAGES, SEED = 1500, 1
 #: Sets whose captions are never examples.
 WITHOUT = ("thumb", "capeval1k", "composite")
-#: How much each kind of worse caption weighs for CaptiousScore; people's captions weigh as much as all of them.
-SHARES = {"neighbour": 1.0, "other": 1.0, "permuted": 0.1, "random-words": 0.05}
-L2 = 1e-4
+#: What CaptiousScore weighs. What the references do not support counts only below what three of four people's captions reach, recall only
+#: above what nearly all reach, and word order only where it is broken.
+FULL_PARTS = {
+    "sentence-centroid": Part(0.8), "sentence-max": Part(0.2), "sentence-agreement": Part(-0.1), "token-recall-idf": Part(0.6, low=1),
+    "token-union": Part(0.2, high=25), "token-agreement-recall-idf": Part(-0.1), "tuple-precision": Part(0.5, high=25),
+    "spice-f": Part(0.3, high=25), "word-order": Part(0.3, high=2),
+}  # fmt: skip
+LITE_PARTS = {
+    "word-centroid": Part(0.8), "word-max": Part(0.2), "word-agreement": Part(-0.1), "soft-word-recall-idf": Part(0.5),
+    "soft-word-union-idf": Part(0.1), "soft-word-agreement-recall-idf": Part(-0.1), "spice-f": Part(0.3), "word-order": Part(0.4, high=2),
+}  # fmt: skip
+#: The worse captions that people's are told from, each kind as often; people's as often as both.
+AGAINST = ("other", "neighbour")
 
 Table = dict[str, NDArray[Any]]
 
@@ -83,9 +93,6 @@ class Maker:
     def examples(self) -> Table:
         return kept(self.work / "train.npz", lambda: self._of(self.drawn()), self.names)
 
-    def transformed(self) -> Table:
-        return kept(self.work / "train2.npz", lambda: self._of(transformed(self.drawn(), limit=TRANSFORMED, seed=SEED)), self.names)
-
     def _of(self, examples: Examples) -> tuple[Corpus, dict[str, Any]]:
         return examples.corpus(), {"kind": examples.kind, "image": examples.image, "system": np.array(examples.system)}
 
@@ -106,20 +113,17 @@ class Maker:
         plan = Plan(hidden=hidden, seed=SEED)
         return train(name, features, columns(table, features)[rows], bare.labels[rows], plan, validate=judged, made=made).network
 
-    def own(self, name: str, features: tuple[str, ...], shares: dict[str, float] = SHARES, l2: float = L2) -> Network:
-        """A monotone model on people's captions against worse ones of several kinds."""
-        parts = [self.examples(), self.transformed()]
-        inputs = np.concatenate([columns(part, features) for part in parts])
-        kind = np.concatenate([part["kind"] for part in parts])
+    def own(self, name: str, parts: dict[str, Part]) -> Network:
+        """A sum of features whose weights are given; people's captions against worse ones make it a probability."""
+        table = self.examples()
+        inputs, kind = columns(table, tuple(parts)), table["kind"]
         weights = np.zeros(len(kind))
-        weights[kind == 0] = sum(shares.values()) / (kind == 0).sum()
-        for one, share in shares.items():
+        weights[kind == 0] = len(AGAINST) / (kind == 0).sum()
+        for one in AGAINST:
             chosen = kind == KINDS.index(one)
-            weights[chosen] = share / chosen.sum()
-        used = weights > 0
-        made = {"set": shares, "images": IMAGES, "examples": int(used.sum()), "references": "COCO val2014", "l2": l2, "seed": SEED}
-        labels = (kind[used] == 0).astype(np.float64)
-        return fit(name, features, Features(features).rises(), inputs[used], labels, weights=weights[used], l2=l2, made=made)
+            weights[chosen] = 1 / chosen.sum()
+        made = {"against": AGAINST, "images": IMAGES, "examples": int((weights > 0).sum()), "references": "COCO val2014", "seed": SEED}
+        return weigh(name, parts, inputs, inputs[kind == 0], (kind == 0).astype(np.float64), weights, made=made)
 
 
 def main() -> None:
@@ -132,8 +136,8 @@ def main() -> None:
     makes: dict[str, Callable[[], Network]] = {
         "lceval": lambda: maker.published("LCEval", (12,)),
         "nneval": lambda: maker.published("NNEval", (72, 72)),
-        "captious_score": lambda: maker.own("CaptiousScore", FULL),
-        "captious_score_lite": lambda: maker.own("CaptiousScore-lite", LITE),
+        "captious_score": lambda: maker.own("CaptiousScore", FULL_PARTS),
+        "captious_score_lite": lambda: maker.own("CaptiousScore-lite", LITE_PARTS),
     }
     WEIGHTS_FOLDER.mkdir(exist_ok=True)
     for name in given.only.split(","):

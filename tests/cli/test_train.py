@@ -76,6 +76,8 @@ def test_explain_shows_what_moved_the_score(folder: Path, trained: Path) -> None
         (["train", "ROUGE-L", "--references", "people.json", "-o", "x", "--set", "sytems", "--validate", "none"], "did you mean 'systems'"),
         (["train", "ROUGE-L", "--references", "people.json", "-o", "x", "--set", "systems", "--validate", "none"], "needs captions by systems"),
         (["train", "ROUGE-L", "--references", "people.json", "-o", "x", "--hidden", "a", "--validate", "none"], "separated by commas"),
+        # The references first: what else is missing (a judged set, here) is said when they are in order.
+        (["train", "ROUGE-L", "--references", "nosuch.json", "-o", "x"], "nosuch.json: there is no such file"),
         (["explain", "people.json", "alpha.json", "-m", "ROUGE-L"], "is no single learned metric"),
         (["explain", "people.json", "alpha.json", "-m", "CaptiousScore-lite", "--image", "nope"], "'nope' is not among"),
     ],

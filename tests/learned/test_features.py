@@ -90,7 +90,7 @@ def test_shipped_weights_are_those_of_their_metric(name: str) -> None:
     network = load(path)
     assert network.name == name
     assert path.stat().st_size < 40_000
-    assert network.made["set"]
+    assert network.made["images"] == 1500
     expected = {"LCEval": GROUPS["lceval"], "NNEval": GROUPS["nneval"], "CaptiousScore": FULL, "CaptiousScore-lite": LITE}[name]
     assert network.features == expected
     hidden = [layer[0].shape[1] for layer in network.layers[:-1]]

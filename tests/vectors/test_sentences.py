@@ -10,7 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import captious
+from captious.corpus import Corpus
 from captious.errors import InputError
+from captious.metrics.sentence_sim import SentenceSim
 from captious.vectors.sentences import SentenceEncoder, find_model
 
 GOLD = Path(__file__).parent.parent / "gold" / "sentence_vectors.npz"
@@ -90,3 +93,20 @@ def test_a_folder_of_the_same_format_and_damage_to_it(encoder: SentenceEncoder, 
 def test_a_missing_model_is_an_error_not_a_download(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no sentence encoder at"):
         SentenceEncoder(tmp_path / "nothing")
+
+
+def test_several_encoders_are_a_mean(encoder: SentenceEncoder, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    unpack(find_model(), folder)
+    # The same weights, read at the first token: other vectors.
+    (folder / "1_Pooling").mkdir(exist_ok=True)
+    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_cls_token": true}')
+    corpus = Corpus.build(["1", "2"], [["a dog runs"], ["a red bus"]], [["two dogs", "a dog in a field"], ["a bus on a street"]])
+    one, other = (captious.score(corpus, SentenceSim(model))["SentenceSim"].per_caption for model in (None, folder))
+    assert not np.allclose(one, other, atol=1e-3)
+    for both in (f"default,{folder}", ["default", folder]):
+        score = captious.score(corpus, SentenceSim(both))["SentenceSim"]
+        np.testing.assert_allclose(score.per_caption, (one + other) / 2, atol=1e-6)
+        assert score.signature.fields["model"] != score.signature.fields["model-2"]
+    with pytest.raises(InputError, match="no sentence encoder at /nowhere"):
+        SentenceSim("default,/nowhere")

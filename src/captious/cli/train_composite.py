@@ -100,7 +100,7 @@ def composite(
     """Train a learned metric. A run that was stopped goes on where it was when it is started again."""
     from captious.learned.features import Features
     from captious.learned.network import to_bytes
-    from captious.learned.training.examples import SETS
+    from captious.learned.training.examples import SETS, build_examples
     from captious.learned.training.judged import judged_table
     from captious.learned.training.trainer import Plan, train
     from captious.writing import atomic_write
@@ -111,8 +111,10 @@ def composite(
     wanted = Features(features, given)
     wanted.check()
     sets = [part.strip() for part in validate.split(",") if part.strip() and part.strip().casefold() != "none"]
-    judged_captions = _captions_of(sets, data)
-    examples = _examples(references, machine or [], images, judged_captions, seed, training_set)
+    # What is given for training is looked at first; the judged sets are asked for when it is in order.
+    people, machines = _captions(references, machine or [], training_set)
+    kinds = ("human", *SETS[training_set])
+    examples = build_examples(people, machines, images=images, without=_captions_of(sets, data), seed=seed, kinds=kinds)
     rows = examples.chosen(training_set, seed)
     if not len(rows) or (examples.kind[rows] == 0).all():
         raise InputError(f"the training set '{training_set}' needs captions by systems (--machine), or use {', '.join(SETS)} otherwise")
@@ -153,10 +155,11 @@ def _captions_of(sets: Sequence[str], data: Path | None) -> list[str]:
     return [caption for name in sets for caption in rated(name, data).captions]
 
 
-def _examples(references: Path, machine: Sequence[Path], images: int | None, without: Sequence[str], seed: int, wanted: str) -> Examples:
+def _captions(references: Path, machine: Sequence[Path], wanted: str) -> tuple[dict[str, list[str]], dict[str, Mapping[str, str]]]:
+    """People's captions by image, and each system's."""
     from captious.errors import did_you_mean
     from captious.io import read
-    from captious.learned.training.examples import SETS, build_examples
+    from captious.learned.training.examples import SETS
     from captious.names import tell_apart
 
     if wanted not in SETS:
@@ -169,8 +172,7 @@ def _examples(references: Path, machine: Sequence[Path], images: int | None, wit
         machines[name] = {image: group[0] for image, group in zip(found.ids, found.captions) if image in people and group}
         if not machines[name]:
             raise InputError(f"{path} has no caption of the images of {references}; give a system's captions of these images")
-    kinds = ("human", *SETS[wanted])
-    return build_examples(people, machines, images=images, without=without, seed=seed, kinds=kinds)
+    return people, machines
 
 
 def _table_file(output: Path) -> Path:

@@ -8,25 +8,23 @@ from captious.learned.composite import WEIGHTS_FOLDER, Composite, load
 from captious.learned.features import Features
 from captious.measures.options import Option
 
-#: Of the encoder's sentences and tokens, of scenes, and of lengths. None depends on what else is scored.
+#: Of the encoder's sentences and tokens, of scenes, and of word order. None depends on what else is scored.
 FULL = (
-    "sentence-mean", "sentence-max", "sentence-min", "sentence-centroid", "sentence-agreement", "token-precision", "token-precision-idf",
-    "token-recall", "token-recall-idf", "token-union", "token-union-idf", "token-agreement-recall-idf", "token-agreement-union-idf",
-    "tuple-precision", "spice-f", "spice-recall", "word-order", "longer",
+    "sentence-centroid", "sentence-max", "sentence-agreement", "token-recall-idf", "token-union", "token-agreement-recall-idf",
+    "tuple-precision", "spice-f", "word-order",
 )  # fmt: skip
-#: Of word vectors, scenes, word order and lengths.
+#: Of word vectors, scenes and word order.
 LITE = (
-    "word-mean", "word-max", "word-min", "word-centroid", "word-agreement", "all-words-mean", "all-words-centroid", "soft-word-precision",
-    "soft-word-precision-idf", "soft-word-recall-idf", "soft-word-union", "soft-word-union-idf", "soft-word-shared-recall",
-    "soft-word-agreement-recall-idf", "soft-word-agreement-union-idf", "spice-f", "spice-precision", "word-mover", "word-order", "longer",
+    "word-centroid", "word-max", "word-agreement", "soft-word-recall-idf", "soft-word-union-idf", "soft-word-agreement-recall-idf",
+    "spice-f", "word-order",
 )  # fmt: skip
 
 
 class CaptiousScore(Composite):
-    """A monotone model over features of the sentence encoder and of scene graphs: a better feature never lowers the score."""
+    """A sum of features of the sentence encoder and of scene graphs, as a probability: a better feature never lowers the score."""
 
     name = "CaptiousScore"
-    summary = "our own: meaning, words and scenes in one trained, monotone score"
+    summary = "our own: meaning, words and scenes in one monotone score"
     options: ClassVar[tuple[Option, ...]] = Features.options_of(FULL)
 
     def __init__(self, sentence_model: Any = None, meteor_data: Any = None, parser: Any = None) -> None:

@@ -29,7 +29,7 @@ _META = "captious"
 
 @dataclass(frozen=True)
 class Network:
-    """Features by name, how they are standardised, and layers of (weights, bias) with ReLU between them.
+    """Features by name, between which bounds they count, how they are standardised, and layers of (weights, bias) with ReLU between them.
 
     The last layer has two outputs, machine and human, of which softmax makes a probability; or one, whose sigmoid it is.
     """
@@ -41,6 +41,8 @@ class Network:
     layers: tuple[tuple[Floats, Floats], ...]
     #: How it was made: for people.
     made: Mapping[str, Any]
+    #: The least and the greatest value that counts, of each feature; none where all values count.
+    bounds: Floats | None = None
 
     @property
     def label(self) -> str:
@@ -48,12 +50,13 @@ class Network:
 
     @cached_property
     def digest(self) -> str:
-        arrays = [self.means, self.scales, *(array for layer in self.layers for array in layer)]
+        arrays = [self.means, self.scales, *(array for layer in self.layers for array in layer), *([] if self.bounds is None else [self.bounds])]
         return digest.together(digest.of_lines(self.features), digest.of_arrays(*arrays))
 
     def standardised(self, table: FloatArray) -> FloatArray:
-        """Features with mean 0 and spread 1 over the training examples; 0, the mean, where one is not defined."""
-        values = (table - self.means) / self.scales
+        """Features, within their bounds, with mean 0 and spread 1 over the training examples; 0, the mean, where one is not defined."""
+        within = table if self.bounds is None else np.clip(table, *self.bounds.astype(np.float64))
+        values = (within - self.means) / self.scales
         return np.where(np.isfinite(values), values, 0.0)
 
     def logits(self, standardised: FloatArray) -> FloatArray:
@@ -110,6 +113,8 @@ def unpack(data: bytes, source: str) -> tuple[dict[str, Floats], dict[str, Any]]
 def to_bytes(network: Network) -> bytes:
     """A network as a file."""
     arrays: dict[str, NDArray[Any]] = {"means": network.means, "scales": network.scales}
+    if network.bounds is not None:
+        arrays["bounds"] = network.bounds
     for number, (weights, bias) in enumerate(network.layers):
         arrays[f"layer.{number}.weight"], arrays[f"layer.{number}.bias"] = weights, bias
     return pack(arrays, {"name": network.name, "features": list(network.features), "made": dict(network.made)})
@@ -129,8 +134,9 @@ def read(path: Path) -> Network:
         while f"layer.{len(layers)}.weight" in arrays:
             layers.append((arrays[f"layer.{len(layers)}.weight"], arrays[f"layer.{len(layers)}.bias"]))
         network = Network(
-            str(meta["name"]), tuple(map(str, meta["features"])), arrays["means"], arrays["scales"], tuple(layers), dict(meta.get("made", {}))
-        )
+            str(meta["name"]), tuple(map(str, meta["features"])), arrays["means"], arrays["scales"], tuple(layers), dict(meta.get("made", {})),
+            arrays.get("bounds"),
+        )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} is no learned metric ({error!r} is missing or wrong); give a file that 'captious train' wrote") from error
     _check(network, path)
@@ -141,6 +147,8 @@ def _check(network: Network, path: Path) -> None:
     """Sizes that fit each other, and numbers that are numbers."""
     width = len(network.features)
     wrong = network.means.shape != (width,) or network.scales.shape != (width,) or not network.layers
+    if network.bounds is not None:
+        wrong = wrong or network.bounds.shape != (2, width) or not (network.bounds[0] <= network.bounds[1]).all()
     for weights, bias in network.layers:
         wrong = wrong or weights.ndim != 2 or weights.shape[0] != width or bias.shape != weights.shape[1:]
         width = weights.shape[1] if weights.ndim == 2 else -1

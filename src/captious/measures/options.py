@@ -42,7 +42,7 @@ COMBINE = Option(
 CONCEPTS = Option("concepts", "Concept frequencies for SPICE-U (default: the references of the run).", metavar="FILE")
 OBJECTS = Option("objects", "Objects per image for CHAIR.", metavar="FILE")
 CHAIR_SYNONYMS = Option("chair_synonyms", "Synonym table for CHAIR (default: our own).", metavar="FILE")
-SENTENCE_MODEL = Option("sentence_model", "Folder or package of the sentence encoder.", metavar="MODEL")
+SENTENCE_MODEL = Option("sentence_model", "Folder or package of the sentence encoder; for SentenceSim several, with commas (the mean of their scores).", metavar="MODEL")
 TRAIN = Option("train", "Training captions, for the share of novel captions and for learnable words.", metavar="FILE")
 KERNEL = Option("kernel", "Similarity inside Self-CIDEr: cider, cider-d, or the name of a metric.", metavar="NAME")
 PARSER = Option("parser", "Parser of SPICE, HWCM and corpus measures: small, or exact (CoreNLP's own analyses).", metavar="NAME")

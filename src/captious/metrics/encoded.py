@@ -16,7 +16,7 @@ from captious.memo import Product
 from captious.vectors.sentences import SentenceEncoder, TokenVectors, find_model
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def _encoder(path: Path) -> SentenceEncoder:
     return SentenceEncoder(path)
 

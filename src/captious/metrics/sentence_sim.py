@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
+
+import numpy as np
 
 from captious.corpus import Captions, Corpus
 from captious.measures.base import FloatArray, Measure, as_statistics
@@ -15,7 +18,7 @@ from captious.vectors.sentences import SentenceEncoder
 
 
 class SentenceSim(EncoderUser, Measure):
-    """Cosine of MiniLM sentence vectors, the mean over references."""
+    """Cosine of MiniLM sentence vectors, the mean over references. With several encoders (``A,B``, or a list) the mean of their scores."""
 
     name = "SentenceSim"
     summary = "cosine of MiniLM sentence vectors, mean over references"
@@ -27,23 +30,38 @@ class SentenceSim(EncoderUser, Measure):
 
     def __init__(self, sentence_model: Any = None, combine: str | None = None) -> None:
         self.combine = check_combine(combine or "mean")
-        super().__init__(sentence_model)
+        first, *others = several_models(sentence_model)
+        super().__init__(first)
+        self._others = [EncoderUser(model) for model in others]
 
     def check(self, corpus: Corpus | None = None) -> None:
-        self.find()
+        for user in (self, *self._others):
+            user.find()
         super().check(corpus)
 
     def resources(self) -> dict[str, Resource]:
-        return {"model": self.encoder}
+        return {"model": self.encoder, **{f"model-{number}": user.encoder for number, user in enumerate(self._others, start=2)}}
 
-    def prepare(self, references: Captions) -> SentenceEncoder:
-        encoder = self.encoder
-        sentence_vectors(references, encoder)
-        return encoder
+    def prepare(self, references: Captions) -> list[SentenceEncoder]:
+        encoders = [self.encoder, *(user.encoder for user in self._others)]
+        for encoder in encoders:
+            sentence_vectors(references, encoder)
+        return encoders
 
-    def statistics(self, corpus: Corpus, state: SentenceEncoder) -> FloatArray:
-        ours, theirs = sentence_vectors(corpus.candidates, state), sentence_vectors(corpus.references, state)
+    def statistics(self, corpus: Corpus, state: list[SentenceEncoder]) -> FloatArray:
+        scores = [self._by(encoder, corpus) for encoder in state]
+        return as_statistics(scores[0] if len(scores) == 1 else np.mean(scores, axis=0))
+
+    def _by(self, encoder: SentenceEncoder, corpus: Corpus) -> FloatArray:
+        ours, theirs = sentence_vectors(corpus.candidates, encoder), sentence_vectors(corpus.references, encoder)
         if self.combine in ("mean", "centroid"):
             # The mean of the cosines with the references is the product with the mean of their unit vectors.
-            return as_statistics(with_means(corpus, ours, theirs, unit=self.combine == "centroid"))
-        return as_statistics(combined(corpus, pair_cosines(corpus, ours, theirs), self.combine))
+            return with_means(corpus, ours, theirs, unit=self.combine == "centroid")
+        return combined(corpus, pair_cosines(corpus, ours, theirs), self.combine)
+
+
+def several_models(given: Any) -> list[Any]:
+    """The encoders that an option names: one, or several in a list or with commas between them."""
+    if isinstance(given, str) and "," in given and not Path(given).exists():
+        return [part.strip() for part in given.split(",") if part.strip()] or [None]
+    return list(given) or [None] if isinstance(given, list | tuple) else [given]

@@ -209,11 +209,12 @@ def _network(measure: Composite) -> Block:
     """A network as the page computes with it: numbers with as many digits as 32 bits have, and features in words."""
     network = measure.network
     features = []
-    for name, mean, scale in zip(network.features, network.means.tolist(), network.scales.tolist()):
+    bounds = [[None, None]] * len(network.features) if network.bounds is None else network.bounds.T.tolist()
+    for name, mean, scale, (low, high) in zip(network.features, network.means.tolist(), network.scales.tolist(), bounds):
         metric = measure.features.measures.get(name)
         label, note = feature_words(name, metric)
         features.append({
-            "label": label, "note": note, "mean": mean, "scale": scale,
+            "label": label, "note": note, "mean": mean, "scale": scale, **({} if low is None else {"low": low, "high": high}),
             "digits": max(0, math.ceil(math.log10(STEPS / scale))),
             # Features rise with quality; people know the metric as it is.
             "sign": -1 if metric is not None and not metric.higher_is_better else 1,

@@ -16,7 +16,6 @@ from captious.corpus import Captions, Corpus
 from captious.errors import InputError, did_you_mean
 from captious.metrics.wembsim import mean_vectors
 from captious.ragged import IntArray
-from captious.robustness.transformations import permute_words, random_words
 from captious.vectors import get
 
 #: Candidates of each kind, and of how many references a candidate has.
@@ -30,9 +29,7 @@ SETS: dict[str, dict[str, float]] = {
     "others": {"other": 1 / 2, "other-machine": 1 / 2},
     "neighbours": {"other": 1 / 2, "neighbour": 1 / 2},
 }
-KINDS = ("human", "machine", "other", "other-machine", "neighbour", "neighbour-machine", "permuted", "random-words")
-#: Those that are drawn for every image; the last two are made of people's captions (:func:`transformed`).
-DRAWN = KINDS[:6]
+KINDS = ("human", "machine", "other", "other-machine", "neighbour", "neighbour-machine")
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ def build_examples(
     without: Sequence[str] = (),
     seed: int = 1,
     references_each: int = REFERENCES,
-    kinds: Sequence[str] = DRAWN,
+    kinds: Sequence[str] = KINDS,
 ) -> Examples:
     """Draw examples: per image three of people's captions, each with the others as references, and three of each other kind, each
     with references drawn at random. Captions of ``without`` (those of validation and test sets) are never candidates."""
@@ -132,25 +129,6 @@ def build_examples(
     return Examples(
         [row[0] for row in rows], [row[1] for row in rows], np.array([row[2] for row in rows]), np.array([row[3] for row in rows]), [row[4] for row in rows]
     )
-
-
-def transformed(examples: Examples, *, limit: int | None = None, seed: int = 1) -> Examples:
-    """People's captions of the examples with words in a wrong order, and with random words, each at a strength of its own."""
-    rows = np.flatnonzero(examples.kind == 0)
-    # One of each image's.
-    rows = rows[np.unique(examples.image[rows], return_index=True)[1]][:limit]
-    words = [examples.candidates[row].split() for row in rows.tolist()]
-    vocabulary = sorted({word for own in words for word in own})
-    generator = np.random.default_rng([seed, 3])
-    texts: list[str] = []
-    kinds: list[int] = []
-    for own in words:
-        strength = float(generator.integers(20, 101))
-        texts += [" ".join(permute_words(own, strength, generator)), " ".join(random_words(own, strength, vocabulary, generator))]
-        kinds += [KINDS.index("permuted"), KINDS.index("random-words")]
-    twice = np.repeat(rows, 2)
-    references = [examples.references[row] for row in twice.tolist()]
-    return Examples(texts, references, np.array(kinds), examples.image[twice], [""] * len(texts))
 
 
 def _neighbours(groups: Sequence[Sequence[str]]) -> IntArray:

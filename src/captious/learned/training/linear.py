@@ -1,14 +1,17 @@
-"""Fit a monotone linear model: logistic regression in which a better feature never lowers the score."""
+"""Monotone linear models, in which a better feature never lowers the score: fitted, or with weights that are given."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from captious.learned.network import Network, sigmoid, spread
 from captious.measures.base import FloatArray
+
+#: Farther than any feature goes.
+_FAR = 1e6
 
 
 def fit(
@@ -45,3 +48,44 @@ def fit(
     found = minimize(loss, np.zeros(len(rises) + 1), jac=True, method="L-BFGS-B", bounds=[*bounds, (None, None)], options={"maxiter": 2000})
     layer = (found.x[:-1, None].astype(np.float32), found.x[-1:].astype(np.float32))
     return Network(name, tuple(features), means, scales, (layer,), made or {})
+
+
+class Part(NamedTuple):
+    """How a feature counts: its weight per standard deviation, and from where up (``low``) or up to where (``high``), as percentiles of
+    what people's captions reach."""
+
+    weight: float
+    low: float | None = None
+    high: float | None = None
+
+
+def weigh(
+    name: str,
+    parts: Mapping[str, Part],
+    table: FloatArray,
+    people: FloatArray,
+    targets: FloatArray,
+    weights: FloatArray,
+    *,
+    made: dict[str, Any] | None = None,
+) -> Network:
+    """A sum of standardised features with given weights, made a probability: its scale and offset are fitted to targets from 0 to 1.
+
+    ``people`` are the rows of people's captions, of which the bounds are percentiles; ``weights`` those of the rows in the fit.
+    """
+    # What no bound is set for counts as far as it goes: beyond the examples, too.
+    bounds = np.repeat([[-_FAR], [_FAR]], len(parts), axis=1)
+    for place, part in enumerate(parts.values()):
+        for side, percentile in enumerate((part.low, part.high)):
+            if percentile is not None:
+                bounds[side, place] = np.nanpercentile(people[:, place], percentile)
+    given = np.array([part.weight for part in parts.values()])
+    # The mean is that of what counts, so that it stands for a caption with nothing to remark.
+    means, scales = spread(np.clip(table, *bounds))[0], spread(table)[1]
+    bare = Network(name, tuple(parts), means, scales, (), {}, bounds.astype(np.float32))
+    sums = bare.standardised(table) @ given
+    fitted = fit(name, ["sum"], [1], sums[:, None], targets, weights=weights, l2=0.0)
+    slope = float(fitted.layers[0][0][0, 0]) / float(fitted.scales[0])
+    offset = float(fitted.layers[0][1][0]) - slope * float(fitted.means[0])
+    layer = ((slope * given)[:, None].astype(np.float32), np.array([offset], np.float32))
+    return Network(name, tuple(parts), means, scales, (layer,), made or {}, bare.bounds)

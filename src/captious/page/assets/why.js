@@ -337,7 +337,10 @@ WHY.push({
       const value = listed(found.columns[column][image])[k];
       return known(value) ? value / 10 ** network.features[f].digits : null;
     });
-    const standardised = raw.map((value, f) => (value === null ? 0 : (value - network.features[f].mean) / network.features[f].scale));
+    const standardised = raw.map((value, f) => {
+      const { mean, scale, low = -Infinity, high = Infinity } = network.features[f];
+      return value === null ? 0 : (Math.min(Math.max(value, low), high) - mean) / scale;
+    });
     const { start, moved } = shares(network, standardised), begin = probability(start);
     const score = captionScore(system, metricNumber.get(name), image, k);
     const rows = network.features.map((feature, f) => ({ ...feature, value: raw[f], share: moved[f] }));
