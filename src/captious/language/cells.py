@@ -7,6 +7,7 @@ the same order in single precision, so they agree to the last bit; small inputs 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,11 +78,8 @@ def cell_arrays(
     out[t, :, column : column + width] = sigmoid[:, 3 * width :] * squash_array(state)
 
 
-def step(
-    gates: Floats, inputs: Floats, side: int, rows: NDArray[np.int64], state: Floats, out: Floats, t: int, column: int
-) -> None:
-    """One LSTM step, in the form that suits the amount of work."""
+def stepping(gates: Floats, inputs: Floats, side: int, rows: NDArray[np.int64], state: Floats, out: Floats) -> Callable[..., None]:
+    """The form of an LSTM step that suits the amount of work: `cell` for arrays like these, or `cell_arrays`."""
     if state.size < ENOUGH and "llvmlite" not in sys.modules:
-        cell_arrays(gates, inputs, side, rows, state, out, t, column)
-    else:
-        cell.compiled(gates, inputs, side, rows, state, out, t, column)
+        return cell_arrays
+    return cell.compiled.form(gates, inputs, side, rows, state, out, 0, 0)

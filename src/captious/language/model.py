@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.errors import InputError
-from captious.language.cells import step
+from captious.language.cells import stepping
 from captious.language.classes import WordClasses
 from captious.language.decode import best_columns, best_trees, meet
 
@@ -207,6 +207,9 @@ class Model:
                     # The last columns are the layer's own state at the position before.
                     matrix, bias = self._upper[layer - 1][0][side], self._upper[layer - 1][1]
                     below[side][0 if side == 0 else length - 1, :, -width:] = 0
+                    step = stepping(gates, bias, side, nothing, state, reads[0])
+                else:
+                    step = stepping(gates, inputs, side, nothing, state, reads[0])
                 previous: int | None = None
                 for t in range(length) if side == 0 else range(length - 1, -1, -1):
                     if layer:

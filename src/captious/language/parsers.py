@@ -89,7 +89,9 @@ def batch_of(captions: Captions, parser: Parser, *, jobs: int | None = None) -> 
     """The distinct captions (``captions.unique``), parsed to arrays; kept."""
 
     def make() -> ParsedBatch:
-        return parser.parse_batch([captions.words(i) for i in captions.unique[0].tolist()], jobs=jobs)
+        words = captions.encoding.words[captions.tokens].tolist()
+        first, bounds = captions.unique[0], captions.token_offsets
+        return parser.parse_batch([words[a:b] for a, b in zip(bounds[first].tolist(), bounds[first + 1].tolist())], jobs=jobs)
 
     return captions.cached(("parsed", parser.label, parser.digest), make)
 

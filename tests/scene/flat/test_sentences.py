@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from captious.kernels import Kernel, called_often
 from captious.language import ParsedBatch, Sentence
 from captious.scene import Dependencies, enhance, tuples
 from captious.scene.flat import sentences as flat
 from captious.scene.flat.sentences import flat_tuples
-from captious.scene.flat.space import Space, space
+from captious.scene.flat.space import ROOM, STATE, space
 from tests.scene.flat.trees import trees
 
 
@@ -78,10 +79,11 @@ def test_sentences_that_are_too_long_or_too_dense_are_read_from_objects(monkeypa
         assert len(read) > 10
 
 
-def small(longest: int) -> Space:
-    """Arrays that are soon full."""
+def small(longest: int) -> NDArray[np.int32]:
+    """An array that is soon full."""
     made = space(longest)
-    return made._replace(governor=made.governor[:12], rule=made.rule[:6], pool=made.pool[:9])
+    made[STATE, ROOM] = 16
+    return made
 
 
 def test_output_grows_when_it_is_full() -> None:

@@ -129,9 +129,14 @@ class Grower:
             self.put("well", "RB", marker, "mwe")
             self.put("as", "IN", marker, "mwe")
             self.order.append(noun)
-        elif way == 6:  # with a couple of men
-            quantifier = self.word(rng.choice(sorted(AFTER_A) + sorted(ALONE) + sorted(BEFORE_DEFINITE) + ["7", "70s"]), "NN", head, "nmod")
-            self.put(rng.choice(["with", "on"]), "IN", quantifier, "case")
+        elif way == 6:  # with a couple of men; with a dog and a couple of men
+            listed = sorted(AFTER_A) + sorted(ALONE) + sorted(BEFORE_DEFINITE) + ["7", "70s"]
+            quantifier = self.word(rng.choice(listed), "NN", head, "nmod")
+            if self.one(0.4):
+                self.rows[quantifier][2:] = [self.noun(head, rng.choice(["nmod", "dobj"]), 0), "conj"]
+                self.put("and", "CC", int(str(self.rows[quantifier][2])), "cc")
+            else:
+                self.put(rng.choice(["with", "on"]), "IN", quantifier, "case")
             if self.one(0.7):
                 self.put("a", "DT", quantifier, "det")
             self.order.append(quantifier)

@@ -37,7 +37,31 @@ from captious.scene.flat.codes import (
     ROOT,
     SHARES,
 )  # fmt: skip
-from captious.scene.flat.space import ARCS, FULL, JOINED, NODES
+from captious.scene.flat.space import (
+    ARCS,
+    CONJUNCT,
+    DEPENDENT,
+    EXPRESSION,
+    FULL,
+    GOVERNOR,
+    HEAD,
+    JOINED,
+    JOINT,
+    KIND,
+    LAST_CASE,
+    LEMMA,
+    MARKER_WORD,
+    NODES,
+    RELATION,
+    ROOM,
+    SEEN,
+    STATE,
+    SUBJECT,
+    SUBJECT_RELATION,
+    TAG,
+    VOICE,
+    WORD,
+)
 
 
 @kernel
@@ -46,7 +70,7 @@ def collapse(n, space, bits, three, nested, flat):  # type: ignore[no-untyped-de
     _join_prepositions(n, space, bits, three, nested, flat)
     _look_around(n, space)
     _add_tree(n, space, bits)
-    if space.state[JOINED]:
+    if space[STATE, JOINED]:
         _copy_governors(n, space, bits)
         _propagate(space)
         _sort(space)
@@ -72,17 +96,17 @@ def _has_two(table, a, b):  # type: ignore[no-untyped-def]
 @kernel
 def _replace(n, space, old, new, relation):  # type: ignore[no-untyped-def]
     """``new``, a child of ``old``, takes its place and its other children."""
-    above = space.head[old]
+    above = space[HEAD, old]
     for child in range(1, n + 1):
-        if space.head[child] == old and child != new:
-            space.head[child] = new
-    space.head[new] = above
-    space.relation[new] = relation
+        if space[HEAD, child] == old and child != new:
+            space[HEAD, child] = new
+    space[HEAD, new] = above
+    space[RELATION, new] = relation
 
 
 @kernel
 def _join_prepositions(n, space, bits, three, nested, flat):  # type: ignore[no-untyped-def]
-    word, head, relation = space.word, space.head, space.relation
+    word, head, relation = space[WORD], space[HEAD], space[RELATION]
     for a in range(1, n):
         if not bits[word[a]] & FIRST:
             continue
@@ -129,23 +153,23 @@ def _join_prepositions(n, space, bits, three, nested, flat):  # type: ignore[no-
 @kernel
 def _look_around(n, space):  # type: ignore[no-untyped-def]
     for i in range(n + 1):
-        space.case[i] = 0
-        space.parts[i] = 0
-        space.passive[i] = 0
-        space.subject[i] = 0
+        space[LAST_CASE, i] = 0
+        space[EXPRESSION, i] = 0
+        space[VOICE, i] = 0
+        space[SUBJECT, i] = 0
     for d in range(1, n + 1):
-        head, relation = space.head[d], space.relation[d]
+        head, relation = space[HEAD, d], space[RELATION, d]
         if relation == CASE:
-            space.case[head] = d
+            space[LAST_CASE, head] = d
         elif relation == MWE:
-            space.parts[head] += 1
+            space[EXPRESSION, head] += 1
         elif relation == AUXPASS:
-            space.passive[head] = 1
+            space[VOICE, head] = 1
         elif (
             relation in (NSUBJ, NSUBJPASS, CSUBJ, CSUBJPASS)
-        ) and not space.subject[head]:
-            space.subject[head] = d
-            space.subject_relation[head] = relation
+        ) and not space[SUBJECT, head]:
+            space[SUBJECT, head] = d
+            space[SUBJECT_RELATION, head] = relation
 
 
 @kernel
@@ -153,12 +177,12 @@ def _modifier(space, bits, head, relation, marker):  # type: ignore[no-untyped-d
     """The relation of a modifier with its preposition."""
     if relation != NMOD:
         return OTHER
-    if space.parts[marker]:
+    if space[EXPRESSION, marker]:
         return MARKED
-    own = bits[space.word[marker]]
+    own = bits[space[WORD, marker]]
     if own & IS_OF:
         return OF
-    if own & IS_AGENT or (own & BY and space.passive[head]):
+    if own & IS_AGENT or (own & BY and space[VOICE, head]):
         return AGENT
     if own & IS_POSS:
         return POSS
@@ -170,15 +194,15 @@ def _is_joined(n, space, bits, head, conjunct):  # type: ignore[no-untyped-def]
     """Whether there is a conjunction between a word and its conjunct: the last one before it, or else the first after it."""
     found = 0
     for j in range(1, n + 1):
-        if space.relation[j] == CC and space.head[j] == head and (j < conjunct or not found):
+        if space[RELATION, j] == CC and space[HEAD, j] == head and (j < conjunct or not found):
             found = j
-    return found > 0 and not (bits[space.word[found]] & EMPTY and not space.parts[found])
+    return found > 0 and not (bits[space[WORD, found]] & EMPTY and not space[EXPRESSION, found])
 
 
 @kernel
 def _find(space, governor, dependent):  # type: ignore[no-untyped-def]
-    for i in range(space.state[ARCS]):
-        if space.governor[i] == governor and space.dependent[i] == dependent:
+    for i in range(space[STATE, ARCS]):
+        if space[GOVERNOR, i] == governor and space[DEPENDENT, i] == dependent:
             return i
     return -1
 
@@ -187,58 +211,58 @@ def _find(space, governor, dependent):  # type: ignore[no-untyped-def]
 def _put(space, at, governor, dependent, kind, marker):  # type: ignore[no-untyped-def]
     """Write an arc, as a new one for −1."""
     if at < 0:
-        at = space.state[ARCS]
-        if at == space.governor.shape[0]:
-            space.state[FULL] = 1
+        at = space[STATE, ARCS]
+        if at == space[STATE, ROOM]:
+            space[STATE, FULL] = 1
             return
-        space.state[ARCS] += 1
-    space.governor[at] = governor
-    space.dependent[at] = dependent
-    space.kind[at] = kind
-    space.marker[at] = marker
+        space[STATE, ARCS] += 1
+    space[GOVERNOR, at] = governor
+    space[DEPENDENT, at] = dependent
+    space[KIND, at] = kind
+    space[MARKER_WORD, at] = marker
 
 
 @kernel
 def _drop(space, at):  # type: ignore[no-untyped-def]
     """Take an arc away; their order is made at the end."""
     if at >= 0:
-        space.state[ARCS] -= 1
-        last = space.state[ARCS]
-        space.governor[at] = space.governor[last]
-        space.dependent[at] = space.dependent[last]
-        space.kind[at] = space.kind[last]
-        space.marker[at] = space.marker[last]
+        space[STATE, ARCS] -= 1
+        last = space[STATE, ARCS]
+        space[GOVERNOR, at] = space[GOVERNOR, last]
+        space[DEPENDENT, at] = space[DEPENDENT, last]
+        space[KIND, at] = space[KIND, last]
+        space[MARKER_WORD, at] = space[MARKER_WORD, last]
 
 
 @kernel
 def _join(space, first, conjunct):  # type: ignore[no-untyped-def]
-    at = space.state[JOINED]
-    space.first[at] = first
-    space.conjunct[at] = conjunct
-    space.state[JOINED] += 1
+    at = space[STATE, JOINED]
+    space[JOINT, at] = first
+    space[CONJUNCT, at] = conjunct
+    space[STATE, JOINED] += 1
 
 
 @kernel
 def _part(space, first, conjunct):  # type: ignore[no-untyped-def]
     """Forget that two words are joined; the others stay in order."""
     kept = 0
-    for i in range(space.state[JOINED]):
-        if space.first[i] != first or space.conjunct[i] != conjunct:
-            space.first[kept] = space.first[i]
-            space.conjunct[kept] = space.conjunct[i]
+    for i in range(space[STATE, JOINED]):
+        if space[JOINT, i] != first or space[CONJUNCT, i] != conjunct:
+            space[JOINT, kept] = space[JOINT, i]
+            space[CONJUNCT, kept] = space[CONJUNCT, i]
             kept += 1
-    space.state[JOINED] = kept
+    space[STATE, JOINED] = kept
 
 
 @kernel
 def _add_tree(n, space, bits):  # type: ignore[no-untyped-def]
-    space.state[ARCS] = 0
-    space.state[JOINED] = 0
+    space[STATE, ARCS] = 0
+    space[STATE, JOINED] = 0
     for d in range(1, n + 1):
-        head, relation, marker = space.head[d], space.relation[d], 0
+        head, relation, marker = space[HEAD, d], space[RELATION, d], 0
         if relation in (NMOD, ACL, ADVCL):
-            if space.case[d]:
-                marker = space.case[d]
+            if space[LAST_CASE, d]:
+                marker = space[LAST_CASE, d]
                 relation = _modifier(space, bits, head, relation, marker)
         elif relation == CONJ and _is_joined(n, space, bits, head, d):
             _join(space, 2 * head, 2 * d)
@@ -249,28 +273,28 @@ def _add_tree(n, space, bits):  # type: ignore[no-untyped-def]
 def _copy_governors(n, space, bits):  # type: ignore[no-untyped-def]
     """Give conjoined prepositional phrases a governor each: the second governs from a copy of the word."""
     for d in range(1, n + 1):
-        first = space.head[d]
-        if space.relation[d] != CONJ or first == 0 or not _is_joined(n, space, bits, first, d):
+        first = space[HEAD, d]
+        if space[RELATION, d] != CONJ or first == 0 or not _is_joined(n, space, bits, first, d):
             continue
-        head = space.head[first]
-        if space.relation[first] == NMOD and space.case[first] and space.case[d] and head > 0:
+        head = space[HEAD, first]
+        if space[RELATION, first] == NMOD and space[LAST_CASE, first] and space[LAST_CASE, d] and head > 0:
             # "with a hat and with a cane"
             _drop(space, _find(space, 2 * first, 2 * d))
             _part(space, 2 * first, 2 * d)
             for joiner in range(1, n + 1):
-                if space.relation[joiner] == CC and space.head[joiner] == first:
+                if space[RELATION, joiner] == CC and space[HEAD, joiner] == first:
                     _drop(space, _find(space, 2 * first, 2 * joiner))
                     _put(space, _find(space, 2 * head, 2 * joiner), 2 * head, 2 * joiner, CC, 0)
-            marker = space.case[d]
+            marker = space[LAST_CASE, d]
             kind = _modifier(space, bits, head, NMOD, marker)
             _put(space, _find(space, 2 * head + 1, 2 * d), 2 * head + 1, 2 * d, kind, marker)
-        elif space.relation[first] == CASE and head > 0 and space.head[head] > 0:
+        elif space[RELATION, first] == CASE and head > 0 and space[HEAD, head] > 0:
             # "in and around the house"
-            role = space.relation[head]
+            role = space[RELATION, head]
             if role != NMOD and role != ACL and role != ADVCL:
                 continue
             _part(space, 2 * first, 2 * d)
-            governor = space.head[head]
+            governor = space[HEAD, head]
             kind = _modifier(space, bits, governor, role, d)
             _put(space, _find(space, 2 * governor + 1, 2 * head), 2 * governor + 1, 2 * head, kind, d)
             head = governor
@@ -284,23 +308,23 @@ def _copy_governors(n, space, bits):  # type: ignore[no-untyped-def]
 @kernel
 def _propagate(space):  # type: ignore[no-untyped-def]
     """Let each conjunct take part in what the word it is joined to takes part in."""
-    before = space.state[ARCS]
-    for k in range(space.state[JOINED]):
-        first, conjunct = space.first[k], space.conjunct[k]
+    before = space[STATE, ARCS]
+    for k in range(space[STATE, JOINED]):
+        first, conjunct = space[JOINT, k], space[CONJUNCT, k]
         for i in range(before):
-            governor = space.governor[i]
-            takes_part = space.dependent[i] == first and space.kind[i] != ROOT and governor != conjunct
+            governor = space[GOVERNOR, i]
+            takes_part = space[DEPENDENT, i] == first and space[KIND, i] != ROOT and governor != conjunct
             if takes_part and _find(space, governor, conjunct) < 0:
-                _put(space, -1, governor, conjunct, space.kind[i], space.marker[i])
+                _put(space, -1, governor, conjunct, space[KIND, i], space[MARKER_WORD, i])
         is_copy = conjunct & 1
         own = conjunct >> 1
-        subject = space.subject[first >> 1]
-        tag = space.tag[own]
-        if subject and tag & SHARES and (is_copy or not space.subject[own]):
-            relation = space.subject_relation[first >> 1]
+        subject = space[SUBJECT, first >> 1]
+        tag = space[TAG, own]
+        if subject and tag & SHARES and (is_copy or not space[SUBJECT, own]):
+            relation = space[SUBJECT_RELATION, first >> 1]
             if relation == NSUBJPASS and tag & FINITE:
                 relation = NSUBJ
-            elif relation == NSUBJ and not is_copy and space.passive[own]:
+            elif relation == NSUBJ and not is_copy and space[VOICE, own]:
                 relation = NSUBJPASS
             if _find(space, conjunct, 2 * subject) < 0:
                 _put(space, -1, conjunct, 2 * subject, relation, 0)
@@ -309,16 +333,16 @@ def _propagate(space):  # type: ignore[no-untyped-def]
 @kernel
 def _sort(space):  # type: ignore[no-untyped-def]
     """By dependent, then governor; most arcs are in order already."""
-    for i in range(1, space.state[ARCS]):
-        governor, dependent, kind, marker = space.governor[i], space.dependent[i], space.kind[i], space.marker[i]
+    for i in range(1, space[STATE, ARCS]):
+        governor, dependent, kind, marker = space[GOVERNOR, i], space[DEPENDENT, i], space[KIND, i], space[MARKER_WORD, i]
         k = i - 1
-        while k >= 0 and (space.dependent[k] > dependent or (space.dependent[k] == dependent and space.governor[k] > governor)):
-            space.governor[k + 1] = space.governor[k]
-            space.dependent[k + 1] = space.dependent[k]
-            space.kind[k + 1] = space.kind[k]
-            space.marker[k + 1] = space.marker[k]
+        while k >= 0 and (space[DEPENDENT, k] > dependent or (space[DEPENDENT, k] == dependent and space[GOVERNOR, k] > governor)):
+            space[GOVERNOR, k + 1] = space[GOVERNOR, k]
+            space[DEPENDENT, k + 1] = space[DEPENDENT, k]
+            space[KIND, k + 1] = space[KIND, k]
+            space[MARKER_WORD, k + 1] = space[MARKER_WORD, k]
             k -= 1
-        space.governor[k + 1], space.dependent[k + 1], space.kind[k + 1], space.marker[k + 1] = governor, dependent, kind, marker
+        space[GOVERNOR, k + 1], space[DEPENDENT, k + 1], space[KIND, k + 1], space[MARKER_WORD, k + 1] = governor, dependent, kind, marker
 
 
 @kernel
@@ -327,21 +351,21 @@ def _numbered(space, end):  # type: ignore[no-untyped-def]
     own = end >> 1
     if not end & 1:
         return own
-    if not space.seen[own]:
-        new = space.state[NODES]
-        space.seen[own] = new
-        space.word[new] = space.word[own]
-        space.lemma[new] = space.lemma[own]
-        space.tag[new] = space.tag[own]
-        space.state[NODES] += 1
-    return space.seen[own]
+    if not space[SEEN, own]:
+        new = space[STATE, NODES]
+        space[SEEN, own] = new
+        space[WORD, new] = space[WORD, own]
+        space[LEMMA, new] = space[LEMMA, own]
+        space[TAG, new] = space[TAG, own]
+        space[STATE, NODES] += 1
+    return space[SEEN, own]
 
 
 @kernel
 def _number_copies(n, space):  # type: ignore[no-untyped-def]
-    space.state[NODES] = n + 1
+    space[STATE, NODES] = n + 1
     for i in range(n + 1):
-        space.seen[i] = 0
-    for i in range(space.state[ARCS]):
-        space.governor[i] = _numbered(space, space.governor[i])
-        space.dependent[i] = _numbered(space, space.dependent[i])
+        space[SEEN, i] = 0
+    for i in range(space[STATE, ARCS]):
+        space[GOVERNOR, i] = _numbered(space, space[GOVERNOR, i])
+        space[DEPENDENT, i] = _numbered(space, space[DEPENDENT, i])

@@ -16,7 +16,25 @@ from captious.scene.flat.codes import Coded, Numbers, coded
 from captious.scene.flat.collapse import collapse
 from captious.scene.flat.repairs import repair
 from captious.scene.flat.rules import LISTS, NAMED, WRITTEN, read
-from captious.scene.flat.space import FULL, PARTS, PHRASES, TUPLES, Space, space
+from captious.scene.flat.space import (
+    FULL,
+    HEAD,
+    LEMMA,
+    MIDDLE,
+    ONE_END,
+    OTHER_END,
+    PARTS,
+    PHRASE,
+    PHRASES,
+    POOL,
+    RELATION,
+    RULE,
+    STATE,
+    TAG,
+    TUPLES,
+    WORD,
+    space,
+)
 from captious.scene.rules import Tuple, tuples
 from captious.text.vocabulary import Vocabulary
 from captious.threads import side_by_side
@@ -91,24 +109,24 @@ def _read(first, last, usual, offsets, words, lemmas, tags, heads, relations, bi
 
     ``used`` counts the rows, the phrases and the numbers in the pool.
     """
-    state = space.state
+    state = space[STATE]
     places = np.zeros(LISTS + 1, np.int64)
     for s in range(first, last):
         n = offsets[s + 1] - offsets[s]
         counts[s] = -1
         if not usual[s]:
             continue
-        space.tag[0] = 0
-        space.word[0] = 0
-        space.head[0] = -1
-        space.relation[0] = 0
+        space[TAG, 0] = 0
+        space[WORD, 0] = 0
+        space[HEAD, 0] = -1
+        space[RELATION, 0] = 0
         for i in range(n):
             at = offsets[s] + i
-            space.word[i + 1] = words[at]
-            space.lemma[i + 1] = lemmas[at]
-            space.tag[i + 1] = tags[at]
-            space.head[i + 1] = heads[at]
-            space.relation[i + 1] = relations[at]
+            space[WORD, i + 1] = words[at]
+            space[LEMMA, i + 1] = lemmas[at]
+            space[TAG, i + 1] = tags[at]
+            space[HEAD, i + 1] = heads[at]
+            space[RELATION, i + 1] = relations[at]
         state[FULL] = 0
         collapse(n, space, bits, three, nested, flat)
         if state[FULL]:
@@ -124,20 +142,20 @@ def _read(first, last, usual, offsets, words, lemmas, tags, heads, relations, bi
         # The lists follow one another.
         places[:] = 0
         for i in range(state[TUPLES]):
-            places[space.rule[i] + 1] += 1
+            places[space[RULE, i] + 1] += 1
         for k in range(LISTS):
             places[k + 1] += places[k]
         for i in range(state[TUPLES]):
-            at = used[0] + places[space.rule[i]]
-            places[space.rule[i]] += 1
-            rows[at, 0] = space.subjects[i]
-            middle = space.middle[i]
+            at = used[0] + places[space[RULE, i]]
+            places[space[RULE, i]] += 1
+            rows[at, 0] = space[ONE_END, i]
+            middle = space[MIDDLE, i]
             rows[at, 1] = middle if middle >= -1 else middle - used[1]
-            rows[at, 2] = space.objects[i]
+            rows[at, 2] = space[OTHER_END, i]
         for i in range(state[PHRASES]):
-            phrases[used[1] + i] = used[2] + space.phrase[i]
+            phrases[used[1] + i] = used[2] + space[PHRASE, i]
         for i in range(state[PARTS]):
-            pool[used[2] + i] = space.pool[i]
+            pool[used[2] + i] = space[POOL, i]
         counts[s] = state[TUPLES]
         used[0] += state[TUPLES]
         used[1] += state[PHRASES]
@@ -145,7 +163,7 @@ def _read(first, last, usual, offsets, words, lemmas, tags, heads, relations, bi
     return last
 
 
-def _read_block(codes: Coded, usual: Any, first: int, last: int, space: Space) -> _Block:
+def _read_block(codes: Coded, usual: Any, first: int, last: int, space: Numbers) -> _Block:
     offsets = codes.offsets[first : last + 1]
     usual = usual[first:last]
     size = last - first
