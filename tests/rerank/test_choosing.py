@@ -103,7 +103,7 @@ def test_two_models_are_interpolated() -> None:
 
 
 def test_the_first_of_equals_is_chosen_and_lists_may_differ_in_length() -> None:
-    found = nbest([[("a cat", -3.0), ("a dog", -3.0)], [("a", -9.0), ("a dog", -8.0)], [("a", -2.0), ("a cat", -2.0), ("the cat", -1.0)]])
+    found = nbest([[("a cat", -3.0), ("a dog", -3.0)], [("a", -9.0), ("a dog", -8.5)], [("a", -2.0), ("a cat", -2.0), ("the cat", -1.0)]])
     assert rerank(found, Likelihood()).captions == {"0": "a cat", "1": "a dog", "2": "the cat"}
 
 

@@ -30,6 +30,8 @@ class Cell:
     difference: float = 0.0
     #: Corrected by Holm's method over all metrics and systems; of the geometric mean, the p-value of the paired bootstrap alone.
     p: float = float("nan")
+    #: The p-value of this comparison by itself.
+    p_alone: float = float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +46,7 @@ class System:
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready description."""
         rows = {
-            name: {"value": json_number(c.value), "interval": [json_number(b) for b in c.interval], "difference": json_number(c.difference), "p": json_number(c.p)}
+            name: {"value": json_number(c.value), "interval": [json_number(b) for b in c.interval], "difference": json_number(c.difference), "p": json_number(c.p), "p alone": json_number(c.p_alone)}
             for name, c in self.cells.items()
         }
         return {"system": self.name, "lambda": self.weights.lam if self.weights else None, "alpha": self.weights.alpha if self.weights else None, "metrics": rows}
@@ -90,11 +92,10 @@ def compared(
         cells: dict[str, Cell] = {}
         for metric in names:
             row = found.get((metric, name))
-            cells[metric] = Cell(
-                score[metric].value, score[metric].interval(0.95, resamples, seed), row.difference if row else 0.0, row.p_corrected if row else float("nan")
-            )
+            own = (row.difference, row.p_corrected, row.p_randomisation) if row else (0.0, float("nan"), float("nan"))
+            cells[metric] = Cell(score[metric].value, score[metric].interval(0.95, resamples, seed), *own)
         p = significance.of_differences(means[k] - means[0], value[k] - value[0])[2] if k else float("nan")
-        cells[MEAN] = Cell(value[k], _middle(means[k]), value[k] - value[0], p)
+        cells[MEAN] = Cell(value[k], _middle(means[k]), value[k] - value[0], p, p)
         systems.append(System(name, (weights or {}).get(name), cells, score))
     return systems
 
