@@ -367,7 +367,7 @@ _mutant("always-switched", "generate/synonyms.py", "table.of(token) if switch < 
 _mutant("colours-return-unchanged", "figures/style.py", "marker = MARKERS[(i + turn) % len(MARKERS)]", "marker = MARKERS[i % len(MARKERS)]", "figures/test_style.py")
 _mutant("damaged-code-is-used", "compiling.py", "if self._sum(content[_SUM:]) != content[:_SUM]:", "if False:", "test_written_files.py::test_damaged_compiled_code_is_compiled_again")
 _mutant("formulas-in-labels", "figures/style.py", 'return line.replace("$", r"\\$")', "return line", "figures/test_style.py")
-_mutant("clip-without-weight", "metrics/clip_score.py", "return W * np.clip(cosines, 0.0, 1.0)", "return np.clip(cosines, 0.0, 1.0)", "metrics/test_clip_score.py::test_the_formula")
+_mutant("clip-without-weight", "metrics/clip_score.py", "scores: FloatArray = W * np.clip(cosines, 0.0, 1.0)", "scores: FloatArray = np.clip(cosines, 0.0, 1.0)", "metrics/test_clip_score.py::test_the_formula")
 _mutant("clip-of-any-reference", "metrics/clip_score.py", 'combined(corpus, pair_cosines(corpus, ours, theirs), "max")', 'combined(corpus, pair_cosines(corpus, ours, theirs), "mean")', "metrics/test_clip_score.py::test_the_formula")
 _mutant("vectors-of-nothing", "vectors/keyed.py", "wrong = np.flatnonzero(lengths < _NOTHING)", "wrong = np.flatnonzero(lengths < 0)", "metrics/test_clip_score.py::test_wrong_vectors_are_refused")
 _mutant("own-captions-with-apostrophes-stay", "io/judgements/sets.py", 'return "".join(plain_words(caption))', 'return " ".join(plain_words(caption))', "io/test_judgements.py::test_keys")
