@@ -38,7 +38,7 @@ EPOCHS = 40
 TESTS = {"flickr8k-expert": "Flickr8k-Expert", "composite": "COMPOSITE"}
 SHIPPED = {"LCEval": "lceval", "NNEval": "nneval", "CaptiousScore": "captious_score", "CaptiousScore-lite": "captious_score_lite"}
 #: References of each pair of PASCAL-50S, images and instances for distractions, captions for times.
-PAIR_REFERENCES, DISTRACTION_IMAGES, INSTANCES, TIMED = 5, 1200, 150, 500
+PAIR_REFERENCES, DISTRACTION_IMAGES, INSTANCES, TIMED = 5, 1200, 100, 500
 
 
 class Result(NamedTuple):
@@ -76,7 +76,9 @@ class Experiments:
 
     def fitted(self, features: tuple[str, ...], hidden: tuple[int, ...], rows: NDArray[Any], inputs: NDArray[np.float64] | None = None) -> Network:
         own = columns(self.table, features)[rows] if inputs is None else inputs
-        return train("x", features, own, self.examples.labels[rows], Plan(hidden=hidden, epochs=self.epochs)).network
+        # As many steps, however many examples there are: epochs are those of the usual training set.
+        epochs = max(1, round(self.epochs * len(self.examples.chosen("others")) / len(rows)))
+        return train("x", features, own, self.examples.labels[rows], Plan(hidden=hidden, epochs=epochs)).network
 
     def trained(self, features: tuple[str, ...], hidden: tuple[int, ...] = (12,), training_set: str = "others") -> list[float]:
         return self.agreement(self.fitted(features, hidden, self.examples.chosen(training_set)))
@@ -204,7 +206,7 @@ class Experiments:
         assert isinstance(judged, CaptionPairs)
         judged = with_protocol(judged, votes="triplets")  # type: ignore[assignment]
         assert isinstance(judged, CaptionPairs)
-        orders = draw_references(judged.images, judged.references, PAIR_REFERENCES, 1, 0)
+        orders = draw_references(judged.images, judged.references, PAIR_REFERENCES, judged.protocol.seed, 0)
         references = []
         for k, texts in enumerate(judged.references):
             own = {own_key(judged.first[k]), own_key(judged.second[k])}

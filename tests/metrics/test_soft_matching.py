@@ -8,6 +8,7 @@ import pytest
 import captious
 from captious.corpus import Corpus
 from captious.errors import InputError
+from captious.learned.features import Features
 from captious.metrics.encoded import token_vectors
 from captious.metrics.mowe import MOWE
 from captious.metrics.phrases import phrases
@@ -119,3 +120,15 @@ def test_phrases_say_what_the_scene_says() -> None:
     graph = scene_graph("a brown dog on a table")
     assert set(phrases(graph)) == {"dog", "table", "brown dog", "dog on table"}
     assert phrases(scene_graph("the of and")) == []
+
+
+def test_an_image_that_is_judged_several_times_has_the_values_it_has_alone(encoder: SentenceEncoder) -> None:
+    dogs, bus = ["two dogs run", "a pair of dogs on grass"], ["a red bus on a street", "the bus is parked"]
+    said = ["a dog on grass", "a bus", "two dogs", "a dog on grass", "two red dogs"]
+    corpus = build([[text] for text in said], [dogs, bus, dogs, dogs, dogs])
+    names = ("token-recall-idf", "token-shared-recall", "token-agreement-recall", "token-union", "soft-word-recall-idf", "tuple-precision", "tuple-recall")
+    together = Features(names).table(corpus)
+    for place, (text, others) in enumerate(zip(said, [dogs, bus, dogs, dogs, dogs])):
+        np.testing.assert_allclose(together[place], Features(names).table(build([[text]], [others]))[0], atol=1e-3)
+    assert together[0].tolist() == together[3].tolist()
+    assert together[0].tolist() != together[2].tolist()

@@ -387,7 +387,7 @@ _mutant("errors-of-kernels-are-lost", "native.py", "        if status:\n", "    
 _mutant("kernels-call-what-is-not-there", "native.py", "if function.is_declaration and not _is_known(function.name):", "if False:", "test_native.py")
 _mutant("strides-of-the-first-axis", "native.py", '[f"i64 %{field}{i}.{d}" for field', '[f"i64 %{field}{i}.0" for field', "test_native.py")
 _mutant("formulas-in-labels", "figures/style.py", 'return line.replace("$", r"\\$")', "return line", "figures/test_style.py")
-_mutant("clip-without-weight", "metrics/clip_score.py", "return W * np.clip(cosines, 0.0, 1.0)", "return np.clip(cosines, 0.0, 1.0)", "metrics/test_clip_score.py::test_the_formula")
+_mutant("clip-without-weight", "metrics/clip_score.py", "scores: FloatArray = W * np.clip(cosines, 0.0, 1.0)", "scores: FloatArray = np.clip(cosines, 0.0, 1.0)", "metrics/test_clip_score.py::test_the_formula")
 _mutant("clip-of-any-reference", "metrics/clip_score.py", 'combined(corpus, pair_cosines(corpus, ours, theirs), "max")', 'combined(corpus, pair_cosines(corpus, ours, theirs), "mean")', "metrics/test_clip_score.py::test_the_formula")
 _mutant("vectors-of-nothing", "vectors/keyed.py", "wrong = np.flatnonzero(lengths < _NOTHING)", "wrong = np.flatnonzero(lengths < 0)", "metrics/test_clip_score.py::test_wrong_vectors_are_refused")
 _mutant("own-captions-with-apostrophes-stay", "io/judgements/sets.py", 'return "".join(plain_words(caption))', 'return " ".join(plain_words(caption))', "io/test_judgements.py::test_keys")

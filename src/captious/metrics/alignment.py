@@ -114,9 +114,14 @@ class _Group(NamedTuple):
     totals: Floats
 
 
+def _sequences(captions: Captions, made: Tokens, image: int) -> IntArray:
+    """The captions of an image, equal ones with equal numbers."""
+    found: IntArray = made.sequence[captions.image_offsets[image] : captions.image_offsets[image + 1]]
+    return found
+
+
 def _group(captions: Captions, made: Tokens, image: int) -> _Group | None:
-    first, last = captions.image_offsets[image], captions.image_offsets[image + 1]
-    sequence = made.sequence[first:last]
+    sequence = _sequences(captions, made, image)
     lengths = made.offsets[sequence + 1] - made.offsets[sequence]
     places = np.flatnonzero(lengths)
     if not len(places):
@@ -148,10 +153,16 @@ def _alignment(corpus: Corpus, reader: Reader) -> Alignment:
     by_caption = np.zeros((4, n))
     # A caption of nothing is as wrong as a word that no caption has.
     by_caption[2] = pieces.load().weight("")
+    last: tuple[bytes, _Group | None, Floats | None] = (b"-", None, None)
     for image in track(range(candidates.n_images), "aligning tokens", total=candidates.n_images):
         place = int(corpus.images[image])
-        a, b = _group(candidates, ours, image), _group(references, theirs, place)
-        if a is None or b is None:
+        # An image that was judged several times stands there as often, with the same references.
+        key = _sequences(references, theirs, place).tobytes()
+        if key != last[0]:
+            group = _group(references, theirs, place)
+            last = key, group, None if group is None else group.weights * _support(group)
+        a, b, support = _group(candidates, ours, image), last[1], last[2]
+        if a is None or b is None or support is None:
             continue
         similar = a.rows @ b.rows.T
         # For each of our tokens the nearest one in each reference; for each of theirs the nearest one in each candidate.
@@ -168,7 +179,6 @@ def _alignment(corpus: Corpus, reader: Reader) -> Alignment:
         by_caption[0, mine] = np.add.reduceat(best, a.starts) / a.lengths
         by_caption[1, mine] = np.add.reduceat(best * a.weights, a.starts) / a.totals
         by_caption[2, mine] = np.maximum.reduceat((1 - best) * a.weights, a.starts)
-        support = b.weights * _support(b)
         by_caption[3, mine] = found @ support / max(float(support.sum()), 1e-6)
     return Alignment(*by_pair, *by_caption)
 
@@ -191,7 +201,12 @@ def agreement(references: Captions, reader: Reader) -> Agreement:
 def _agreement(references: Captions, reader: Reader) -> Agreement:
     made = reader.read(references)
     table = np.full((4, references.n_images), np.nan)
+    known: dict[bytes, int] = {}
     for image in track(range(references.n_images), "aligning references", total=references.n_images):
+        first = known.setdefault(_sequences(references, made, image).tobytes(), image)
+        if first != image:
+            table[:, image] = table[:, first]
+            continue
         group = _group(references, made, image)
         if group is None or len(group.places) < 2:
             continue

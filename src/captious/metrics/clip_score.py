@@ -114,7 +114,8 @@ class _Clip(Measure):
         """CLIP-S of each caption."""
         ours, images = self.text_rows(corpus.candidates), self.image_rows(corpus)
         cosines = np.einsum("ij,ij->i", ours, images[corpus.candidates.image_of], dtype=np.float64)
-        return W * np.clip(cosines, 0.0, 1.0)
+        scores: FloatArray = W * np.clip(cosines, 0.0, 1.0)
+        return scores
 
 
 class ClipS(_Clip):

@@ -30,6 +30,10 @@ class Phrases(NamedTuple):
         """The vectors of one scene's phrases."""
         return self.vectors[self.numbers[self.offsets[i] : self.offsets[i + 1]]]
 
+    def said(self, i: int) -> bytes:
+        """What tells one scene from another."""
+        return self.numbers[self.offsets[i] : self.offsets[i + 1]].tobytes()
+
 
 def phrases(graph: SceneGraph) -> list[str]:
     """Objects, attributes before their object, and subject-relation-object; of words that were joined, the first."""
@@ -86,9 +90,15 @@ def _soft_matches(corpus: Corpus, scenes: Scenes, encoder: SentenceEncoder) -> F
     ours = candidate_phrases(corpus.candidates, scenes, encoder)
     theirs = reference_phrases(corpus.references, scenes, encoder)
     table = np.zeros((len(corpus.candidates), 3))
+    known: dict[tuple[bytes, bytes], int] = {}
     # The products are small: threads would mostly wait for each other.
     with one_blas_thread():
         for i, image in enumerate(corpus.images[corpus.candidates.image_of].tolist()):
+            # The same scene against the same references is looked at once, however often it was judged.
+            first = known.setdefault((ours.said(i), theirs.said(image)), i)
+            if first != i:
+                table[i] = table[first]
+                continue
             a, b = ours.of(i), theirs.of(image)
             if len(a) and len(b):
                 similar = np.clip(a @ b.T, 0.0, 1.0)

@@ -114,7 +114,8 @@ def _pooled(found: Any) -> Any:
 
 def _unit(rows: NDArray[Any]) -> Floats:
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
-    return (rows / np.maximum(lengths, 1e-12)[:, None]).astype(np.float32)
+    units: Floats = (rows / np.maximum(lengths, 1e-12)[:, None]).astype(np.float32)
+    return units
 
 
 def _opened(path: Path) -> Any:

@@ -139,7 +139,7 @@ def _beside(path: Path) -> Path:
 def _names_of(held: dict[str, Any], path: Path, where: str) -> list[Any]:
     for name in _NAMES:
         if name in held:
-            return np.asarray(held[name]).ravel().tolist()
+            return list(np.asarray(held[name]).ravel().tolist())
     beside = _beside(path)
     if not beside.is_file():
         raise InputError(f"{where} does not say what its vectors are of; put their ids or texts beside it, as a JSON list in {beside.name}")
