@@ -245,9 +245,9 @@ _mutant("flat-number-to-the-right", "scene/flat/rules.py", "space[KIND, arc] == 
 _mutant("flat-particle-after-be", "scene/flat/rules.py", "if particle >= 0 and bits[name] & BE:", "if False:", _PLAIN)
 _mutant("flat-as-well-as-is-no-and", "scene/flat/sentences.py", 'return "and" if name == "as_well_as" else name.replace', "return name.replace", _PLAIN)
 _mutant("flat-phrases-of-blocks-mixed-up", "scene/flat/sentences.py", "named[numbers[before[chosen] - 2 - rows[chosen, 1]]]", "named[numbers[-2 - rows[chosen, 1]]]", "scene/flat/test_sentences.py::test_threads_and_blocks_change_nothing")
-_mutant("flat-first-synonym-wins", "scene/flat/merge.py", "if similarity >= best:", "if similarity > best:", _BUILT)
+_mutant("flat-first-synonym-wins", "scene/flat/merge.py", "if similarity >= best:", "if similarity > best:", "scene/flat/test_graphs.py::test_of_equally_similar_objects_the_later_takes_a_word")
 _mutant("flat-synsets-do-not-grow", "scene/flat/merge.py", "space.synsets[concept] += meanings", "space.synsets[concept] += 0 * meanings", _BUILT)
-_mutant("flat-colour-like-any-attribute", "scene/flat/match.py", "if category and _kind(theirs, other, kinds) == category:", "if category:", _BUILT)
+_mutant("flat-colour-like-any-attribute", "scene/flat/match.py", "if category and _kind(theirs, other, kinds) == category:", "if category:", "scene/flat/test_graphs.py::test_a_colour_is_no_hit_among_words_that_were_joined")
 _mutant("concepts-counted-by-mention", "scene/concept_table.py", "counts.update(set(tuples))", "counts.update(tuples)", "scene/test_concept_table.py")
 
 _mutant("another-gamma", "meteor/score.py", "0.85, 0.20, 0.60, 0.75", "0.85, 0.20, 0.50, 0.75", _METEOR)

@@ -6,10 +6,12 @@ import random
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from captious.kernels import Kernel, called_often
 from captious.ragged import offsets_of
 from captious.scene import SceneGraph, Tuple, counts
+from captious.scene.categories import CATEGORIES
 from captious.scene.flat import match as flat_match
 from captious.scene.flat import merge
 from captious.scene.flat.match import flat_counts
@@ -58,15 +60,16 @@ def scenes(seed: int, count: int) -> tuple[list[list[Tuple]], list[list[Tuple]]]
 
 def test_graphs_and_counts_of_compiled_kernels() -> None:
     with called_often():
-        compare(*scenes(1, 600))
+        assert (compare(*scenes(1, 600)).sum(axis=0) > 0).all()
 
 
 def test_graphs_and_counts_of_plain_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Kernel, "pick", lambda kernel, work: kernel.plain)
-    compare(*scenes(2, 40))
+    assert compare(*scenes(2, 40)).sum() > 0
 
 
-def compare(*sides: list[list[Tuple]]) -> None:
+def compare(*sides: list[list[Tuple]]) -> NDArray[np.float64]:
+    """All that there is of candidates and references; returns the counts."""
     synonyms = Synonyms.load()
     tuples = [numbered(side) for side in sides]
     flat = [built(side) for side in tuples]
@@ -89,7 +92,25 @@ def compare(*sides: list[list[Tuple]]) -> None:
     table = flat_counts(flat[0], tuples[0].texts, flat[1], tuples[1].texts, np.arange(len(sides[0])), synonyms)
     expected = np.array([list(counts(ours, theirs).values()) for ours, theirs in zip(*objects)])
     assert np.array_equal(table, expected)
-    assert (expected.sum(axis=0) > 0).all()
+    return table
+
+
+def test_of_equally_similar_objects_the_later_takes_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Kernel, "pick", lambda kernel, work: kernel.plain)
+    stated: list[Tuple] = [("urus",), ("wisent",), ("aurochs",)]
+    synonyms = Synonyms.load()
+    assert len(synonyms.synsets("aurochs")) == 2 and not synonyms.synsets("urus") & synonyms.synsets("wisent")
+    compare([stated], [stated[::-1]])
+    names = PackedGraphs(numbered([stated]).texts, built(numbered([stated])), synonyms)[0].objects
+    assert "urus" in names and len(names) == 2
+
+
+def test_a_colour_is_no_hit_among_words_that_were_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An attribute of several words is in no category, though it is still an attribute."""
+    monkeypatch.setattr(Kernel, "pick", lambda kernel, work: kernel.plain)
+    [counted] = compare([[("cat", "gray")]], [[("cat", "gray"), ("cat", "grey")]])
+    hits = dict(zip(("All", *CATEGORIES), counted[:, 0].tolist()))
+    assert hits["Attribute"] == 1 and hits["Color"] == 0
 
 
 def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

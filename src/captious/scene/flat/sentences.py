@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.kernels import kernel
+from captious.kernels import is_often, kernel
 from captious.language.parser import ParsedBatch
 from captious.ragged import IntArray, offsets_of, runs
 from captious.scene.flat.codes import Coded, Numbers, coded
@@ -43,11 +43,14 @@ from captious.threads import side_by_side
 LONGEST = 120
 #: Sentences that a thread takes at a time.
 _BLOCK = 4096
+#: Words of captions from which compiled code pays.
+ENOUGH = 5_000
 
 
 def worth_compiling(words: int) -> bool:
-    """Whether captions of so many words are read faster by compiled kernels than as objects."""
-    return _read.pick(words * 50) is not _read.plain
+    """Whether captions of so many words are for compiled kernels. A few hundred captions take no longer as objects than compiled
+    code takes to load, and nobody waits for the compiler on their account."""
+    return is_often() or words >= ENOUGH
 
 
 class FlatTuples(NamedTuple):
