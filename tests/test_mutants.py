@@ -11,7 +11,7 @@ from tests.mutants import MAKERS, PACKAGE, ROOT, Mutant
 from tests.mutants.defects import MUTANTS
 
 #: Rooms with nothing of their own that could be wrong: versions, data, bars and the like.
-BARE = {"__init__", "__main__", "_version", "api", "collector", "data", "progress", "threads"}
+BARE = {"__init__", "__main__", "_version", "api", "collector", "data", "progress"}
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
