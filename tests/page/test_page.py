@@ -219,7 +219,8 @@ def shares_of(block: dict[str, Any], system: int, name: str, image: int) -> tupl
     means, scales = (array([feature[key] for feature in made["features"]]) for key in ("mean", "scale"))
     values = [block["columns"][column][image] for column in columns]
     raw = array([np.nan if value is None else value / 10 ** feature["digits"] for value, feature in zip(values, made["features"])])
-    return Network(name, tuple(feature["label"] for feature in made["features"]), means, scales, layers, {}), raw
+    bounds = array([[feature.get(side, end) for feature in made["features"]] for side, end in (("low", -np.inf), ("high", np.inf))])
+    return Network(name, tuple(feature["label"] for feature in made["features"]), means, scales, layers, {}, bounds), raw
 
 
 def test_learned_scores_are_explained_from_what_the_page_has(learned_report: captious.Report) -> None:
