@@ -49,7 +49,7 @@ WIDE = ("image", "reference")
 HIDDEN, RATE = 64, 3e-3
 #: Images whose captions are made wrong.
 CHANGED = 600
-#: Word vectors where many critics are trained: 50 numbers, against 256 elsewhere.
+#: Word vectors for Flickr8k: 50 numbers, against 256 elsewhere.
 SMALL = "glove-6b-50d"
 PARTS = ("robustness", "capability", "systems", "caption", "sizes")
 
@@ -254,7 +254,7 @@ def systems(study: Study, images: int, epochs: int) -> None:
         corpora = load_systems(rest, [*given, human], names=[*names, "people"])
         shape, settings = PRESETS["quick"]
         settings = replace(settings, epochs=epochs, rate=RATE, negatives=Negatives(study.kinds))
-        protocol = Protocol(replace(shape, context=WIDE, combine="cbp", hidden=HIDDEN), settings, vectors.get(SMALL))
+        protocol = Protocol(replace(shape, context=WIDE, combine="cbp", hidden=HIDDEN), settings, study.vectors)
         found = judge(
             corpora, protocol, images=study.images, samples=study.samples, output=study.folder / "systems", resume=True,
             told=lambda row: print(row, flush=True),
