@@ -27,6 +27,7 @@ from captious.metrics.chair_table import table_from
 from captious.text import ngrams
 from captious.text.ngrams import NgramIndex, NgramTable
 from captious.text.stemmer import stem
+from tests.dual import vectors_for
 
 MAX_N = 4
 
@@ -183,8 +184,9 @@ def test_any_number_of_systems_leaves_the_references_byte_for_byte(quiet: None) 
     for step in range(5):
         new = [[f"a word{step}x{generator.random()} dog runs nowhere{step}"] for _ in range(60)]
         systems.append(systems[0].with_candidates(new, name=f"new {step}"))
+    vectors = vectors_for(*systems)
     for system in systems:
-        captious.score(system, registry.names(), train=["a dog"], norms={"dog": 4.8}, weights=str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"))
+        captious.score(system, registry.names(), train=["a dog"], norms={"dog": 4.8}, weights=str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"), **vectors)
     assert snapshot(references.captions) == before
     assert all(system.references is references.captions for system in systems)
 

@@ -18,6 +18,7 @@ from captious.data import demo_path
 from captious.io import read
 from captious.learned.composite import WEIGHTS_FOLDER
 from captious.measures import registry
+from tests.dual import vectors_for
 from tests.threads import NORMS, TRAIN, rows, systems
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -57,7 +58,8 @@ def elsewhere(script: str, given: Any, folder: Path) -> Any:
 
 def test_prepared_states_of_all_measures(tmp_path: Path) -> None:
     corpus = systems()[7]
-    measures = {name: registry.create(name, {"train": TRAIN, "norms": NORMS, "weights": str(WEIGHTS_FOLDER / "captious_score_lite.safetensors")}) for name in NAMES}
+    options = {"train": TRAIN, "norms": NORMS, "weights": str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"), **vectors_for(corpus)}
+    measures = {name: registry.create(name, options) for name in NAMES}
     prepared = {name: (measure, measure.prepare(corpus.references)) for name, measure in measures.items()}
     found, digest = elsewhere(THERE, {"corpus": corpus, "prepared": prepared}, tmp_path)
     assert digest == corpus.references.digest

@@ -26,6 +26,7 @@ from captious.measures import registry
 from captious.scene import ConceptTable
 from captious.signature import Signature
 from captious.text import meteor_data, tokenizers
+from tests.dual import vectors_for
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -71,7 +72,10 @@ def test_nothing_in_a_field_breaks_the_text_apart() -> None:
 @pytest.mark.parametrize("name", registry.names())
 def test_every_signature_names_version_tokenizer_options_and_resources(name: str) -> None:
     given = corpus(candidates=SETS, several=True)
-    score = captious.score(given, name, train=["a dog"], norms={"dog": 4.8, "bus": 5.0}, weights=str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"))[name]
+    # The candidates are what is judged: another system has the same signature.
+    other = given.with_candidates([["a cat sleeps", "x"]] * 3, name="other")
+    options = {"train": ["a dog"], "norms": {"dog": 4.8, "bus": 5.0}, "weights": str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"), **vectors_for(given, other)}
+    score = captious.score(given, name, **options)[name]
     fields = score.signature.fields
     assert (score.signature.name, fields["captious"], fields["tok"]) == (name, captious.__version__, "ptb")
     assert ("m" in fields) == (score.measure.rows == "image")
@@ -81,9 +85,7 @@ def test_every_signature_names_version_tokenizer_options_and_resources(name: str
         assert fields[field] == f"{resource.label}@{resource.digest}"
     for option in score.measure.options:
         assert option.name in fields or not option.setting, option
-    # The candidates are what is judged: another system has the same signature.
-    other = given.with_candidates([["a cat sleeps", "x"]] * 3, name="other")
-    assert captious.score(other, name, train=["a dog"], norms={"dog": 4.8, "bus": 5.0}, weights=str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"))[name].signature == score.signature
+    assert captious.score(other, name, **options)[name].signature == score.signature
 
 
 # References ----------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from captious.io import read
 from captious.learned.composite import WEIGHTS_FOLDER
 from captious.measures import registry
 from captious.statistics import Rows, pack
+from tests.dual import vectors_for
 
 T = TypeVar("T")
 THREADS = 8
@@ -49,7 +50,7 @@ def systems() -> list[Corpus]:
 
 def bits(corpus: Corpus, names: Iterable[str]) -> Bits:
     """Scores of a corpus as bytes."""
-    scores = score(corpus, names, train=TRAIN, norms=NORMS, weights=str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"))
+    scores = score(corpus, names, train=TRAIN, norms=NORMS, weights=str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"), **vectors_for(corpus))
     return {name: (one.signature, rows(one.statistics)) for name, one in scores.items()}
 
 
