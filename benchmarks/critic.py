@@ -69,8 +69,8 @@ class Variant(NamedTuple):
         return f"{'+'.join(self.context) or 'none'}-{self.combine}-{kind}-{self.hidden}x{self.layers}"
 
 
-CAPABLE = [Variant(WIDE, "cbp"), Variant(WIDE, "mlp"), Variant(WIDE, "linear"), Variant(WIDE, "cbp", False), Variant((), "mlp")]
-CAPABLE += [Variant(("image",), "cbp"), Variant(("reference",), "cbp")]
+CAPABLE = [Variant(WIDE, "cbp"), Variant(WIDE, "mlp"), Variant(WIDE, "linear"), Variant(WIDE, "cbp", False), Variant(WIDE, "mlp", False)]
+CAPABLE += [Variant((), "mlp"), Variant(("image",), "cbp"), Variant(("reference",), "cbp")]
 ROBUST = [variant for variant in CAPABLE if variant.context == WIDE]
 SIZES = [Variant(WIDE, "mlp", True, hidden, layers) for hidden, layers in ((32, 1), (HIDDEN, 1), (HIDDEN, 2), (128, 1))]
 

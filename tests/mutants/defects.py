@@ -405,7 +405,7 @@ _mutant("folds-by-file-order", "critic/protocol.py", "key=lambda i: ids[i])", "k
 _mutant("resumed-without-memory", "critic/learning.py", "        restore_optimizer(optimizer, state)\n", "        pass\n", "critic/test_learning.py::test_a_training_that_was_stopped_ends_with_the_same_weights")
 _mutant("rates-fall-at-every-step", "critic/learning.py", "settings.decay ** (step // each)", "settings.decay ** step", "critic/test_learning.py::test_the_rate_falls_after_each_epoch")
 _mutant("empty-captions-end-before-they-begin", "critic/words.py", "lengths = np.ones(len(sentences), np.int64)", "lengths = np.zeros(len(sentences), np.int64)", "critic/test_lessons.py::test_words_are_the_commonest_and_captions_are_cut")
-_mutant("classes-for-features", "critic/backbone.py", "str((maps or pooled or outputs)[-1])", "str((maps or outputs)[-1])", "critic/test_backbone.py")
+_mutant("classes-for-features", "generate/captioner/backbone.py", "str((maps or pooled or outputs)[-1])", "str((maps or outputs)[-1])", "generate/test_backbone.py")
 _mutant("captions-end-their-block", "page/document.py", r'text.replace("<", "\\u003c")', "text", "page/test_page.py::test_no_text_ends_its_block")
 _mutant("any-script-may-run", "page/document.py", "f\"script-src '{_hash(script)}'\"", "\"script-src 'unsafe-inline'\"", "page/test_page.py::test_a_policy_allows_the_script_of_the_page_and_nothing_else")
 _mutant("mistakes-exit-with-1", "errors.py", "sys.exit(2)", "sys.exit(1)", "cli/test_cli.py::test_mistakes_get_one_message_and_exit_code_2")
