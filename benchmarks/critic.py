@@ -43,7 +43,7 @@ from captious.scores import Score
 
 #: The systems of the studies (1), (2) and (5), and the metrics that the critic is put beside.
 THREE = ("Vinyals-et-al-2017", "Liu-et-al-2017", "Mun-et-al-2017")
-BESIDE = "BLEU-4,METEOR,ROUGE-L,CIDEr-D,SPICE,CaptiousScore-lite"
+BESIDE = "BLEU-4,METEOR,ROUGE-L,CIDEr-D,SPICE,CaptiousScore-lite,CaptiousScore"
 WIDE = ("image", "reference")
 #: Small critics, and a higher rate because the trainings are short: sized for a machine with little time to spare.
 HIDDEN, RATE = 64, 3e-3
