@@ -43,7 +43,7 @@ from captious.scores import Score
 
 #: The systems of the studies (1), (2) and (5), and the metrics that the critic is put beside.
 THREE = ("Vinyals-et-al-2017", "Liu-et-al-2017", "Mun-et-al-2017")
-BESIDE = "BLEU-4,METEOR,ROUGE-L,CIDEr-D,SPICE,CaptiousScore-lite"
+BESIDE = "BLEU-4,METEOR,ROUGE-L,CIDEr-D,SPICE,CaptiousScore-lite,CaptiousScore"
 WIDE = ("image", "reference")
 #: Small critics, and a higher rate because the trainings are short: sized for a machine with little time to spare.
 HIDDEN, RATE = 64, 3e-3
@@ -62,17 +62,20 @@ class Variant(NamedTuple):
     augmented: bool = True
     hidden: int = HIDDEN
     layers: int = 1
+    seed: int = 1
 
     @property
     def name(self) -> str:
         kind = "augmented" if self.augmented else "plain"
-        return f"{'+'.join(self.context) or 'none'}-{self.combine}-{kind}-{self.hidden}x{self.layers}"
+        return f"{'+'.join(self.context) or 'none'}-{self.combine}-{kind}-{self.hidden}x{self.layers}{f'-seed{self.seed}' if self.seed != 1 else ''}"
 
 
-CAPABLE = [Variant(WIDE, "cbp"), Variant(WIDE, "mlp"), Variant(WIDE, "linear"), Variant(WIDE, "cbp", False), Variant((), "mlp")]
-CAPABLE += [Variant(("image",), "cbp"), Variant(("reference",), "cbp")]
+CAPABLE = [Variant(WIDE, "cbp"), Variant(WIDE, "mlp"), Variant(WIDE, "linear"), Variant(WIDE, "cbp", False), Variant(WIDE, "mlp", False)]
+CAPABLE += [Variant((), "mlp"), Variant(("image",), "cbp"), Variant(("reference",), "cbp")]
 ROBUST = [variant for variant in CAPABLE if variant.context == WIDE]
 SIZES = [Variant(WIDE, "mlp", True, hidden, layers) for hidden, layers in ((32, 1), (HIDDEN, 1), (HIDDEN, 2), (128, 1))]
+#: What another training changes, to measure the other differences by.
+SIZES.append(Variant(WIDE, "mlp", seed=2))
 
 
 class Study:
@@ -126,7 +129,7 @@ class Study:
         """A critic of three systems, trained now or read from its file."""
         shape = replace(PRESETS["quick"][0], context=variant.context, combine=variant.combine, hidden=variant.hidden, layers=variant.layers)
         negatives = Negatives(self.kinds if variant.augmented else ("system",))
-        settings = replace(PRESETS["quick"][1], epochs=self.epochs, rate=RATE, negatives=negatives)
+        settings = replace(PRESETS["quick"][1], epochs=self.epochs, rate=RATE, negatives=negatives, seed=variant.seed)
         began, used = time.monotonic(), time.process_time()
         found = train(self.lessons, shape, settings, self.vectors, output=self.folder / f"{variant.name}.safetensors", resume=True)
         print(f"{variant.name}: {time.monotonic() - began:.0f} s, {time.process_time() - used:.0f} s of a processor", flush=True)
@@ -176,7 +179,7 @@ def capability(study: Study, variants: Sequence[Variant], part: str) -> None:
     for variant, row in rows:
         machine = np.mean([row[name]["value"] for name in THREE])
         cells = [_shown(row["human"]), *(_shown(row[name]) for name in THREE), f"{(row['human']['value'] + 1 - machine) / 2:.3f}"]
-        print(f"| {' + '.join(variant.context) or 'none'} | {variant.combine} | {'all kinds' if variant.augmented else 'systems only'} | {variant.hidden} × {variant.layers} | " + " | ".join(cells) + " |")
+        print(f"| {' + '.join(variant.context) or 'none'} | {variant.combine} | {'all kinds' if variant.augmented else 'systems only'} | {variant.hidden} × {variant.layers}{f', seed {variant.seed}' if variant.seed != 1 else ''} | " + " | ".join(cells) + " |")
 
 
 def _shown(cell: dict[str, Any], digits: int = 3) -> str:

@@ -97,6 +97,7 @@ def test_the_rate_falls_after_each_epoch() -> None:
     """Not before its end, and then by the decay: with next to nothing left, the second epoch changes nothing."""
     one, two = (train(TAUGHT, SMALL, replace(QUICK, epochs=epochs, decay=1e-9), VECTORS) for epochs in (1, 2))
     other = train(TAUGHT, SMALL, replace(QUICK, epochs=2), VECTORS)
+    assert same(one, train(TAUGHT, SMALL, replace(QUICK, epochs=1), VECTORS))
     assert all(torch.allclose(x, y, atol=1e-6) for x, y in zip(weights(one).values(), weights(two).values()))
     assert not all(torch.allclose(x, y, atol=1e-3) for x, y in zip(weights(one).values(), weights(other).values()))
 
