@@ -73,21 +73,27 @@ class Experiments:
         self.table = table
         self.examples = Examples([""] * len(table["kind"]), [], table["kind"], table["image"], table["system"].tolist())
         self.tests: dict[str, tuple[Table, list[Any]]] = {}
+        self.images: dict[str, list[str]] = {}
         for name in TESTS:
             judged = rated(name, data)
             corpus, chosen = rated_corpus(judged)
             features = kept(work / f"{name}.npz", lambda corpus=corpus: (corpus, {}), self.maker.names)  # type: ignore[misc]
             assert len(features["X"]) == len(chosen)
             self.tests[name] = (features, [judged.ratings[k] for k in chosen])
+            self.images[name] = [judged.images[k] for k in chosen]
 
-    def agreement(self, network: Network, tables: dict[str, NDArray[np.float64]] | None = None) -> list[float]:
-        """tau-c on the tests; their features are the kept ones unless others are given."""
+    def agreement(self, network: Network) -> list[float]:
+        """tau-c on the tests."""
+        return [100 * COEFFICIENTS["tau-c"](scores, ratings) for scores, ratings, _ in self.rows(network)]
+
+    def rows(self, network: Network, tables: dict[str, NDArray[np.float64]] | None = None) -> list[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]]:
+        """Of each test the scores, the ratings and the images, a row for each judge; features are the kept ones unless others are given."""
         found = []
         for name, (features, ratings) in self.tests.items():
             own = columns(features, network.features) if tables is None else tables[name]
-            scores = network.logits(network.standardised(own))
-            value = COEFFICIENTS["tau-c"](np.repeat(scores, [len(r) for r in ratings]), np.concatenate([np.asarray(r, float) for r in ratings]))
-            found.append(100 * value)
+            scores, judges = network.logits(network.standardised(own)), [len(r) for r in ratings]
+            images = np.unique(self.images[name], return_inverse=True)[1]
+            found.append((np.repeat(scores, judges), np.concatenate([np.asarray(r, float) for r in ratings]), np.repeat(images, judges)))
         return found
 
     def fitted(self, features: tuple[str, ...], hidden: tuple[int, ...], rows: NDArray[Any], inputs: NDArray[np.float64] | None = None) -> Network:
@@ -169,8 +175,8 @@ class Experiments:
             path = self.work / f"{name}-{Path(self.vectors).stem}.npy"
             if not path.exists():
                 np.save(path, other.table(corpus()))
-            made, found = np.load(path), columns(table, features).copy()
-            found = found if rows is None else found[rows]
+            made = np.load(path)
+            found: NDArray[np.float64] = columns(table, features)[slice(None) if rows is None else rows].copy()
             for k, feature in enumerate(exchanged):
                 found[:, features.index(feature)] = made[:, k]
             return found
@@ -183,8 +189,19 @@ class Experiments:
 
         inputs = with_others(self.table, "others", examples, rows)
         tables = {name: with_others(table, name, lambda name=name: rated_corpus(rated(name, self.data))[0]) for name, (table, _) in self.tests.items()}  # type: ignore[misc]
-        network = self.fitted(features, (12,), rows, inputs)
-        return Result("LCEval, word vectors", "vectors", list(TESTS.values()), [("default", self.trained(features)), (self.vectors, self.agreement(network, tables))])
+        usual = self.rows(self.fitted(features, (12,), rows))
+        exchanged_rows = self.rows(self.fitted(features, (12,), rows, inputs), tables)
+        values, spans = [], []
+        tau = COEFFICIENTS["tau-c"]
+        for label, tests in (("default", usual), (self.vectors, exchanged_rows)):
+            values.append((label, [100 * tau(scores, ratings) for scores, ratings, _ in tests]))
+            spans.append([_span(unit, partial(tau.resampled, scores, ratings, unit)) for scores, ratings, unit in tests])
+        # Both on the same resamples.
+        values.append(("difference", [b - a for a, b in zip(values[0][1], values[1][1])]))
+        spans.append([])
+        for (one, ratings, unit), (other_scores, _, _) in zip(usual, exchanged_rows):
+            spans[-1].append(_span(unit, lambda c, a=one, b=other_scores, r=ratings, u=unit: tau.resampled(b, r, u, c) - tau.resampled(a, r, u, c)))  # type: ignore[misc]
+        return Result("LCEval, word vectors", "vectors", list(TESTS.values()), values, spans)
 
     # What those that ship are worth
 
@@ -206,18 +223,19 @@ class Experiments:
         unit = np.unique([judged.images[k] for k in chosen], return_inverse=True)[1]
         found: dict[str, list[float]] = {name: [] for name in SHIPPED}
         spans: dict[str, list[tuple[float, float]]] = {name: [] for name in SHIPPED}
-        counts = (1, 2, 3, 4)
+        counts = (1, 2, 3, 4, None)
         for count in counts:
 
-            def fewer(count: int = count) -> tuple[Corpus, dict[str, Any]]:
+            def fewer(count: int | None = count) -> tuple[Corpus, dict[str, Any]]:
                 starts = corpus.references.image_offsets
-                texts = [corpus.references.texts[a : min(a + count, b)] for a, b in zip(starts[:-1].tolist(), starts[1:].tolist())]
+                texts = [corpus.references.texts[a:b][:count] for a, b in zip(starts[:-1].tolist(), starts[1:].tolist())]
                 return Corpus.build(list(corpus.ids), [[text] for text in corpus.candidates.texts], texts), {}
 
-            for name, values in self.scores(kept(self.work / f"composite-{count}.npz", fewer, self.needed())).items():
+            file = "composite.npz" if count is None else f"composite-{count}.npz"
+            for name, values in self.scores(kept(self.work / file, fewer, self.needed())).items():
                 found[name].append(100 * COEFFICIENTS["tau-c"](values, ratings))
                 spans[name].append(_span(unit, partial(COEFFICIENTS["tau-c"].resampled, values, ratings, unit)))
-        return Result("COMPOSITE by number of references", "metric", [str(count) for count in counts], list(found.items()), list(spans.values()))
+        return Result("COMPOSITE by number of references", "metric", [str(count or "all") for count in counts], list(found.items()), list(spans.values()))
 
     def _accuracy(self, pairs: CaptionPairs, references: list[list[str]], file: str) -> dict[str, NDArray[np.float64]]:
         """For each pair 1 where the metric prefers the caption that people do, ½ where it has none."""
@@ -234,7 +252,7 @@ class Experiments:
         """PASCAL-50S, five references drawn once; votes on triplets."""
         judged = load_judgements("pascal-50s", self.data)
         assert isinstance(judged, CaptionPairs)
-        judged = with_protocol(judged, votes="triplets")  # type: ignore[assignment]
+        judged = with_protocol(judged, votes="triplets")
         assert isinstance(judged, CaptionPairs)
         orders = draw_references(judged.images, judged.references, PAIR_REFERENCES, judged.protocol.seed, 0)
         references = []
