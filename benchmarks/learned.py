@@ -39,6 +39,8 @@ from tools.make_learned import Maker, Table, columns, kept
 EPOCHS = 40
 TESTS = {"flickr8k-expert": "Flickr8k-Expert", "composite": "COMPOSITE"}
 SHIPPED = {"LCEval": "lceval", "NNEval": "nneval", "CaptiousScore": "captious_score", "CaptiousScore-lite": "captious_score_lite"}
+#: Features that are metrics, to compare with.
+SINGLES = {"METEOR": "METEOR", "SPICE": "SPICE", "SentenceSim, centroid": "sentence-centroid"}
 #: References of each pair of PASCAL-50S, images and instances for distractions, captions for times and to begin with.
 PAIR_REFERENCES, DISTRACTION_IMAGES, INSTANCES, TIMED, WARM = 5, 1200, 100, 300, 20
 #: Resamples of images for an interval.
@@ -213,7 +215,9 @@ class Experiments:
         return list(dict.fromkeys(name for network in self.shipped().values() for name in network.features))
 
     def scores(self, table: Table) -> dict[str, NDArray[np.float64]]:
-        return {name: network.score(columns(table, network.features)) for name, network in self.shipped().items()}
+        """By those that ship, and by some of their features alone."""
+        singles = {name: columns(table, (feature,))[:, 0] for name, feature in SINGLES.items()}
+        return {**singles, **{name: network.score(columns(table, network.features)) for name, network in self.shipped().items()}}
 
     def references(self) -> Result:
         """COMPOSITE with fewer references of each caption."""
@@ -221,8 +225,8 @@ class Experiments:
         corpus, chosen = rated_corpus(judged)
         ratings = np.array([judged.ratings[k][0] for k in chosen])
         unit = np.unique([judged.images[k] for k in chosen], return_inverse=True)[1]
-        found: dict[str, list[float]] = {name: [] for name in SHIPPED}
-        spans: dict[str, list[tuple[float, float]]] = {name: [] for name in SHIPPED}
+        found: dict[str, list[float]] = {name: [] for name in (*SINGLES, *SHIPPED)}
+        spans: dict[str, list[tuple[float, float]]] = {name: [] for name in (*SINGLES, *SHIPPED)}
         counts = (1, 2, 3, 4, None)
         for count in counts:
 
@@ -262,10 +266,11 @@ class Experiments:
         return self._by_category("PASCAL-50S, pairs told right", judged, self._accuracy(judged, references, "pairs.npz"))
 
     def distractions(self) -> Result:
-        """Captions with another person or place, or with a part left out, against the right ones."""
+        """Captions with another person or place, or with a part left out, against the right ones; of images that nothing was trained on."""
         file = read(self.data / "coco" / "references.jsonl.gz", "references")
-        order = np.random.default_rng(5).permutation(len(file.ids))[:DISTRACTION_IMAGES].tolist()
-        made = make_distractions({file.ids[k]: list(file.captions[k]) for k in order}, limit=INSTANCES)
+        seen = {text for texts in self.maker.drawn().references for text in texts}
+        order = [k for k in np.random.default_rng(5).permutation(len(file.ids)).tolist() if seen.isdisjoint(file.captions[k])]
+        made = make_distractions({file.ids[k]: list(file.captions[k]) for k in order[:DISTRACTION_IMAGES]}, limit=INSTANCES)
         return self._by_category("Distractions told", made, self._accuracy(made, [list(texts) for texts in made.references], "distractions.npz"))
 
     def _by_category(self, title: str, judged: CaptionPairs, right: dict[str, NDArray[np.float64]]) -> Result:
