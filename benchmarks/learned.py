@@ -3,7 +3,7 @@
     python -m benchmarks.learned ../shared/data --work FOLDER [--only sets,systems,…] [--plots docs/figures]
 
 Kendall's tau-c × 100 on Flickr8k-Expert (each expert) and on the sample of COMPOSITE, after a fixed number of epochs, without early stop, or
-accuracy in per cent. Features are those of ``tools.make_learned`` and are kept in the same folder; those that are there are used again.
+accuracy in per cent; 95 % intervals over images for what ships. Features are those of ``tools.make_learned`` and are kept in the same folder; those that are there are used again.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from captious.corpus import Corpus
 from captious.figures import style
 from captious.human import CaptionPairs, load_judgements
 from captious.human.coefficients import COEFFICIENTS
+from captious.human.resampling import percentile_interval, perfect_interval, resample_counts
 from captious.human.study import draw_references
 from captious.human.tables import TextTable, as_markdown
 from captious.io import read
@@ -37,8 +39,12 @@ from tools.make_learned import Maker, Table, columns, kept
 EPOCHS = 40
 TESTS = {"flickr8k-expert": "Flickr8k-Expert", "composite": "COMPOSITE"}
 SHIPPED = {"LCEval": "lceval", "NNEval": "nneval", "CaptiousScore": "captious_score", "CaptiousScore-lite": "captious_score_lite"}
-#: References of each pair of PASCAL-50S, images and instances for distractions, captions for times.
-PAIR_REFERENCES, DISTRACTION_IMAGES, INSTANCES, TIMED = 5, 1200, 100, 500
+#: Features that are metrics, to compare with.
+SINGLES = {"METEOR": "METEOR", "SPICE": "SPICE", "SentenceSim, centroid": "sentence-centroid"}
+#: References of each pair of PASCAL-50S, images and instances for distractions, captions for times and to begin with.
+PAIR_REFERENCES, DISTRACTION_IMAGES, INSTANCES, TIMED, WARM = 5, 1200, 100, 300, 20
+#: Resamples of images for an interval.
+RESAMPLES = 500
 
 
 class Result(NamedTuple):
@@ -48,6 +54,18 @@ class Result(NamedTuple):
     first: str
     header: list[str]
     rows: list[tuple[str, list[float]]]
+    #: For each number its interval, where there are any: 95 %, over images.
+    spans: list[list[tuple[float, float]]] | None = None
+    digits: int = 1
+
+    def cells(self) -> list[list[str]]:
+        found = []
+        for row, (label, values) in enumerate(self.rows):
+            texts = ["–" if value != value else f"{value:.{self.digits}f}" for value in values]
+            if self.spans is not None:
+                texts = [f"{text} [{low:.1f}, {high:.1f}]" for text, (low, high) in zip(texts, self.spans[row])]
+            found.append([label, *texts])
+        return found
 
 
 class Experiments:
@@ -57,21 +75,27 @@ class Experiments:
         self.table = table
         self.examples = Examples([""] * len(table["kind"]), [], table["kind"], table["image"], table["system"].tolist())
         self.tests: dict[str, tuple[Table, list[Any]]] = {}
+        self.images: dict[str, list[str]] = {}
         for name in TESTS:
             judged = rated(name, data)
             corpus, chosen = rated_corpus(judged)
             features = kept(work / f"{name}.npz", lambda corpus=corpus: (corpus, {}), self.maker.names)  # type: ignore[misc]
             assert len(features["X"]) == len(chosen)
             self.tests[name] = (features, [judged.ratings[k] for k in chosen])
+            self.images[name] = [judged.images[k] for k in chosen]
 
-    def agreement(self, network: Network, tables: dict[str, NDArray[np.float64]] | None = None) -> list[float]:
-        """tau-c on the tests; their features are the kept ones unless others are given."""
+    def agreement(self, network: Network) -> list[float]:
+        """tau-c on the tests."""
+        return [100 * COEFFICIENTS["tau-c"](scores, ratings) for scores, ratings, _ in self.rows(network)]
+
+    def rows(self, network: Network, tables: dict[str, NDArray[np.float64]] | None = None) -> list[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]]:
+        """Of each test the scores, the ratings and the images, a row for each judge; features are the kept ones unless others are given."""
         found = []
         for name, (features, ratings) in self.tests.items():
             own = columns(features, network.features) if tables is None else tables[name]
-            scores = network.logits(network.standardised(own))
-            value = COEFFICIENTS["tau-c"](np.repeat(scores, [len(r) for r in ratings]), np.concatenate([np.asarray(r, float) for r in ratings]))
-            found.append(100 * value)
+            scores, judges = network.logits(network.standardised(own)), [len(r) for r in ratings]
+            images = np.unique(self.images[name], return_inverse=True)[1]
+            found.append((np.repeat(scores, judges), np.concatenate([np.asarray(r, float) for r in ratings]), np.repeat(images, judges)))
         return found
 
     def fitted(self, features: tuple[str, ...], hidden: tuple[int, ...], rows: NDArray[Any], inputs: NDArray[np.float64] | None = None) -> Network:
@@ -149,45 +173,73 @@ class Experiments:
         rows = self.examples.chosen("others")
         other = Features(exchanged, {"vectors": self.vectors})
 
-        def with_others(table: Table, name: str, corpus: Callable[[], Corpus]) -> NDArray[np.float64]:
+        def with_others(table: Table, name: str, corpus: Callable[[], Corpus], rows: NDArray[Any] | None = None) -> NDArray[np.float64]:
             path = self.work / f"{name}-{Path(self.vectors).stem}.npy"
             if not path.exists():
                 np.save(path, other.table(corpus()))
-            made, found = np.load(path), columns(table, features).copy()
+            made = np.load(path)
+            found: NDArray[np.float64] = columns(table, features)[slice(None) if rows is None else rows].copy()
             for k, feature in enumerate(exchanged):
                 found[:, features.index(feature)] = made[:, k]
             return found
 
-        inputs = with_others(self.table, "train", lambda: self.maker.drawn().corpus())[rows]
+        def examples() -> Corpus:
+            drawn = self.maker.drawn()
+            assert (drawn.kind == self.table["kind"]).all(), "the features are of other examples; give another folder"
+            assert (drawn.image == self.table["image"]).all(), "the features are of other examples; give another folder"
+            return _part(drawn, rows).corpus()
+
+        inputs = with_others(self.table, "others", examples, rows)
         tables = {name: with_others(table, name, lambda name=name: rated_corpus(rated(name, self.data))[0]) for name, (table, _) in self.tests.items()}  # type: ignore[misc]
-        network = self.fitted(features, (12,), rows, inputs)
-        return Result("LCEval, word vectors", "vectors", list(TESTS.values()), [("default", self.trained(features)), (self.vectors, self.agreement(network, tables))])
+        usual = self.rows(self.fitted(features, (12,), rows))
+        exchanged_rows = self.rows(self.fitted(features, (12,), rows, inputs), tables)
+        values, spans = [], []
+        tau = COEFFICIENTS["tau-c"]
+        for label, tests in (("default", usual), (self.vectors, exchanged_rows)):
+            values.append((label, [100 * tau(scores, ratings) for scores, ratings, _ in tests]))
+            spans.append([_span(unit, partial(tau.resampled, scores, ratings, unit)) for scores, ratings, unit in tests])
+        # Both on the same resamples.
+        values.append(("difference", [b - a for a, b in zip(values[0][1], values[1][1])]))
+        spans.append([])
+        for (one, ratings, unit), (other_scores, _, _) in zip(usual, exchanged_rows):
+            spans[-1].append(_span(unit, lambda c, a=one, b=other_scores, r=ratings, u=unit: tau.resampled(b, r, u, c) - tau.resampled(a, r, u, c)))  # type: ignore[misc]
+        return Result("LCEval, word vectors", "vectors", list(TESTS.values()), values, spans)
 
     # What those that ship are worth
 
     def shipped(self) -> dict[str, Network]:
         return {name: load(WEIGHTS_FOLDER / f"{file}.safetensors") for name, file in SHIPPED.items()}
 
+    def needed(self) -> list[str]:
+        """The features of those that ship."""
+        return list(dict.fromkeys(name for network in self.shipped().values() for name in network.features))
+
     def scores(self, table: Table) -> dict[str, NDArray[np.float64]]:
-        return {name: network.score(columns(table, network.features)) for name, network in self.shipped().items()}
+        """By those that ship, and by some of their features alone."""
+        singles = {name: columns(table, (feature,))[:, 0] for name, feature in SINGLES.items()}
+        return {**singles, **{name: network.score(columns(table, network.features)) for name, network in self.shipped().items()}}
 
     def references(self) -> Result:
         """COMPOSITE with fewer references of each caption."""
         judged = rated("composite", self.data)
         corpus, chosen = rated_corpus(judged)
         ratings = np.array([judged.ratings[k][0] for k in chosen])
-        found: dict[str, list[float]] = {name: [] for name in SHIPPED}
-        counts = (1, 2, 3, 4)
+        unit = np.unique([judged.images[k] for k in chosen], return_inverse=True)[1]
+        found: dict[str, list[float]] = {name: [] for name in (*SINGLES, *SHIPPED)}
+        spans: dict[str, list[tuple[float, float]]] = {name: [] for name in (*SINGLES, *SHIPPED)}
+        counts = (1, 2, 3, 4, None)
         for count in counts:
 
-            def fewer(count: int = count) -> tuple[Corpus, dict[str, Any]]:
+            def fewer(count: int | None = count) -> tuple[Corpus, dict[str, Any]]:
                 starts = corpus.references.image_offsets
-                texts = [corpus.references.texts[a : min(a + count, b)] for a, b in zip(starts[:-1].tolist(), starts[1:].tolist())]
+                texts = [corpus.references.texts[a:b][:count] for a, b in zip(starts[:-1].tolist(), starts[1:].tolist())]
                 return Corpus.build(list(corpus.ids), [[text] for text in corpus.candidates.texts], texts), {}
 
-            for name, values in self.scores(kept(self.work / f"composite-{count}.npz", fewer, self.maker.names)).items():
+            file = "composite.npz" if count is None else f"composite-{count}.npz"
+            for name, values in self.scores(kept(self.work / file, fewer, self.needed())).items():
                 found[name].append(100 * COEFFICIENTS["tau-c"](values, ratings))
-        return Result("COMPOSITE by number of references", "metric", [str(count) for count in counts], list(found.items()))
+                spans[name].append(_span(unit, partial(COEFFICIENTS["tau-c"].resampled, values, ratings, unit)))
+        return Result("COMPOSITE by number of references", "metric", [str(count or "all") for count in counts], list(found.items()), list(spans.values()))
 
     def _accuracy(self, pairs: CaptionPairs, references: list[list[str]], file: str) -> dict[str, NDArray[np.float64]]:
         """For each pair 1 where the metric prefers the caption that people do, ½ where it has none."""
@@ -196,7 +248,7 @@ class Experiments:
             groups = [list(both) for both in zip(pairs.first, pairs.second)]
             return Corpus.build([str(k) for k in range(len(groups))], groups, references), {}
 
-        table = kept(self.work / file, make, self.maker.names)
+        table = kept(self.work / file, make, self.needed())
         sign = np.sign(pairs.margins)
         return {name: (1 + np.sign(values[0::2] - values[1::2]) * sign) / 2 for name, values in self.scores(table).items()}
 
@@ -204,7 +256,7 @@ class Experiments:
         """PASCAL-50S, five references drawn once; votes on triplets."""
         judged = load_judgements("pascal-50s", self.data)
         assert isinstance(judged, CaptionPairs)
-        judged = with_protocol(judged, votes="triplets")  # type: ignore[assignment]
+        judged = with_protocol(judged, votes="triplets")
         assert isinstance(judged, CaptionPairs)
         orders = draw_references(judged.images, judged.references, PAIR_REFERENCES, judged.protocol.seed, 0)
         references = []
@@ -214,30 +266,63 @@ class Experiments:
         return self._by_category("PASCAL-50S, pairs told right", judged, self._accuracy(judged, references, "pairs.npz"))
 
     def distractions(self) -> Result:
-        """Captions with another person or place, or with a part left out, against the right ones."""
+        """Captions with another person or place, or with a part left out, against the right ones; of images that nothing was trained on."""
         file = read(self.data / "coco" / "references.jsonl.gz", "references")
-        order = np.random.default_rng(5).permutation(len(file.ids))[:DISTRACTION_IMAGES].tolist()
-        made = make_distractions({file.ids[k]: list(file.captions[k]) for k in order}, limit=INSTANCES)
+        seen = {text for texts in self.maker.drawn().references for text in texts}
+        order = [k for k in np.random.default_rng(5).permutation(len(file.ids)).tolist() if seen.isdisjoint(file.captions[k])]
+        made = make_distractions({file.ids[k]: list(file.captions[k]) for k in order[:DISTRACTION_IMAGES]}, limit=INSTANCES)
         return self._by_category("Distractions told", made, self._accuracy(made, [list(texts) for texts in made.references], "distractions.npz"))
 
     def _by_category(self, title: str, judged: CaptionPairs, right: dict[str, NDArray[np.float64]]) -> Result:
         kinds = list(dict.fromkeys(judged.categories))
-        own = np.array(judged.categories)
-        return Result(title, "metric", ["all", *kinds], [(name, [100 * v.mean(), *(100 * v[own == kind].mean() for kind in kinds)]) for name, v in right.items()])
+        own, images = np.array(judged.categories), np.array(judged.images)
+        rows, spans = [], []
+        for name, values in right.items():
+            parts = [(values[rows_of], images[rows_of]) for rows_of in (np.full(len(own), True), *(own == kind for kind in kinds))]
+            rows.append((name, [100 * float(part.mean()) for part, _ in parts]))
+            spans.append([_accuracy_span(part, theirs) for part, theirs in parts])
+        return Result(title, "metric", ["all", *kinds], rows, spans)
 
     def times(self) -> Result:
-        """Milliseconds a caption for the features of each metric by itself (captions and references read anew), and for the network."""
+        """Milliseconds of processor time a caption for the features of each metric by itself, and for the network.
+
+        Each metric gets examples that nothing has read before, so that no cache helps. Processor time, which other work on the machine changes little.
+        """
         drawn = self.maker.drawn()
-        few = Examples(drawn.candidates[:TIMED], drawn.references[:TIMED], drawn.kind[:TIMED], drawn.image[:TIMED], drawn.system[:TIMED])
+        order = np.random.default_rng(3).permutation(len(drawn))
         rows = []
-        for name, network in self.shipped().items():
-            Features(network.features).table(few.corpus())  # compiles, and loads models
-            start = time.perf_counter()
-            table = Features(network.features).table(few.corpus())
-            middle = time.perf_counter()
-            network.score(table)
-            rows.append((name, [1e3 * (middle - start) / TIMED, 1e3 * (time.perf_counter() - middle) / TIMED]))
-        return Result(f"Time, {TIMED} captions with 4 references", "metric", ["features, ms", "network, ms"], rows)
+        for k, (name, network) in enumerate(self.shipped().items()):
+            own = order[k * (TIMED + WARM) : (k + 1) * (TIMED + WARM)]
+            Features(network.features).table(_part(drawn, own[:WARM]).corpus())  # compiles, and loads models
+            features, few = Features(network.features), _part(drawn, own[WARM:])
+            start = time.process_time()
+            table = features.table(few.corpus())
+            middle = time.process_time()
+            for _ in range(1000):
+                network.score(table)
+            rows.append((name, [1e3 * (middle - start) / TIMED, (time.process_time() - middle) / TIMED]))
+        return Result(f"Time, {TIMED} captions with 4 references", "metric", ["features, ms", "network, ms"], rows, digits=4)
+
+
+def _part(examples: Examples, rows: NDArray[Any]) -> Examples:
+    candidates, references, system = ([texts[k] for k in rows.tolist()] for texts in (examples.candidates, examples.references, examples.system))
+    return Examples(candidates, references, examples.kind[rows], examples.image[rows], system)  # type: ignore[arg-type]
+
+
+def _span(unit: NDArray[np.int64], resampled: Callable[[NDArray[np.int32]], NDArray[np.float64]]) -> tuple[float, float]:
+    """The interval, × 100, of what is computed from how often each unit was drawn."""
+    drawn = [resampled(counts) for counts in resample_counts(int(unit.max()) + 1, RESAMPLES)]
+    low, high = percentile_interval(np.concatenate(drawn))
+    return 100 * low, 100 * high
+
+
+def _accuracy_span(right: NDArray[np.float64], images: NDArray[Any]) -> tuple[float, float]:
+    unit = np.unique(images, return_inverse=True)[1]
+    if right.mean() in (0, 1):
+        low, high = perfect_interval(float(right.mean()), int(unit.max()) + 1)
+        return 100 * low, 100 * high
+    total, size = np.bincount(unit, right), np.bincount(unit)
+    return _span(unit, lambda counts: (counts @ total) / (counts @ size))
 
 
 def draw(result: Result, folder: Path, name: str) -> Path:
@@ -247,7 +332,11 @@ def draw(result: Result, folder: Path, name: str) -> Path:
         step = len(result.header) + 1
         for k, label in enumerate(result.header):
             places = [step * row + k for row in range(len(result.rows))]
-            axes.barh(places, [values[k] for _, values in result.rows], height=0.9, color=style.COLOURS[k % len(style.COLOURS)], label=label)
+            widths = [values[k] for _, values in result.rows]
+            axes.barh(places, widths, height=0.9, color=style.COLOURS[k % len(style.COLOURS)], label=label)
+            if result.spans is not None:
+                ends = np.array([row[k] for row in result.spans])
+                axes.errorbar(widths, places, xerr=np.abs(ends.T - widths), fmt="none", ecolor="0.3", elinewidth=0.8)
         axes.set_yticks([step * row + (step - 2) / 2 for row in range(len(result.rows))], [label for label, _ in result.rows])
         axes.invert_yaxis()
         axes.set_title(result.title)
@@ -278,8 +367,7 @@ def main() -> None:
     run = Experiments(given.data, given.work, given.epochs, given.vectors)
     for name in given.only.split(","):
         result = ALL[name](run)
-        rows = [[label, *(f"{value:.1f}" if abs(value) >= 1 else f"{value:.4f}" for value in values)] for label, values in result.rows]
-        print(as_markdown([TextTable(result.title, [result.first, *result.header], rows)]), flush=True)
+        print(as_markdown([TextTable(result.title, [result.first, *result.header], result.cells())]), flush=True)
         if given.plots is not None:
             print(draw(result, given.plots, name), flush=True)
 
