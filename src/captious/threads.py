@@ -74,6 +74,15 @@ def threads(asked: int | None) -> int:
     return jobs() if asked is None else asked
 
 
+#: Below this many words, starting threads takes longer than they save.
+_FEW = 50_000
+
+
+def threads_for(words: int) -> int | None:
+    """What to ask of :func:`side_by_side` for quick work on so many words."""
+    return 1 if words < _FEW else None
+
+
 def side_by_side(function: Callable[[Item], Result], items: Sequence[Item], asked: int | None = None) -> Iterator[Result]:
     """The results for all items, in their order, by as many threads as there are :func:`jobs`. The pieces divide no further."""
     count = min(threads(asked), len(items))

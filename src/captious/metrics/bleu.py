@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from captious.corpus import Captions, Corpus
 from captious.kernels import kernel
 from captious.measures.base import FloatArray, Measure
-from captious.threads import side_by_side
+from captious.threads import side_by_side, threads_for
 
 #: Added to matches and to totals, as the COCO tools do: they decide the value when nothing matches.
 _TINY, _SMALL = 1e-15, 1e-9
@@ -91,13 +91,13 @@ class BLEU(Measure):
 
     def prepare(self, references: Captions) -> None:
         # The longest first: they take the longest.
-        deque(side_by_side(references.ngrams, range(MAX_N, 0, -1)), maxlen=0)
+        deque(side_by_side(references.ngrams, range(MAX_N, 0, -1), threads_for(len(references.tokens))), maxlen=0)
 
     def statistics(self, corpus: Corpus, state: None) -> FloatArray:
         """Matches for each n, totals for each n, candidate length, closest reference length."""
 
         def count() -> FloatArray:
-            columns = list(side_by_side(partial(ngram_matches, corpus), range(1, MAX_N + 1)))
+            columns = list(side_by_side(partial(ngram_matches, corpus), range(1, MAX_N + 1), threads_for(len(corpus.candidates.tokens))))
             lengths = [corpus.candidates.lengths, closest_reference_lengths(corpus)]
             return np.stack([m for m, _ in columns] + [t for _, t in columns] + lengths, axis=1).astype(np.float64)
 

@@ -23,7 +23,7 @@ from captious.measures.options import DF, Option
 from captious.measures.resources import Resource
 from captious.metrics import cider_batch
 from captious.text.ngrams import NgramTable
-from captious.threads import side_by_side
+from captious.threads import side_by_side, threads_for
 
 MAX_N = 4
 SIGMA = 6.0
@@ -138,7 +138,7 @@ class Cider(Measure):
         """The table given, or the counts of these references."""
         frequencies = self.df if self.df is not None else self._own(references)
         frequencies.check_tokenizer(references.tokenizer)
-        deque(side_by_side(partial(frequencies.counts, references), range(MAX_N, 0, -1)), maxlen=0)
+        deque(side_by_side(partial(frequencies.counts, references), range(MAX_N, 0, -1), threads_for(len(references.tokens))), maxlen=0)
         return frequencies
 
     def _own(self, references: Captions) -> ReferenceFrequencies:
@@ -156,7 +156,7 @@ class Cider(Measure):
         if similarity is None:
             similarity = np.zeros(len(candidate))
             each = partial(pair_similarities, corpus.candidates, corpus.references, candidate, reference, state, clip=self.clip)
-            for found in side_by_side(each, range(1, MAX_N + 1)):
+            for found in side_by_side(each, range(1, MAX_N + 1), threads_for(len(corpus.candidates.tokens))):
                 similarity += found
         similarity *= self.length_penalty(corpus)
         references = np.diff(corpus.pair_offsets)
