@@ -323,6 +323,7 @@ class _Pickled(ctypes.Structure):
 def _raised(status: int, error: ctypes.c_void_p, name: str) -> Exception:
     if status > 0 and error.value:
         with suppress(Exception):
+            # These bytes are part of the machine code that has just run: whoever could change them could change that.
             kept = _Pickled.from_address(error.value)
             kind, arguments, _ = pickle.loads(ctypes.string_at(kept.data, kept.size))
             return kind(*arguments)  # type: ignore[no-any-return]
