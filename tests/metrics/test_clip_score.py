@@ -236,3 +236,76 @@ def test_missing_pictures_and_models(model: Path, pictures: Path, tmp_path: Path
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(InputError, match="no CLIP model that transformers can read"):
         captious.score(corpus(), "CLIP-S", clip=tmp_path, pictures=pictures)
+
+
+# With open_clip ----------------------------------------------------------------------------------------------------------
+
+WINDOW = 20
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small model of random weights in a folder of open_clip; its tokenizer is the library's own."""
+    try:
+        import open_clip
+    except (ImportError, RuntimeError) as error:  # a torchvision for another torch raises the second
+        pytest.skip(f"needs open_clip and a torchvision that fits torch ({error})")
+    import torch
+    from safetensors.torch import save_file
+
+    folder = tmp_path_factory.mktemp("open_clip")
+    sizes = {
+        "embed_dim": 8,
+        "vision_cfg": {"image_size": 32, "layers": 1, "width": 32, "head_width": 16, "patch_size": 16},
+        "text_cfg": {"context_length": WINDOW, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1},
+    }
+    (folder / "open_clip_config.json").write_text(json.dumps({"model_cfg": sizes, "preprocess_cfg": {"size": [32, 32]}}))
+    torch.manual_seed(5)
+    save_file(open_clip.CLIP(**sizes).state_dict(), folder / "open_clip_model.safetensors")
+    return folder
+
+
+def test_a_model_of_open_clip_gives_what_open_clip_gives(opened: Path, pictures: Path) -> None:
+    import open_clip
+    import torch
+    from PIL import Image
+
+    from captious.vectors.clip import PROMPT, load
+
+    scores = captious.score(corpus(), "CLIP-S,RefCLIP-S", clip=opened, pictures=pictures)
+    clip, _, transform = open_clip.create_model_and_transforms(f"local-dir:{opened}")
+    tokenizer = open_clip.get_tokenizer(f"local-dir:{opened}")
+    with torch.inference_mode():
+        image = clip.eval().encode_image(transform(Image.open(pictures / "2.png"))[None]).numpy()[0]
+
+        def text_of(text: str) -> np.ndarray[Any, Any]:
+            found: np.ndarray[Any, Any] = clip.encode_text(tokenizer([PROMPT + text])).numpy()[0]
+            return found
+
+        near = max(max(cosine(text_of(SAID["2"]), text_of(text)) for text in REFERENCES["2"]), 0)
+        nearness = 2.5 * max(cosine(image, text_of(SAID["2"])), 0)
+    assert nearness != 0, "this seed would test nothing"
+    assert scores["CLIP-S"].per_caption[1] == pytest.approx(nearness, abs=1e-5)
+    assert scores["RefCLIP-S"].per_caption[1] == pytest.approx(2 * nearness * near / (nearness + near) if nearness + near else 0, abs=1e-5)
+    assert "open-clip-8" in str(scores["CLIP-S"].signature)
+    assert load(opened).digest in scores["CLIP-S"].signature
+
+
+@pytest.mark.parametrize("long", ["a dog runs on the green grass of a field and jumps over the old white fence !", "xq" * 60, "! a ? " * 12])
+def test_open_clip_cuts_nothing_off(long: str, opened: Path) -> None:
+    from captious.vectors.clip import load
+
+    encoder = load(opened)
+    windows = encoder.windows(long)
+    assert len(windows) > 1
+    begin, end = 49406, 49407
+    assert all(len(window) == WINDOW and window[0] == begin and end in window for window in windows)
+    spoken = "".join(encoder.tokenizer.decode(window[1 : window.index(end)]) for window in windows)  # type: ignore[attr-defined]
+    assert spoken.replace(" ", "") == ("a photo depicts " + long).replace(" ", "")
+    assert len(encoder.windows("a dog")) == 1
+
+
+def test_a_damaged_folder_of_open_clip(opened: Path, pictures: Path, tmp_path: Path) -> None:
+    (tmp_path / "open_clip_config.json").write_text("{}")
+    with pytest.raises(InputError, match="no CLIP model that open_clip can read"):
+        captious.score(corpus(), "CLIP-S", clip=tmp_path, pictures=pictures)
