@@ -57,7 +57,7 @@ class _Clip(Measure):
         self.fixed: Mapping[str, str] = {"w": f"{W:g}", **({} if self._of_texts is not None or clip is None else {"prompt": encoders.PROMPT.strip()})}
 
     @property
-    def _encoder(self) -> encoders.ClipEncoder:
+    def _encoder(self) -> encoders.DualEncoder:
         assert self._folder is not None
         return encoders.load(self._folder)
 
