@@ -47,6 +47,12 @@ PAIR_REFERENCES, DISTRACTION_IMAGES, INSTANCES, TIMED, WARM = 5, 1200, 100, 300,
 RESAMPLES = 500
 
 
+#: An interval, not-a-number where there is none; a number with its interval.
+Span = tuple[float, float]
+Cell = tuple[float, Span]
+NO_SPAN = (float("nan"), float("nan"))
+
+
 class Result(NamedTuple):
     """A table of an experiment: rows of a name and numbers."""
 
@@ -55,15 +61,20 @@ class Result(NamedTuple):
     header: list[str]
     rows: list[tuple[str, list[float]]]
     #: For each number its interval, where there are any: 95 %, over images.
-    spans: list[list[tuple[float, float]]] | None = None
+    spans: list[list[Span]] | None = None
     digits: int = 1
+
+    @classmethod
+    def of(cls, title: str, first: str, header: list[str], rows: list[tuple[str, list[Cell]]]) -> Result:
+        """From rows of numbers with their intervals."""
+        return cls(title, first, header, [(label, [value for value, _ in cells]) for label, cells in rows], [[span for _, span in cells] for _, cells in rows])
 
     def cells(self) -> list[list[str]]:
         found = []
         for row, (label, values) in enumerate(self.rows):
             texts = ["–" if value != value else f"{value:.{self.digits}f}" for value in values]
             if self.spans is not None:
-                texts = [f"{text} [{low:.1f}, {high:.1f}]" for text, (low, high) in zip(texts, self.spans[row])]
+                texts = [text if low != low else f"{text} [{low:.1f}, {high:.1f}]" for text, (low, high) in zip(texts, self.spans[row])]
             found.append([label, *texts])
         return found
 
@@ -84,9 +95,10 @@ class Experiments:
             self.tests[name] = (features, [judged.ratings[k] for k in chosen])
             self.images[name] = [judged.images[k] for k in chosen]
 
-    def agreement(self, network: Network) -> list[float]:
-        """tau-c on the tests."""
-        return [100 * COEFFICIENTS["tau-c"](scores, ratings) for scores, ratings, _ in self.rows(network)]
+    def agreement(self, network: Network) -> list[Cell]:
+        """tau-c on the tests, with intervals over images."""
+        tau = COEFFICIENTS["tau-c"]
+        return [(100 * tau(scores, ratings), _span(unit, partial(tau.resampled, scores, ratings, unit))) for scores, ratings, unit in self.rows(network)]
 
     def rows(self, network: Network, tables: dict[str, NDArray[np.float64]] | None = None) -> list[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]]:
         """Of each test the scores, the ratings and the images, a row for each judge; features are the kept ones unless others are given."""
@@ -104,10 +116,10 @@ class Experiments:
         epochs = max(1, round(self.epochs * len(self.examples.chosen("others")) / len(rows)))
         return train("x", features, own, self.examples.labels[rows], Plan(hidden=hidden, epochs=epochs)).network
 
-    def trained(self, features: tuple[str, ...], hidden: tuple[int, ...] = (12,), training_set: str = "others") -> list[float]:
+    def trained(self, features: tuple[str, ...], hidden: tuple[int, ...] = (12,), training_set: str = "others") -> list[Cell]:
         return self.agreement(self.fitted(features, hidden, self.examples.chosen(training_set)))
 
-    def equal(self, features: tuple[str, ...]) -> list[float]:
+    def equal(self, features: tuple[str, ...]) -> list[Cell]:
         """No learning: standardised features, added up."""
         means, scales = spread(columns(self.table, features))
         layer = (np.ones((len(features), 1), np.float32), np.zeros(1, np.float32))
@@ -119,18 +131,18 @@ class Experiments:
         metrics = {"LCEval": (12,), "NNEval": (72, 72)}
         sets = ("systems", "mixed", "others", "neighbours")
         rows = [(f"{name}, {one}", self.trained(GROUPS[name.casefold()], hidden, one)) for name, hidden in metrics.items() for one in sets]
-        return Result("Trained on", "metric, training set", list(TESTS.values()), rows)
+        return Result.of("Trained on", "metric, training set", list(TESTS.values()), rows)
 
     def layers(self) -> Result:
         shapes = {"no learning": None, "1 layer": (), "2 layers": (12,), "3 layers": (12, 12)}
         own = GROUPS["lceval"]
-        return Result("LCEval, layers", "network", list(TESTS.values()), [(n, self.equal(own) if h is None else self.trained(own, h)) for n, h in shapes.items()])
+        return Result.of("LCEval, layers", "network", list(TESTS.values()), [(n, self.equal(own) if h is None else self.trained(own, h)) for n, h in shapes.items()])
 
     def groups(self) -> Result:
         parts = ("lexical", "semantic", "syntactic")
         pairs = [(one,) for one in parts] + [(a, b) for k, a in enumerate(parts) for b in parts[k + 1 :]]
         rows = [(" + ".join(own), self.trained(tuple(f for part in own for f in GROUPS[part]))) for own in pairs]
-        return Result("LCEval, groups of features", "features", list(TESTS.values()), rows)
+        return Result.of("LCEval, groups of features", "features", list(TESTS.values()), rows)
 
     def over_references(self) -> Result:
         """LCEval's MOWE as the mean, the greatest or the least over the references, instead of one of them."""
@@ -138,7 +150,7 @@ class Experiments:
         for how in ("mean", "max", "min"):
             own = tuple(f"all-words-{how}" if feature == "MOWE" else feature for feature in GROUPS["lceval"])
             rows.append((how, [*self.trained(own), *self.trained((f"all-words-{how}",), ())]))
-        return Result("LCEval, MOWE over references", "combined by", [*TESTS.values(), *(f"{t}, MOWE alone" for t in TESTS.values())], rows)
+        return Result.of("LCEval, MOWE over references", "combined by", [*TESTS.values(), *(f"{t}, MOWE alone" for t in TESTS.values())], rows)
 
     def systems(self) -> Result:
         """People against one system, or against all but some: how often people are told from systems that were trained on, and from others.
@@ -159,12 +171,12 @@ class Experiments:
             network = self.fitted(features, (12,), train_rows[keep])
             logits = network.logits(network.standardised(columns(self.table, features)))
 
-            def told(which: NDArray[np.bool_], logits: NDArray[np.float64] = logits) -> float:
+            def told(which: NDArray[np.bool_], logits: NDArray[np.float64] = logits) -> Cell:
                 theirs, ours = logits[which & ~early], logits[human & ~early]
-                return float("nan") if not len(theirs) else 50 * float((theirs < 0).mean() + (ours > 0).mean())
+                return (float("nan") if not len(theirs) else 50 * float((theirs < 0).mean() + (ours > 0).mean())), NO_SPAN
 
             rows.append((label, [told(chosen), told(machine & ~np.isin(system, known)), *self.agreement(network)]))
-        return Result("LCEval, trained on systems", "trained on", ["those systems", "other systems", *TESTS.values()], rows)
+        return Result.of("LCEval, trained on systems", "trained on", ["those systems", "other systems", *TESTS.values()], rows)
 
     def word_vectors(self) -> Result:
         """LCEval with the two features of word vectors by another table of vectors."""
