@@ -21,7 +21,7 @@ from captious.critic.lessons import Given, Lessons, Negatives
 from captious.critic.model import Critic, Shape, build
 from captious.critic.words import Encoded, Words
 from captious.errors import InputError
-from captious.generate.captioner.checkpoint import optimizer_state, restore_optimizer
+from captious.generate.model_files import optimizer_state, restore_optimizer
 from captious.progress import track
 from captious.vectors import WordVectors
 

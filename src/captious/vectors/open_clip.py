@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.errors import CaptiousError, MissingExtraError
-from captious.vectors.clip import PROMPT, DualEncoder, unreadable
+from captious.vectors.dual import PROMPT, DualEncoder, unreadable
 
 
 class OpenClipEncoder(DualEncoder):

@@ -33,6 +33,7 @@ from captious.generate.captioner.models import (
     without_gradients,
 )
 from captious.generate.captioner.units import BEGIN, Units
+from captious.generate.model_files import optimizer_state, restore_optimizer
 from captious.progress import track
 from captious.references import References
 from captious.rewards import Reward, reward
@@ -189,7 +190,7 @@ class _Run:
         torch.manual_seed(settings.seed + 1)
         self.draw.manual_seed(settings.seed + 2)
         if state:
-            checkpoint.restore_optimizer(self.optimizer, state)
+            restore_optimizer(self.optimizer, state)
             torch.set_rng_state(state["rng"])
             self.draw.set_state(state["draw"])
         size = settings.images if settings.rewarded else settings.batch
@@ -212,7 +213,7 @@ class _Run:
                 self._evaluate(at, losses, time.monotonic() - began)
                 losses = []
             if at % settings.save_every == 0 and at < settings.steps:
-                kept = {**checkpoint.optimizer_state(self.optimizer), "rng": torch.get_rng_state(), "draw": self.draw.get_state()}
+                kept = {**optimizer_state(self.optimizer), "rng": torch.get_rng_state(), "draw": self.draw.get_state()}
                 checkpoint.save(output, self.trained, {"step": at}, kept)
         checkpoint.save(output, self.trained)
 
