@@ -120,6 +120,14 @@ def test_things_to_know() -> None:
         assert part in said
 
 
+def test_a_warning_is_given_once() -> None:
+    refs = {"1": ["a dog", "the dog"], "2": ["a cat", "cats"], "3": ["a cow", "cows"]}
+    with pytest.warns(UserWarning) as said:
+        captious.report({"1": "a dog", "2": "", "3": "cow"}, references=refs, metrics="BLEU-1", names=["mine"])
+    empty = [str(one.message) for one in said if "have no words" in str(one.message)]
+    assert len(empty) == len(set(empty)) == 1, empty
+
+
 def test_saved_scores_with_references_are_explained(tmp_path: Path) -> None:
     corpus = captious.load(demo_path("references"), demo_path("good"), name="good")
     captious.score(corpus, "CIDEr-D,METEOR,SPICE").save(tmp_path / "good.scores")

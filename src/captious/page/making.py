@@ -215,7 +215,10 @@ def _language(entries: Sequence[Entry]) -> dict[str, Any] | None:
         return None
     first = known[0].corpus
     assert first is not None
-    return language(_texts(first.references), {entry.name: _texts(entry.corpus.candidates) for entry in known if entry.corpus is not None}, subset=True)
+    with warnings.catch_warnings():
+        # Said already, when the captions were read.
+        warnings.filterwarnings("ignore", ".*have no words", CaptionWarning)
+        return language(_texts(first.references), {entry.name: _texts(entry.corpus.candidates) for entry in known if entry.corpus is not None}, subset=True)
 
 
 def _texts(captions: Any) -> dict[str, list[str]]:
