@@ -73,8 +73,8 @@ class Variant(NamedTuple):
 
 
 #: By context, then by combination, then without augmentation.
-ALONE, SEES, READS, BOTH = Variant((), "mlp"), Variant(("image",), "cbp"), Variant(("reference",), "cbp"), Variant(WIDE, "cbp")
-CAPABLE = [ALONE, SEES, READS, BOTH, Variant(WIDE, "mlp"), Variant(WIDE, "linear"), Variant(WIDE, "cbp", False)]
+ALONE, SEES, READS, BOTH = (Variant(context, "mlp") for context in ((), ("image",), ("reference",), WIDE))
+CAPABLE = [ALONE, SEES, READS, BOTH, Variant(("image",), "cbp"), Variant(WIDE, "cbp"), Variant(WIDE, "linear"), Variant(WIDE, "cbp", False)]
 #: Trained again with other seeds.
 AGAIN = [variant._replace(seed=seed) for seed in SEEDS[1:] for variant in (ALONE, SEES)]
 ROBUST = [variant for variant in CAPABLE if variant.context == WIDE]
