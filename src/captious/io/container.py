@@ -14,6 +14,7 @@ import io
 import itertools
 import json
 import mmap
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, overload
@@ -21,10 +22,11 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.cache import remember, remembered
+from captious.cache import remember, remembered, stamp
 from captious.errors import InputError
 from captious.io.content import read_raw
 from captious.ragged import IntArray, offsets_of
+from captious.threads import side_by_side
 from captious.writing import atomic_write, is_standard
 
 _MAGIC = b"captious"
@@ -184,14 +186,21 @@ def open_kept(path: Path, kind: str, version: int) -> dict[str, NDArray[Any]] | 
     """
     try:
         opened = read(path, kind, version, "make it again")
-        if remembered(path) == opened.check:
-            opened.arrays.trust()
-            return dict(opened.arrays)
-        arrays = dict(opened.arrays)
+        vouch(opened)
+        return dict(opened.arrays)
     except (InputError, KeyError, OSError):
         return None
-    remember(path, opened.check)
-    return arrays
+
+
+def vouch(opened: Container) -> None:
+    """Check every byte of an opened file now, unless it was done before and nobody touched the file since."""
+    before = stamp(opened.path)
+    if remembered(opened.path) != opened.check:
+        # Checksums are made without the interpreter's lock.
+        deque(side_by_side(opened.arrays.__getitem__, list(opened.arrays)), maxlen=0)
+        if stamp(opened.path) == before:
+            remember(opened.path, opened.check)
+    opened.arrays.trust()
 
 
 def _described(source: Path, header: bytes) -> dict[str, Any]:
@@ -247,7 +256,13 @@ class Texts(Sequence[str]):
     def __getitem__(self, i: slice) -> list[str]: ...
     def __getitem__(self, i: int | slice) -> str | list[str]:
         if isinstance(i, slice):
-            return [self[k] for k in range(*i.indices(len(self)))]
+            start, stop, step = i.indices(len(self))
+            if step != 1 or stop <= start:
+                return [self[k] for k in range(start, stop, step)]
+            bounds = self._offsets[start : stop + 1].tolist()
+            first = bounds[0]
+            data = self._data[first : bounds[-1]].tobytes()
+            return [data[a - first : b - first].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(bounds)]
         if not -len(self) <= i < len(self):
             raise IndexError(i)
         i %= len(self)
