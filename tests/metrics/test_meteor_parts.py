@@ -237,6 +237,20 @@ class TestAlignment:
         line1, line2 = (list(generator.choice(few, 18)) for _ in range(2))
         assert self.kernel(data, line1, line2, True) == self.expected(data, line1, line2)
 
+    @settings(max_examples=60, deadline=None)
+    @given(line1=lines, line2=lines)
+    def test_short_and_long_lines_are_searched_alike(self, data: Path, line1: list[str], line2: list[str]) -> None:
+        short = self.kernel(data, line1, line2, False)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(alignment, "SHORT", 0)
+            assert self.kernel(data, line1, line2, False) == short
+
+    @pytest.mark.parametrize("count", [61, 62, 63])
+    def test_lines_at_the_border_between_short_and_long(self, data: Path, count: int) -> None:
+        generator = np.random.default_rng(count)
+        line1, line2 = (list(generator.choice(VOCABULARY, count)) for _ in range(2))
+        assert self.kernel(data, line1, line2, True) == self.expected(data, line1, line2)
+
     def test_hash_collisions_count_as_equal_words(self, data: Path) -> None:
         # These have one hash in Java, which is all that the reference compares.
         assert java_hash("gelato") == java_hash("variants")

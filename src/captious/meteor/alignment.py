@@ -24,6 +24,9 @@ BEAM = 40
 #: Pairs of captions with more words times words than this are matched by looking words up, not by comparing all of them.
 LONG = 100_000
 
+#: Lines of at most so many words fit into the bits of a number.
+SHORT = 62
+
 #: More matches than this between two captions mean that both have thousands of words, most of them the same.
 MAX_MATCHES = 20_000_000
 
@@ -425,6 +428,102 @@ def search(
 
 
 @kernel
+def search_short(
+    found: NDArray[np.int32], bounds: Ints, order: Ints, fixed: Ints, length1: int, length2: int,
+    beam: Ints, state: Ints, history: NDArray[np.int32], chosen: Ints,
+) -> None:  # fmt: skip
+    """The same as :func:`search` for lines of at most ``SHORT`` words, which nearly all captions are.
+
+    Words of line 1 that a path has used are bits of one number, and so are rank and distance: columns of ``beam`` are rank and
+    distance, parent and match; of ``state`` rank and distance, next free position of line 2, end of the open chunk in line 1, bits.
+    """
+    chunk = 1 << 40  # above any distance
+    word = 1 << 48  # above any number of chunks
+    state[0, 0, 0] = 0
+    state[0, 0, 1] = 0
+    state[0, 0, 2] = -1
+    state[0, 0, 3] = 0
+    paths = 1
+    for j in range(length2):
+        old, new = j % 2, 1 - j % 2
+        certain = fixed[j] >= 0
+        first, last = bounds[j], bounds[j + 1]
+        size = 0
+        for p in range(paths):
+            key, end, bits = int(state[old, p, 0]), int(state[old, p, 2]), int(state[old, p, 3])
+            inside = state[old, p, 1] > j
+            distance = 0
+            for place in range(last if inside else first, last + 1):
+                rank = key
+                m = -2
+                if place < last:
+                    m = order[place]
+                    start, length = int(found[m, 2]), int(found[m, 3])
+                    if bits & (((1 << length) - 1) << start):
+                        continue
+                    half = 1 if found[m, 4] == EXACT else 2
+                    # The reference charges the distance of a match to the path that does without it.
+                    rank += distance - word * (int(found[m, 1]) // half + length // half)
+                    if end != -1 and end != start:
+                        rank += chunk
+                    distance += abs(j - start)
+                    if certain:
+                        rank += abs(j - start)
+                elif certain and not inside:
+                    continue
+                else:
+                    rank += distance
+                    if not inside:
+                        m = -1
+                        if end != -1:
+                            rank += chunk
+                if size == BEAM:
+                    if beam[size - 1, 0] <= rank:
+                        continue
+                    size -= 1
+                at = size
+                while at > 0 and beam[at - 1, 0] > rank:
+                    beam[at, 0] = beam[at - 1, 0]
+                    beam[at, 1] = beam[at - 1, 1]
+                    beam[at, 2] = beam[at - 1, 2]
+                    at -= 1
+                beam[at, 0] = rank
+                beam[at, 1] = p
+                beam[at, 2] = m
+                size += 1
+        for q in range(size):
+            p, m = beam[q, 1], beam[q, 2]
+            history[j, q, 0] = p
+            history[j, q, 1] = m
+            state[new, q, 0] = beam[q, 0]
+            if m >= 0:
+                start, length = int(found[m, 2]), int(found[m, 3])
+                state[new, q, 1] = j + found[m, 1]
+                state[new, q, 2] = start + length
+                state[new, q, 3] = state[old, p, 3] | (((1 << length) - 1) << start)
+            elif m == -1:
+                state[new, q, 1] = j + 1
+                state[new, q, 2] = -1
+                state[new, q, 3] = state[old, p, 3]
+            else:
+                state[new, q, 1] = state[old, p, 1]
+                state[new, q, 2] = state[old, p, 2]
+                state[new, q, 3] = state[old, p, 3]
+        paths = size
+
+    last = length2 % 2
+    best = 0
+    for p in range(paths):
+        if state[last, p, 2] != -1:
+            state[last, p, 0] += chunk
+        if state[last, p, 0] < state[last, best, 0]:
+            best = p
+    for j in range(length2 - 1, -1, -1):
+        chosen[j] = history[j, best, 1]
+        best = history[j, best, 0]
+
+
+@kernel
 def count(
     lines: Lines, words: Words, line1: int, line2: int, found: NDArray[np.int32], chosen: Ints, row: NDArray[np.float64]
 ) -> None:
@@ -502,6 +601,9 @@ def align(
             order = np.empty(n + n // 2, np.int64)
             n = collect(lines, words, phrases, line1, line2, mark, pair + 1, chain, found)
         group(found, n, length1, length2, cover, bounds, order, fixed)
-        search(found, bounds, order, fixed, length1, length2, beam, state, used, children, history, chosen)
+        if length1 <= SHORT and length2 <= SHORT:
+            search_short(found, bounds, order, fixed, length1, length2, beam, state, history, chosen)
+        else:
+            search(found, bounds, order, fixed, length1, length2, beam, state, used, children, history, chosen)
         count(lines, words, line1, line2, found, chosen, statistics[pair])
     return -1
