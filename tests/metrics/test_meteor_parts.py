@@ -299,10 +299,11 @@ def test_phrases_are_found_by_both_forms_of_the_kernel(data: Path, line: list[st
 def test_words_that_share_a_synset(sets: list[set[int]], room: int) -> None:
     offsets = np.concatenate([[0], np.cumsum([len(one) for one in sets])]).astype(np.int64)
     synsets = np.array([synset for one in sets for synset in sorted(one)], np.int32)
-    starts, partners = synonyms_of(offsets, synsets)
-    expected = [[j for j, other in enumerate(sets) if j != i and one & other] for i, one in enumerate(sets)]
+    used = np.arange(len(sets)) % 3 != 2
+    starts, partners = synonyms_of(offsets, synsets, used)
+    expected = [[j for j, other in enumerate(sets) if j != i and one & other and used[j]] for i, one in enumerate(sets)]
     assert [partners[a:b].tolist() for a, b in pairwise(starts.tolist())] == expected
-    by_synset = [[w for w, one in enumerate(sets) if s in one] for s in range(13)]
+    by_synset = [[w for w, one in enumerate(sets) if s in one and used[w]] for s in range(13)]
     word_of = np.array([w for words in by_synset for w in words], np.int64)
     word_offsets = np.concatenate([[0], np.cumsum([len(words) for words in by_synset])]).astype(np.int64)
     for form in (share.plain, share.compiled):

@@ -52,6 +52,8 @@ class Words(NamedTuple):
     key: NDArray[np.int32]
     stem: NDArray[np.int32]
     function: NDArray[np.bool_]
+    bits: Ints
+    """A word is no synonym of another if its bit is not among those of the other's synonyms."""
     synonym_offsets: Ints
     synonyms: NDArray[np.int32]
     """``synonyms[synonym_offsets[w]:synonym_offsets[w + 1]]``: words that share a synset with word ``w``, ascending."""
@@ -69,11 +71,10 @@ class Phrases(NamedTuple):
 
 def gathered_lines(tokens: NDArray[np.int32], offsets: Ints, words: Words, spans: tuple[NDArray[np.int32], Ints]) -> Lines:
     """The lines with what is known of their words, and their phrases."""
-    bits = np.left_shift(1, np.arange(len(words.key), dtype=np.int64) % 62)
     signatures = np.zeros(len(words.key), np.int64)
     word = np.repeat(np.arange(len(words.key)), np.diff(words.synonym_offsets))
-    np.bitwise_or.at(signatures, word, bits[words.synonyms])
-    return Lines(tokens, offsets, words.key[tokens], words.stem[tokens], signatures[tokens], bits[tokens], *spans)
+    np.bitwise_or.at(signatures, word, words.bits[words.synonyms])
+    return Lines(tokens, offsets, words.key[tokens], words.stem[tokens], signatures[tokens], words.bits[tokens], *spans)
 
 
 @kernel
@@ -192,14 +193,39 @@ def look_up(lines: Lines, words: Words, line1: int, line2: int, module: int, fou
 
 
 @kernel
+def is_synonym(lines: Lines, words: Words, i: int, j: int) -> bool:
+    """Whether the word at one place is listed as a synonym of that at another."""
+    if lines.bits[i] & lines.signatures[j] == 0:
+        return False
+    token = lines.tokens[j]
+    return contains(words.synonyms, words.synonym_offsets[token], words.synonym_offsets[token + 1], lines.tokens[i])
+
+
+@kernel
+def compare(lines: Lines, a: int, a_end: int, b: int, b_end: int, masks: Ints) -> None:
+    """For each word of a short line 2 the words of a short line 1 that the modules may match, as bits."""
+    for j in range(b_end - b):
+        key, stem, signature = lines.keys[b + j], lines.stems[b + j], lines.signatures[b + j]
+        exact, same_stem, related = 0, 0, 0
+        for i in range(a_end - a):
+            exact |= int(lines.keys[a + i] == key) << i
+            same_stem |= int(lines.stems[a + i] == stem) << i
+            related |= int(lines.bits[a + i] & signature != 0) << i
+        masks[EXACT, j] = exact
+        masks[STEM, j] = same_stem & ~exact
+        masks[SYNONYM, j] = related & ~exact
+
+
+@kernel
 def collect(
     lines: Lines, words: Words, phrases: Phrases, line1: int, line2: int, mark: NDArray[np.int32], serial: int,
-    chain: NDArray[np.int32], found: NDArray[np.int32],
+    chain: NDArray[np.int32], masks: Ints, found: NDArray[np.int32],
 ) -> int:  # fmt: skip
     """All matches between two lines, module by module; how many there are (more than ``found`` has room for: come again).
 
     ``mark`` has four rows with one cell for each phrase: the first two receive ``serial`` for the phrases of either line,
     the others the first place there; ``chain`` leads from each place to the next one of the same phrase.
+    ``masks`` is room for three rows of ``SHORT`` numbers.
     """
     a, a_end = lines.offsets[line1], lines.offsets[line1 + 1]
     b, b_end = lines.offsets[line2], lines.offsets[line2 + 1]
@@ -215,20 +241,27 @@ def collect(
         if (a_end - a) * (b_end - b) > LONG:
             n = look_up(lines, words, line1, line2, module, found, n)
             continue
+        if a_end - a <= SHORT and b_end - b <= SHORT:
+            if module == EXACT:
+                compare(lines, a, a_end, b, b_end, masks)
+            for j in range(b_end - b):
+                mask = int(masks[module, j])
+                i = 0
+                while mask != 0:
+                    if mask & 1 and (module != SYNONYM or is_synonym(lines, words, a + i, b + j)):
+                        n = add(found, n, j, 1, i, 1, module)
+                    mask >>= 1
+                    i += 1
+            continue
         for j in range(b, b_end):
-            key, stem, signature = lines.keys[j], lines.stems[j], lines.signatures[j]
-            low, high = words.synonym_offsets[lines.tokens[j]], words.synonym_offsets[lines.tokens[j] + 1]
+            key, stem = lines.keys[j], lines.stems[j]
             for i in range(a, a_end):
                 if module == EXACT:
                     same = lines.keys[i] == key
                 elif module == STEM:
                     same = lines.stems[i] == stem and lines.keys[i] != key
                 else:
-                    same = (
-                        lines.bits[i] & signature != 0
-                        and lines.keys[i] != key
-                        and contains(words.synonyms, low, high, lines.tokens[i])
-                    )
+                    same = lines.keys[i] != key and is_synonym(lines, words, i, j)
                 if same:
                     n = add(found, n, j - b, 1, i - a, 1, module)
 
@@ -583,6 +616,7 @@ def align(
     chosen = np.zeros(longest, np.int64)
     mark = np.zeros((4, len(phrases.lengths)), np.int32)
     chain = np.zeros((2, longest, phrases.width), np.int32)
+    masks = np.zeros((PARAPHRASE, SHORT), np.int64)
     beam = np.zeros((BEAM, 4), np.int64)
     state = np.zeros((2, BEAM, 5), np.int64)
     used = np.zeros((2 * BEAM, longest), np.bool_)
@@ -593,13 +627,13 @@ def align(
         line1, line2 = first[pair], second[pair]
         length1 = lines.offsets[line1 + 1] - lines.offsets[line1]
         length2 = lines.offsets[line2 + 1] - lines.offsets[line2]
-        n = collect(lines, words, phrases, line1, line2, mark, pair + 1, chain, found)
+        n = collect(lines, words, phrases, line1, line2, mark, pair + 1, chain, masks, found)
         if n > MAX_MATCHES:
             return pair
         if n > len(found):
             found = np.empty((n + n // 2, 5), np.int32)
             order = np.empty(n + n // 2, np.int64)
-            n = collect(lines, words, phrases, line1, line2, mark, pair + 1, chain, found)
+            n = collect(lines, words, phrases, line1, line2, mark, pair + 1, chain, masks, found)
         group(found, n, length1, length2, cover, bounds, order, fixed)
         if length1 <= SHORT and length2 <= SHORT:
             search_short(found, bounds, order, fixed, length1, length2, beam, state, history, chosen)

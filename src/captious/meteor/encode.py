@@ -17,6 +17,7 @@ from captious.meteor.phrases import Spans, restrict, spans_of
 from captious.meteor.resources import Resources
 from captious.ragged import offsets_of, runs
 from captious.text.stemmer import stem
+from captious.threads import side_by_side, threads_for
 
 #: What the COCO tools put between captions; they drop it from candidates, and it divides a reference in two.
 SEPARATOR = "|||"
@@ -47,11 +48,13 @@ class Known(NamedTuple):
         offsets = np.concatenate([self.synset_offsets, self.synset_offsets[-1] + other.synset_offsets[1:]])
         return Known(*columns, offsets, np.concatenate([self.synsets, other.synsets]))
 
-    def words(self) -> Words:
-        """The same in the form that the alignment reads."""
-        offsets, partners = synonyms_of(self.synset_offsets, self.synsets)
+    def words(self, used: NDArray[np.bool_]) -> Words:
+        """The same in the form that the alignment reads: synonyms are those words that are used (in hypotheses)."""
+        offsets, partners = synonyms_of(self.synset_offsets, self.synsets, used)
         key, stem = (np.unique(column, return_inverse=True)[1].astype(np.int32) for column in (self.key, self.stem))
-        return Words(key, stem, self.function, offsets, partners)
+        # A bit for each word that may be looked for: those that are not used need none. Function words are copied, because machine code
+        # is made anew for arrays that cannot be written to, as those of a file.
+        return Words(key, stem, self.function.copy(), np.left_shift(1, np.cumsum(used) % 62) * used, offsets, partners)
 
 
 def know(words: Sequence[str], resources: Resources) -> Known:
@@ -101,14 +104,15 @@ def share(  # type: ignore[no-untyped-def]
     return found
 
 
-def synonyms_of(offsets: Ints, synsets: NDArray[np.int32]) -> tuple[Ints, NDArray[np.int32]]:
-    """For each word the other words whose synset set meets its own, ascending: offsets and words."""
+def synonyms_of(offsets: Ints, synsets: NDArray[np.int32], used: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.int32]]:
+    """For each word the other words, of those that are used, whose synset set meets its own, ascending: offsets and words."""
     n = len(offsets) - 1
     distinct, number = np.unique(synsets, return_inverse=True)
     word = np.repeat(np.arange(n), np.diff(offsets))
     # The words of each synset, ascending.
-    word_of = word[np.argsort(number, kind="stable")]
-    word_offsets = offsets_of(np.bincount(number, minlength=len(distinct)))
+    kept = used[word]
+    word_of = word[kept][np.argsort(number[kept], kind="stable")]
+    word_offsets = offsets_of(np.bincount(number[kept], minlength=len(distinct)))
     partners = np.empty(64 * max(n, 1), np.int32)
     starts = np.empty(n + 1, np.int64)
     form = share.pick(10 * len(synsets))
@@ -298,12 +302,23 @@ def _known(below: Known, rows: Ints, words: list[str], resources: Resources) -> 
     return below.followed_by(fresh).take(rows)
 
 
+def _used(encoded: Encoded, lines: Ints) -> NDArray[np.bool_]:
+    """Which words some of the lines have."""
+    wanted = np.zeros(len(encoded.offsets) - 1, np.bool_)
+    wanted[lines] = True
+    used = np.zeros(len(encoded.vocabulary), np.bool_)
+    used[encoded.tokens[np.repeat(wanted, np.diff(encoded.offsets))]] = True
+    return used
+
+
 def lines_of(encoded: Encoded, first: Ints, second: Ints, resources: Resources) -> tuple[Lines, Words, Phrases]:
     """All that aligning lines ``first[p]`` with lines ``second[p]`` looks at."""
     known = encoded.known if encoded.known is not None else know(encoded.vocabulary, resources)
     spans = encoded.spans if encoded.spans is not None else spans_of(resources.paraphrases, known.number[encoded.tokens], encoded.offsets)
-    words = known.words()
-    kept, phrases = restrict(resources.paraphrases, spans, encoded.offsets, first, second)
+    # Two things that do not wait for each other.
+    parts = side_by_side(lambda make: make(), [lambda: known.words(_used(encoded, first)), lambda: restrict(resources.paraphrases, spans, encoded.offsets, first, second)], threads_for(len(encoded.tokens)))
+    words: Words = next(parts)
+    kept, phrases = next(parts)
     return gathered_lines(encoded.tokens, encoded.offsets, words, kept), words, phrases
 
 
