@@ -198,7 +198,8 @@ def is_synonym(lines: Lines, words: Words, i: int, j: int) -> bool:
     if lines.bits[i] & lines.signatures[j] == 0:
         return False
     token = lines.tokens[j]
-    return contains(words.synonyms, words.synonym_offsets[token], words.synonym_offsets[token + 1], lines.tokens[i])
+    listed: bool = contains(words.synonyms, words.synonym_offsets[token], words.synonym_offsets[token + 1], lines.tokens[i])
+    return listed
 
 
 @kernel
