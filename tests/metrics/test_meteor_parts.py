@@ -21,6 +21,7 @@ from captious.meteor.encode import encode_texts, java_hash, lines_of, share, syn
 from captious.meteor.normalise import Normaliser
 from captious.meteor.phrases import find
 from captious.meteor.resources import Resources
+from captious.text import meteor_data
 from captious.text.stemmer import stem
 from captious.text.synonyms import Synonyms
 from tests.metrics import plain_meteor
@@ -313,3 +314,17 @@ def test_words_that_share_a_synset(sets: list[set[int]], room: int) -> None:
         assert count == len(partners)
         if count <= room:
             assert found[:count].tolist() == partners.tolist()
+
+
+def test_what_is_known_of_words_belongs_to_its_tables(data: Path, tmp_path: Path) -> None:
+    """Prepared references keep it: with other lists it must not be taken."""
+    digests = {Resources(meteor_data.find(data)).words_digest}
+    for member, content in (("function/english.words", "a\n"), ("synonym/english.synsets", "big\n7\n")):
+        other = tmp_path / member.replace("/", "-")
+        other.mkdir()
+        (other / "paraphrase-en.gz").write_bytes((data / "paraphrase-en.gz").read_bytes())
+        with zipfile.ZipFile(data / "meteor-1.5.jar") as source, zipfile.ZipFile(other / "meteor-1.5.jar", "w") as target:
+            for name in source.namelist():
+                target.writestr(name, content if name == member else source.read(name))
+        digests.add(Resources(meteor_data.find(other)).words_digest)
+    assert len(digests) == 3
