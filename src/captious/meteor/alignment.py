@@ -628,13 +628,14 @@ def align(
         line1, line2 = first[pair], second[pair]
         length1 = lines.offsets[line1 + 1] - lines.offsets[line1]
         length2 = lines.offsets[line2 + 1] - lines.offsets[line2]
-        n = collect(lines, words, phrases, line1, line2, mark, pair + 1, chain, masks, found)
+        n = collect(lines, words, phrases, line1, line2, mark, 2 * pair + 1, chain, masks, found)
         if n > MAX_MATCHES:
             return pair
         if n > len(found):
             found = np.empty((n + n // 2, 5), np.int32)
             order = np.empty(n + n // 2, np.int64)
-            n = collect(lines, words, phrases, line1, line2, mark, pair + 1, chain, masks, found)
+            # Another serial: with the same one, places of the first time would look like those of this time, and chains would never end.
+            n = collect(lines, words, phrases, line1, line2, mark, 2 * pair + 2, chain, masks, found)
         group(found, n, length1, length2, cover, bounds, order, fixed)
         if length1 <= SHORT and length2 <= SHORT:
             search_short(found, bounds, order, fixed, length1, length2, beam, state, history, chosen)

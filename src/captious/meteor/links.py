@@ -57,13 +57,13 @@ def trace(
         line1, line2 = first[pair], second[pair]
         length1 = lines.offsets[line1 + 1] - lines.offsets[line1]
         length2 = lines.offsets[line2 + 1] - lines.offsets[line2]
-        n = collect(lines, words, phrases, line1, line2, mark, pair + 1, chain, masks, found)
+        n = collect(lines, words, phrases, line1, line2, mark, 2 * pair + 1, chain, masks, found)
         if n > MAX_MATCHES:
             continue
         if n > len(found):
             found = np.empty((n + n // 2, 5), np.int32)
             order = np.empty(n + n // 2, np.int64)
-            n = collect(lines, words, phrases, line1, line2, mark, pair + 1, chain, masks, found)
+            n = collect(lines, words, phrases, line1, line2, mark, 2 * pair + 2, chain, masks, found)
         group(found, n, length1, length2, cover, bounds, order, fixed)
         search(found, bounds, order, fixed, length1, length2, beam, state, used, children, history, chosen)
         at = starts[pair]
