@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -58,7 +60,7 @@ def lines_of(rng: np.random.Generator, count: int, vocabulary: int) -> tuple[ali
     bounds = np.concatenate([[0], np.cumsum([len(part) for part in synonyms])]).astype(np.int64)
     words = alignment.Words(
         key=np.arange(vocabulary, dtype=np.int32) // 2, stem=np.arange(vocabulary, dtype=np.int32) // 4,
-        function=np.zeros(vocabulary, np.bool_), synonym_offsets=bounds, synonyms=np.concatenate(synonyms).astype(np.int32),
+        function=np.zeros(vocabulary, np.bool_), bits=np.left_shift(1, np.arange(vocabulary) % 62), synonym_offsets=bounds, synonyms=np.concatenate(synonyms).astype(np.int32),
     )  # fmt: skip
     spans = np.where(rng.random((2 * count, 2)) < 0.2, rng.integers(0, 6, (2 * count, 2)), -1).astype(np.int32)
     # Phrases 0–2 have one word, 3–5 two.
@@ -68,16 +70,17 @@ def lines_of(rng: np.random.Generator, count: int, vocabulary: int) -> tuple[ali
     targets = [np.unique(rng.integers(0, 6, 3)) for _ in range(6)]
     phrases = alignment.Phrases(
         np.array([1, 1, 1, 2, 2, 2], np.int32), np.concatenate([[0], np.cumsum([len(t) for t in targets])]).astype(np.int64),
-        np.concatenate(targets).astype(np.int32),
+        np.concatenate(targets).astype(np.int32), 2,
     )  # fmt: skip
-    return alignment.gathered_lines(tokens, offsets, words, spans), words, phrases
+    flat = spans[spans >= 0], np.concatenate([[0], np.cumsum((spans >= 0).sum(axis=1))]).astype(np.int64)
+    return alignment.gathered_lines(tokens, offsets, words, flat), words, phrases
 
 
 def collected(lines: alignment.Lines, words: alignment.Words, phrases: alignment.Phrases) -> list[list[int]]:
     found = np.zeros((100_000, 5), np.int32)
     longest = int(np.diff(lines.offsets).max())
     mark, chain = np.zeros((4, len(phrases.lengths)), np.int32), np.zeros((2, longest, 2), np.int32)
-    n = alignment.collect.plain(lines, words, phrases, 0, 1, mark, 1, chain, found)
+    n = alignment.collect.plain(lines, words, phrases, 0, 1, mark, 1, chain, np.zeros((3, alignment.SHORT), np.int64), found)
     rows: list[list[int]] = found[:n].tolist()
     return rows
 
@@ -87,20 +90,24 @@ def test_meteor_finds_the_same_matches_by_looking_up_as_by_comparing_all(seed: i
     rng = np.random.default_rng(seed)
     parts = lines_of(rng, 40, 12 if seed % 2 else 60)
     compared = collected(*parts)
+    with monkeypatch.context() as patch:
+        patch.setattr(alignment, "SHORT", 0)
+        assert collected(*parts) == compared
     monkeypatch.setattr(alignment, "LONG", 0)
     assert collected(*parts) == compared
     lines, _, phrases = parts
+    spans = [lines.spans[a:b].tolist() for a, b in pairwise(lines.span_offsets.tolist())]
     # Paraphrases by comparing every place with every other.
     expected = []
     for side in range(2):
         for t in range(40):
-            for k in range(2):
-                phrase = lines.spans[t + (40 if side == 0 else 0), k]
-                for target in phrases.targets[phrases.offsets[phrase] : phrases.offsets[phrase + 1]] if phrase >= 0 else ():
+            for phrase in spans[t + (40 if side == 0 else 0)]:
+                own = phrases.lengths[phrase]
+                for target in phrases.targets[phrases.offsets[phrase] : phrases.offsets[phrase + 1]]:
                     length = phrases.lengths[target]
                     for u in range(40):
-                        if lines.spans[u + (0 if side == 0 else 40), length - 1] == target:
-                            expected.append([t, k + 1, u, length] if side == 0 else [u, length, t, k + 1])
+                        if target in spans[u + (0 if side == 0 else 40)]:
+                            expected.append([t, own, u, length] if side == 0 else [u, length, t, own])
     assert [row[:4] for row in compared if row[4] == alignment.PARAPHRASE] == expected
 
 

@@ -87,7 +87,7 @@ _mutant("dying-is-regular", "text/stemmer.py", '"dying": "die", ', "", "text/tes
 _mutant("arsenal-has-no-prefix", "text/stemmer.py", '("gener", "commun", "arsen")', '("gener", "commun")', "text/test_stemmer.py", _METEOR)
 _mutant("no-e-after-at", "text/stemmer.py", '    if word.endswith(("at", "bl", "iz")):\n        return word + "e"\n', "", "text/test_stemmer.py", _METEOR)
 _mutant("men-are-no-man", "text/synonyms.py", '("men", "man"), ', "", "text/test_synonyms.py", _METEOR)
-_mutant("bases-of-one-rule-only", "text/synonyms.py", "bases if bases is not None else (self.base(word),)", "(self.base(word),)", "text/test_synonyms.py", _METEOR)
+_mutant("bases-of-one-rule-only", "text/synonyms.py", "self._bases[word] if word in self._bases else (self.base(word),)", "(self.base(word),)", "text/test_synonyms.py", _METEOR)
 _mutant("glass-is-a-plural", "text/synonyms.py", 'if word.endswith("ss") or len(word) <= 2:', "if len(word) <= 2:", "text/test_synonyms.py", _METEOR)
 _mutant(
     "frozen-vocabulary-grows", "text/vocabulary.py",
@@ -167,13 +167,13 @@ _mutant(
     "pickles-run-code", "io/pickled.py",
     "            return _HARMLESS[module, name]\n", "            return super().find_class(module, name)\n", "test_frequencies.py",
 )  # fmt: skip
-_mutant("arrays-are-not-checked", "io/container.py", 'if not self._trusted and _checksum(block) != row["check"]:', "if False:", "test_saved_scores.py::test_every_damaged_byte_is_noticed")
+_mutant("arrays-are-not-checked", "container.py", 'if not self._trusted and _checksum(block) != row["check"]:', "if False:", "test_saved_scores.py::test_every_damaged_byte_is_noticed")
 _mutant(
-    "headers-are-not-checked", "io/container.py",
+    "headers-are-not-checked", "container.py",
     "if len(header) != length or _checksum(header) != check:", "if len(header) != length:", "test_saved_scores.py::test_every_damaged_byte_is_noticed",
 )  # fmt: skip
-_mutant("any-format-is-read", "io/container.py", 'if described["version"] != version:', "if False:", "test_saved_scores.py::test_foreign_files_are_refused")
-_mutant("any-kind-of-file-is-read", "io/container.py", 'if described["kind"] != kind:', "if False:", "test_saved_scores.py::test_foreign_files_are_refused")
+_mutant("any-format-is-read", "container.py", 'if described["version"] != version:', "if False:", "test_saved_scores.py::test_foreign_files_are_refused")
+_mutant("any-kind-of-file-is-read", "container.py", 'if described["kind"] != kind:', "if False:", "test_saved_scores.py::test_foreign_files_are_refused")
 _mutant(
     "prepared-images-in-one-group", "io/prepared.py",
     "return (texts[a:b] for a, b in itertools.pairwise(bounds))", "return (texts[: b - a] for a, b in itertools.pairwise(bounds))",
@@ -255,7 +255,14 @@ _mutant("another-alpha", "meteor/score.py", "0.85, 0.20, 0.60, 0.75", "0.9, 0.20
 _mutant("paraphrases-weigh-less", "meteor/score.py", "(1.0, 0.6, 0.8, 0.6)", "(1.0, 0.6, 0.8, 0.5)", _METEOR)
 _mutant("no-chunk-is-complete", "meteor/score.py", "(s[..., 22] == s[..., 1]) & (s[..., 20] == 1)", "(s[..., 22] == s[..., 1])", _METEOR)
 _mutant("abbreviations-before-capitals", "meteor/normalise.py", 'if word in self._always or "a" <= following[:1] <= "z":', "if word in self._always:", _METEOR)
-_mutant("stems-of-equal-words", "meteor/alignment.py", "same = lines.stems[i] == stem and lines.keys[i] != key", "same = lines.stems[i] == stem", "metrics/test_meteor_parts.py", _METEOR)
+_mutant("stems-of-equal-words", "meteor/alignment.py", "masks[STEM, j] = same_stem & ~exact", "masks[STEM, j] = same_stem", "metrics/test_meteor_parts.py", _METEOR)
+_mutant("stems-of-equal-words-in-long-lines", "meteor/alignment.py", "same = lines.stems[i] == stem and lines.keys[i] != key", "same = lines.stems[i] == stem", "metrics/test_long_captions.py")
+_mutant("distances-do-not-count", "meteor/alignment.py", "distance += abs(j - start)\n                    if certain:\n                        rank", "distance += 0\n                    if certain:\n                        rank", "metrics/test_meteor_parts.py")
+_mutant("paraphrases-of-one-direction", "meteor/phrases.py", "(ours[source] & theirs[targets]) | (theirs[source] & ours[targets])", "ours[source] & theirs[targets]", "metrics/test_meteor_parts.py")
+_mutant("words-of-other-lists", "meteor/resources.py", "digest.together(self.synonyms.digest, ", "digest.together(", "metrics/test_meteor_parts.py::test_what_is_known_of_words_belongs_to_its_tables")
+_mutant("touched-containers-are-trusted", "container.py", "if remembered(opened.path) != opened.check:", "if False:", "test_references.py::test_a_file_that_was_sound_once_is_looked_at_again_when_it_was_touched")
+_mutant("buckets-of-one-row", "text/flat.py", "range(self._buckets[bucket], self._buckets[bucket + 1])", "range(self._buckets[bucket], min(self._buckets[bucket] + 1, self._buckets[bucket + 1]))", "text/test_flat.py")
+_mutant("numbers-beyond-their-limits", "cli/values.py", "return number if inside else _NOTHING", "return number", "cli/test_values.py")
 _mutant("paraphrases-not-signed", "meteor/resources.py", ", *map(str, checksum_of(data.paraphrases)))", ")", "test_signature.py::test_meteor_paraphrases")
 
 # Measures in general, signatures, tests of significance ------------------------------------------------------------------

@@ -13,7 +13,7 @@ from captious.corpus import Captions, Corpus
 from captious.measures.base import FloatArray, Measure
 from captious.measures.options import METEOR_DATA, Option
 from captious.measures.resources import Resource
-from captious.meteor.encode import Encoded, encode_captions, encode_references
+from captious.meteor.encode import Encoded, encode_captions, prepare_references
 from captious.meteor.links import links
 from captious.meteor.resources import Resources, Tables
 from captious.meteor.score import score, score_sums, summable
@@ -65,7 +65,7 @@ class Meteor(Measure):
 
     def prepare(self, references: Captions) -> Resources:
         resources = Resources.open(self.meteor_data)
-        encode_references(references, resources.normaliser)
+        prepare_references(references, resources)
         return resources
 
     def statistics(self, corpus: Corpus, state: Resources) -> FloatArray:
@@ -94,7 +94,7 @@ def _best_reference(corpus: Corpus, resources: Resources) -> Best:
     """Each candidate with the reference that gives it the highest score; the first of equals."""
     candidate, reference = corpus.pairs
     wanted = np.unique(reference) if len(corpus) < corpus.references.n_images else None
-    encoded, line, (begin, end) = encode_captions(corpus.candidates, corpus.references, resources.normaliser, wanted)
+    encoded, line, (begin, end) = encode_captions(corpus.candidates, corpus.references, resources, wanted)
     # A reference with a separator in it stands for several.
     parts = (end - begin)[reference]
     pair = np.repeat(np.arange(len(reference)), parts)
