@@ -5,7 +5,7 @@
     python -m benchmarks.scale workers FOLDER [--shards 8]            one worker, two workers, two of Dask: efficiency, overhead
     python -m benchmarks.scale merge FOLDER                           time to merge against the number of shards
 
-The captions come from the COCO references of the shared data: the beginning of one caption and the end of another. The machine
+The captions come from the COCO references (made up where they are not there): the beginning of one caption and the end of another. The machine
 should do nothing else meanwhile; the processor time of the workers is printed too, which other work disturbs less.
 """
 
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import DATA
+from benchmarks.common import coco
 
 METRICS = "lexical,ASL,Types,Hapax,TTR1,TTR2,Distinct"
 ROWS = 100_000
@@ -34,7 +34,7 @@ def make(folder: Path, captions: int, seed: int = 1) -> None:
     import captious
 
     folder.mkdir(parents=True, exist_ok=True)
-    prepared = captious.prepare(DATA / "coco/references.jsonl.gz", "lexical")
+    prepared = captious.prepare(coco()[0], "lexical")
     prepared.save(folder / "references.prepared")
     words = [text.split() for text in prepared.captions.texts]
     ids = np.array(prepared.captions.ids)

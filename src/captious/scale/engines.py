@@ -5,6 +5,7 @@ An engine maps a function over items and gives results as they come, with the it
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import threading
@@ -178,12 +179,12 @@ class Ray(Engine):
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
         try:
             import ray
-            import ray.data  # noqa: F401 - Ray without its data part cannot do it
+            import ray.data
         except ImportError:
             raise MissingExtraError("ray", "ray", "'--engine ray'") from None
         self._own = not ray.is_initialized()
         if self._own:
-            ray.init(address=address, num_cpus=None if address else workers or jobs(), include_dashboard=False, log_to_driver=False, logging_level="error")
+            ray.init(address=address, num_cpus=None if address else workers or jobs(), include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
         self.workers = int(ray.cluster_resources().get("CPU", 1))
 
     def run(self, function: Function, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:

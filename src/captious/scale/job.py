@@ -6,7 +6,7 @@ from __future__ import annotations
 import threading
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -60,8 +60,6 @@ class Job:
 
     def identified(self) -> Job:
         """The same job with its key, which is made from the signatures of all measures."""
-        from dataclasses import replace
-
         made = Ready(self)
         parts = [
             *made.signatures, *self.whole, repr(self.columns), self.tokenizer, self.on_error, str(self.batch), str(self.top),

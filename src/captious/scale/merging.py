@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from captious.scale.sketches import DistinctCount
 from captious.scale.task import KIND, VERSION, Task
 from captious.scale.whole import GROUPS
 from captious.scores import Score, Scores
+from captious.variety.corpus.vocabulary import SEGMENT
 
 #: Parts merged at once.
 FAN = 16
@@ -154,7 +156,7 @@ def distinct(engine: Engine, tasks: Sequence[Task], rows: int) -> tuple[int, int
     pieces = max(1, -(-rows // _HASHES))
     edges = [(1 << 64) * k // pieces for k in range(pieces + 1)]
     found = [0, 0]
-    for _, outcome in engine.run(partial(_distinct, [task.part for task in tasks]), list(zip(edges, edges[1:]))):
+    for _, outcome in engine.run(partial(_distinct, [task.part for task in tasks]), list(itertools.pairwise(edges))):
         if not isinstance(outcome, tuple):
             raise InputError(f"different captions cannot be counted: {outcome}")
         found = [a + b for a, b in zip(found, outcome)]
@@ -192,7 +194,7 @@ def scores(job: Ready, found: Merged, name: str) -> Scores:
             names = tuple(f"group {number}" for number in groups.tolist())
             mean = GroupedMean(f"TTR{n}", f"mean type-token ratio of segments of 1,000 {'words' if n == 1 else 'bigrams'}, shard by shard")
             if len(groups):
-                made.append(Score.of_images(mean, sums[groups], names, f"TTR{n}|segment:{whole.SEGMENT}|tok:{tokenizer}|groups:{GROUPS}"))
+                made.append(Score.of_images(mean, sums[groups], names, f"TTR{n}|segment:{SEGMENT}|tok:{tokenizer}|groups:{GROUPS}"))
     return Scores(name, made)
 
 

@@ -71,7 +71,7 @@ def _values(column: Any) -> list[Any]:
 
 def _jsonl(shard: Shard, named: Columns, size: int) -> Iterator[Rows]:
     limit, keys = LINE.value(), _keys(named)
-    start, ids, captions = 0, [], []
+    start, ids, captions = 0, list[Any](), list[Any]()
     with opened(shard.path) as stream:
         while line := stream.readline(limit + 1):
             if len(line) > limit and not line.endswith(b"\n"):
@@ -114,7 +114,7 @@ def _tar(shard: Shard, named: Columns, size: int) -> Iterator[Rows]:
     """Samples as WebDataset keeps them: files of one name with different endings, one after another. The caption is the
     ``.txt``, or a key of the ``.json`` if that is asked for or all there is; the image is a key of it, or the sample's name."""
     keys = _keys(named)
-    start, ids, captions = 0, [], []
+    start, ids, captions = 0, list[Any](), list[Any]()
     with opened(shard.path) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
         for name, parts in _samples(archive):
             row = parts.get("json", {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -9,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,12 @@ from captious.io.columns import Columns, split_names
 from captious.io.prepared import is_prepared
 from captious.measures.registry import Wanted
 from captious.references import DEFAULT_TOKENIZER, References, Source
-from captious.scale import merging
+from captious.scale import merging, planning
 from captious.scale.counting import CountsError
 from captious.scale.engines import Engine, NotStarted, engine
+from captious.scale.first_pass import FIRST_PASS, Counting
 from captious.scale.job import Job, OnError, Ready, measures_of, split
+from captious.scale.planning import Forecast
 from captious.scale.seen import seen
 from captious.scale.shards import Shard, find
 from captious.scale.showing import Meter, Shown
@@ -32,6 +35,10 @@ from captious.scale.whole import frequent
 from captious.scores import Scores, json_number
 from captious.significance import Bootstrap
 from captious.variety.corpus.vocabulary import Curve, type_token_curve
+from captious.writing import atomic_write
+
+#: Given as document frequencies or concepts: count them over the shards, in a first pass.
+SHARDS = "shards"
 
 Shards = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -97,6 +104,8 @@ class Plan:
     tasks: list[Task] = field(default_factory=list)
     #: For what is not kept.
     folder: Path = Path()
+    #: By how much counts of the first pass may be off.
+    errors: dict[str, str] = field(default_factory=dict)
 
 
 def score(
@@ -126,94 +135,131 @@ def score(
     :class:`concurrent.futures.Executor`. ``on_error`` says what a bad row or a bad shard does: "stop" the run (what is finished is kept,
     and another run goes on from there), or "skip" it. ``train`` are captions whose n-grams are not new (Novel-1 … Novel-4), in any
     number, ``false_rate`` how often the filter that holds them may err. ``top`` makes counts of words and captions approximate.
-    With ``df="shards"`` document frequencies are counted over the shards in a first pass. Other options are those of the measures.
+    With ``df="shards"`` (``concepts="shards"``) document frequencies (concepts) are counted over the shards in a first pass. Other options are those of the measures.
     """
-    if on_error not in ("stop", "skip"):
-        raise InputError(f"on_error is 'stop' or 'skip', not '{on_error}'")
     start = time.monotonic()
+    given = _Given(references, metrics, output, on_error, image_column, caption_column, tokenizer, train, false_rate, top, seed, options)
     found = find(shards)
-    named = Columns(split_names(image_column), split_names(caption_column))
-    with engine(executor, workers) if isinstance(executor, str) else _borrowed(engine(executor, workers)) as run:
-        with planned(
-            run, found, references, metrics, output=output, on_error=on_error, columns=named, tokenizer=tokenizer, train=train,
-            false_rate=false_rate, top=top, seed=seed, options=options,
-        ) as plan:  # fmt: skip
-            done, faults = work(run, plan, show)
-            if not done:
-                raise InputError(f"no shard could be scored; the first: {next(iter(faults.values()))}")
-            result = _merged(run, plan, done, faults, name)
-        files = list(result.files)
+    with _engine(executor, workers) as run, planned(run, found, given) as plan:
+        done, faults = work(run, plan, show)
+        if not done:
+            raise InputError(f"no shard could be scored; the first: {next(iter(faults.values()))}")
+        result = _merged(run, plan, done, faults, name)
         if output is not None:
-            from captious.writing import atomic_write
+            result.files.extend(_save(result, Path(output), name))
+        return replace(result, seconds=time.monotonic() - start, engine=run.name, workers=run.workers)
 
-            import json as text
 
-            files = [Path(output) / f"{name}.scores", Path(output) / f"{name}.json"]
-            if len(result.scores):
-                result.scores.save(files[0])
-            with atomic_write(files[1]) as temporary:
-                temporary.write_text(text.dumps(result.to_json(), indent=1, ensure_ascii=True, allow_nan=False) + "\n", encoding="utf-8")
-        return Result(**{**result.__dict__, "files": files, "seconds": time.monotonic() - start, "engine": run.name, "workers": run.workers})
+def forecast(
+    shards: Shards,
+    references: Source | None = None,
+    metrics: Wanted = "lexical",
+    *,
+    output: str | os.PathLike[str] | None = None,
+    executor: Executor | Engine | str = "local",
+    workers: int | None = None,
+    on_error: OnError = "stop",
+    image_column: str | None = None,
+    caption_column: str | None = None,
+    tokenizer: str | None = None,
+    train: Shards | None = None,
+    false_rate: float = 1e-3,
+    top: int | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> Forecast:
+    """What :func:`score` would do with the same arguments, without doing it (a first pass over the shards is not made, either)."""
+    passes = {option: value for option, value in options.items() if value != SHARDS}
+    given = _Given(references, metrics, output, on_error, image_column, caption_column, tokenizer, train, false_rate, top, seed, passes)
+    found = find(shards)
+    with _engine(executor, workers) as run, planned(run, found, given) as plan:
+        return planning.forecast(run, plan.job, plan.tasks)
 
 
 @contextmanager
-def _borrowed(given: Engine) -> Iterator[Engine]:
-    """An engine that somebody else ends."""
-    yield given
+def _engine(given: Executor | Engine | str, workers: int | None) -> Iterator[Engine]:
+    """An engine, which is ended here if it was started here."""
+    run = engine(given, workers)
+    try:
+        yield run
+    finally:
+        if isinstance(given, str):
+            run.close()
+
+
+def _save(result: Result, folder: Path, name: str) -> Iterator[Path]:
+    """The merged scores, and a description of everything."""
+    if len(result.scores):
+        result.scores.save(folder / f"{name}.scores")
+        yield folder / f"{name}.scores"
+    with atomic_write(folder / f"{name}.json") as temporary:
+        temporary.write_text(json.dumps(result.to_json(), indent=1, ensure_ascii=True, allow_nan=False) + "\n", encoding="utf-8")
+    yield folder / f"{name}.json"
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What was asked for."""
+
+    references: Source | None
+    metrics: Wanted
+    output: str | os.PathLike[str] | None
+    on_error: OnError
+    image_column: str | None
+    caption_column: str | None
+    tokenizer: str | None
+    train: Shards | None
+    false_rate: float
+    top: int | None
+    seed: int
+    options: dict[str, Any]
 
 
 @contextmanager
-def planned(
-    run: Engine, shards: list[Shard], references: Source | None, metrics: Wanted, *, output: str | os.PathLike[str] | None,
-    on_error: OnError, columns: Columns, tokenizer: str | None, train: Shards | None, false_rate: float, top: int | None, seed: int,
-    options: dict[str, Any],
-) -> Iterator[Plan]:  # fmt: skip
+def planned(run: Engine, shards: list[Shard], given: _Given) -> Iterator[Plan]:
     """Everything that is made once and that workers read: references, filters, document frequencies."""
-    names, whole = split(metrics)
+    if given.on_error not in ("stop", "skip"):
+        raise InputError(f"on_error is 'stop' or 'skip', not '{given.on_error}'")
+    if given.top is not None and given.top < 1:
+        raise InputError(f"top is a number of counters, not {given.top}")
+    names, whole = split(given.metrics)
+    options, bounds = dict(given.options), dict[str, str]()
+    named = Columns(split_names(given.image_column), split_names(given.caption_column))
+    output = given.output
     folder = Path(output) if output is not None else Path(os.path.commonpath([Path(shard.path).resolve().parent for shard in shards]))
     folder.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=".captious-", dir=folder))
+    work = Path(tempfile.mkdtemp(prefix=".captious-", dir=folder)).resolve()
     try:
-        if "train" in options or train is not None:
-            options = {**options, **({} if train is None else {"train": train})}
-        job = Job(names, whole, (), None, tokenizer or DEFAULT_TOKENIZER, columns, on_error, top=top, seed=seed)
-        encoded = References.read(references, tokenizer) if references is not None else None
-        if encoded is not None:
-            job = _with(job, tokenizer=encoded.captions.tokenizer)
-        if any(metric.startswith("Novel-") for metric in names):
-            if options.get("train") is None:
+        encoded = References.read(given.references, given.tokenizer) if given.references is not None else None
+        tokenizer = encoded.captions.tokenizer if encoded is not None else given.tokenizer or DEFAULT_TOKENIZER
+        job = Job(names, whole, tokenizer=tokenizer, columns=named, on_error=given.on_error, top=given.top, seed=given.seed)
+        orders = tuple(sorted({int(name[-1]) for name in names if name.startswith("Novel-")}))
+        if orders:
+            if given.train is None:
                 raise InputError("n-gram novelty is measured against training captions: give them (--train FILE, train=…)")
-            sources = options.pop("train")
-            job = _with(job, filter=seen(run, sources, work, tokenizer=job.tokenizer, rate=false_rate, columns=columns, most=_largest(names)))
-        if options.get("df") == "shards":
-            from captious.scale.frequencies import frequencies
-
-            counted = frequencies(run, shards, work, columns=columns, tokenizer=job.tokenizer, top=top, on_error=on_error)
-            options["df"] = str(work / "document-frequencies")
-            counted.save(options["df"])
-        job = _with(job, options=tuple(sorted(options.items())))
+            job = replace(job, filter=seen(run, given.train, work, tokenizer=tokenizer, rate=given.false_rate, columns=named, orders=orders))
+        elif given.train is not None:
+            options["train"] = given.train
+        for option, count, kind in FIRST_PASS:
+            if options.get(option) == SHARDS:
+                how = Counting(kind, named, tokenizer, given.top, options.get("parser"), options.get("meteor_data"))
+                options[option] = str(work / option)
+                error = count(run, shards, work, how, work / option, given.on_error)
+                if error:
+                    bounds[option] = f"counts are too low by at most {error:,}"
+        job = replace(job, options=tuple(sorted(options.items())))
         if encoded is not None:
-            job = _with(job, references=_broadcast(encoded, references, job, work))
-        yield Plan(job.identified(), [Task(shard, _target(shard, output)) for shard in shards], work)
+            job = replace(job, references=_broadcast(encoded, given.references, job, work))
+        yield Plan(job.identified(), [Task(shard, _target(shard, output)) for shard in shards], work, bounds)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-
-
-def _with(job: Job, **changes: Any) -> Job:
-    from dataclasses import replace
-
-    return replace(job, **changes)
-
-
-def _largest(names: Iterable[str]) -> tuple[int, ...]:
-    return tuple(sorted({int(name[-1]) for name in names if name.startswith("Novel-")}))
 
 
 def _broadcast(encoded: References, source: Source, job: Job, work: Path) -> str:
     """The file of prepared references that workers map: the one given, if it has all that the measures need."""
     before = _products(encoded.captions)
-    encoded.prepare(measures_of(_with(job, references="given")))
-    if isinstance(source, str | os.PathLike) and is_prepared(source) and _products(encoded.captions) == before:
+    encoded.prepare(measures_of(replace(job, references="given")))
+    if isinstance(source, str | os.PathLike) and is_prepared(Path(source)) and _products(encoded.captions) == before:
         return os.path.abspath(source)  # noqa: PTH100 - workers may be elsewhere
     path = work / "references.prepared"
     encoded.save(path)
@@ -267,10 +313,10 @@ def _merged(run: Engine, plan: Plan, done: list[Done], faults: dict[str, str], n
     found = merging.merge_all(run, tasks, plan.folder, plan.job.sample)
     job = Ready(plan.job)
     values: dict[str, float] = {}
-    errors: dict[str, str] = {}
+    errors = dict(plan.errors)
     words: list[tuple[str, int]] = []
     wanted = plan.job.whole
-    if "words" in found.whole or any(Path(task.words).exists() for task in tasks) and set(wanted) & {"Types", "Hapax"} and plan.job.top is None:
+    if set(wanted) & {"Types", "Hapax"} and plan.job.top is None:
         try:
             types, once, file = merging.vocabulary(run, tasks, plan.folder)
         except CountsError as error:

@@ -19,7 +19,7 @@ from captious.scale.engines import Engine
 from captious.scale.novelty import gram_keys
 from captious.scale.reading import batches
 from captious.scale.shards import Shard, find
-from captious.scale.sketches import Bloom, DistinctCount
+from captious.scale.sketches import Bloom, DistinctCount, Keys
 from captious.threads import working
 
 #: Room for more different n-grams than were estimated: the estimate has a standard error of 0.8 %.
@@ -33,7 +33,7 @@ class _Source:
     orders: tuple[int, ...]
 
 
-def _keys(source: _Source, shard: Shard) -> Iterable[np.ndarray]:  # type: ignore[type-arg]
+def _keys(source: _Source, shard: Shard) -> Iterable[Keys]:
     with working(1):
         for batch in batches(shard, source.columns):
             good = checked(batch._replace(ids=None), Images(None))
@@ -68,21 +68,20 @@ def _fill(source: _Source, capacity: int, rate: float, step: tuple[Shard, str]) 
 
 def seen(
     run: Engine, sources: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], folder: Path, *, tokenizer: str, rate: float,
-    columns: Columns, most: Sequence[int],
+    columns: Columns, orders: Sequence[int],
 ) -> str:  # fmt: skip
     """A file with the n-grams of training captions. Two passes: how many there are, then the filter of the size that takes."""
     if not 0 < rate < 0.5:
         raise InputError(f"the rate of false finds is a number between 0 and 0.5, not {rate:g}")
     shards = find(sources)
-    # Columns are those of the captions; training captions may have others, and are then found by the known names.
-    source = _Source(columns, tokenizer, tuple(most))
+    source = _Source(columns, tokenizer, tuple(orders))
     total = DistinctCount()
     for _, found in run.run(partial(_count, source), shards):
         if not isinstance(found, bytes):
             raise InputError(f"training captions: {found}")
         total.merge(DistinctCount(np.frombuffer(found, dtype=np.uint8)))
     capacity = int(total.value * _ROOM) + 100
-    bloom = Bloom(capacity, rate, meta={"tokenizer": tokenizer, "orders": list(most)})
+    bloom = Bloom(capacity, rate, meta={"tokenizer": tokenizer, "orders": list(orders)})
     steps = [(shard, str(folder / f"seen-{number}")) for number, shard in enumerate(shards)]
     for number, problem in run.run(partial(_fill, source, capacity, rate), steps):
         if problem is not None:

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 from captious.errors import InputError, MissingExtraError, printable, some
 from captious.io.columns import Columns, caption_names, columns, id_names, no_caption
@@ -93,7 +93,7 @@ def _kind(path: str) -> Kind:
     return "jsonl"
 
 
-def opened(path: str) -> IO[bytes]:
+def opened(path: str) -> Any:
     """A file for reading, unpacked if it is gzip."""
     raw = open(path, "rb")  # noqa: PTH123, SIM115 - whoever asked closes it
     try:

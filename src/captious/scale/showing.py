@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from captious.progress import PATIENCE_SECONDS
+from captious.progress import PATIENCE_SECONDS, shown
 from captious.scale.task import Done
 
 
@@ -81,7 +80,7 @@ class Shown:
     def __init__(self, meter: Meter, show: Callable[[Meter], None] | None) -> None:
         self.meter, self.show = meter, show
         self._bar: Any = None
-        self._terminal = show is None and sys.stderr.isatty()
+        self._terminal = show is None and shown()
 
     def __enter__(self) -> Shown:
         return self

@@ -26,7 +26,8 @@ def mixed(keys: Keys, salt: int = 0) -> Keys:
         found: Keys = keys + np.uint64((salt + 1) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF)
         found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return found ^ (found >> np.uint64(31))
+        last: Keys = found ^ (found >> np.uint64(31))
+        return last
 
 
 class DistinctCount:
@@ -34,7 +35,7 @@ class DistinctCount:
 
     def __init__(self, registers: NDArray[np.uint8] | None = None, bits: int = 14) -> None:
         self.registers = registers if registers is not None else np.zeros(1 << bits, dtype=np.uint8)
-        self.bits = int(len(self.registers)).bit_length() - 1
+        self.bits = len(self.registers).bit_length() - 1
 
     def add(self, keys: Keys) -> None:
         """Add keys, already seen or not."""

@@ -22,10 +22,10 @@ from captious.kernels import called_often
 from captious.measures.base import FloatArray, Measure
 from captious.progress import silenced
 from captious.scale.checking import checked
-from captious.scale.job import GROUPS, Job, Ready, is_countable, ready
+from captious.scale.job import Job, Ready, is_countable, ready
 from captious.scale.reading import Rows, batches
 from captious.scale.shards import SCORES, Shard, ShardError, digest
-from captious.scale.whole import Whole
+from captious.scale.whole import GROUPS, Whole
 from captious.statistics import arranged
 from captious.threads import one_blas_thread, working
 from captious.writing import atomic_write
@@ -165,7 +165,7 @@ class Sums:
             self.tables = [np.zeros((GROUPS, widths[number])) for number in range(len(shared))]
         self.counts += np.bincount(groups, minlength=GROUPS)
         for number, table in enumerate(self.tables):
-            rows = arranged(found[self.table_of.index(number)])
+            rows: Any = arranged(found[self.table_of.index(number)])
             for column in range(table.shape[1]):
                 table[:, column] += np.bincount(groups, weights=rows[:, column], minlength=GROUPS)
 
@@ -223,7 +223,7 @@ def score_batch(job: Ready, batch: Rows, sums: Sums, whole: Whole, shard: Shard)
     found: list[Any] = []
     for measure, state, column in zip(job.measures, job.states, columns):
         measure.check(corpus)
-        rows = measure.statistics(corpus, state)
+        rows: Any = measure.statistics(corpus, state)
         if not is_countable(rows):
             raise InputError(f"{measure.name} reads all words of all captions, which no shard has; of such measures there are Types, Hapax, TTR1, TTR2 and Distinct here")
         found.append(rows)
