@@ -5,9 +5,11 @@ An engine maps a function over items and gives results as they come, with the it
 
 from __future__ import annotations
 
+import itertools
 import logging
 import multiprocessing
 import os
+import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -172,14 +174,13 @@ class Dask(Engine):
 
 
 class Ray(Engine):
-    """Ray's data map: of an address, or on this machine."""
+    """Tasks of Ray: of an address, of the session there is, or on this machine."""
 
     name = "ray"
 
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
         try:
             import ray
-            import ray.data
         except ImportError:
             raise MissingExtraError("ray", "ray", "'--engine ray'") from None
         self._own = not ray.is_initialized()
@@ -190,12 +191,25 @@ class Ray(Engine):
     def run(self, function: Function, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         import ray
 
-        ray.data.DataContext.get_current().enable_progress_bars = False
-        # One block for each item: a block is what one task works on.
-        numbers = ray.data.range(len(items), override_num_blocks=max(len(items), 1))
-        found = numbers.map_batches(lambda batch: _results(function, items, batch["id"]), batch_size=1, batch_format="numpy", zero_copy_batch=True)
-        for row in found.iter_rows():
-            yield int(row["number"]), _unpacked(row["result"])
+        # One processor each; a task is done anew when its worker dies.
+        remote = ray.remote(num_cpus=1, max_retries=STRIKES)(lambda item: function(item))
+        left = iter(range(len(items)))
+        running: dict[Any, int] = {}
+        try:
+            while True:
+                for number in itertools.islice(left, 2 * self.workers + 2 - len(running)):
+                    running[remote.remote(items[number])] = number
+                if not running:
+                    return
+                for task in ray.wait(list(running))[0]:
+                    number = running.pop(task)
+                    try:
+                        yield number, ray.get(task)
+                    except ray.exceptions.RayError as error:
+                        yield number, error
+        finally:
+            for task in running:
+                ray.cancel(task)
 
     def close(self) -> None:
         if self._own:
@@ -215,6 +229,8 @@ class Spark(Engine):
             from pyspark.sql import SparkSession
         except ImportError:
             raise MissingExtraError("pyspark", "spark", "'--engine spark'") from None
+        # Workers shall run the Python of this process, and not the first that they find.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         self._own = session is None and SparkSession.getActiveSession() is None
         builder = SparkSession.builder.appName("captious").config("spark.ui.enabled", "false")
         self.session = session or builder.master(master or f"local[{workers or jobs()}]").getOrCreate()

@@ -12,7 +12,6 @@ from typing import Any
 
 from captious.errors import CaptiousError
 from captious.io.columns import Columns
-from captious.kernels import called_often
 from captious.scale.engines import Engine
 from captious.scale.job import Job, Ready
 from captious.scale.reading import batches
@@ -103,7 +102,7 @@ def trial(job: Job, shards: Sequence[Shard]) -> float | None:
             for _ in range(2):
                 whole = Whole(job.whole, shard.name, "", top=job.top or 100_000, sample=job.sample, seed=job.seed)
                 start = time.process_time()
-                with working(1), one_blas_thread(), called_often():
+                with working(1), one_blas_thread():
                     _, bad = score_batch(made, batch, Sums(made.measures), whole, shard)
                 seconds = time.process_time() - start
             if len(bad) < len(batch.captions):

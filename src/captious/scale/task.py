@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from captious._version import __version__
 from captious.errors import CaptiousError, InputError, MissingExtraError, WriteError, printable
 from captious.io import container
-from captious.kernels import called_often
 from captious.measures.base import FloatArray, Measure
 from captious.progress import silenced
 from captious.scale.checking import checked
@@ -83,7 +82,7 @@ def score_shard(job: Job, task: Task) -> Done:
     """Score one shard, unless it was scored already as it is asked for now. Nothing half-written is left behind."""
     start = time.process_time()
     # A worker is one of many: it uses one processor.
-    with silenced(), working(1), one_blas_thread(), called_often():
+    with silenced(), working(1), one_blas_thread():
         content = digest(task.shard, job.columns)
         known = finished(job, task, content)
         if known is not None:
