@@ -55,7 +55,7 @@ def test_columns_by_name(tmp_path: Path) -> None:
     pyarrow.parquet.write_table(pyarrow.table({"picture": [1], "caption": ["plain"], "long": ["a long one"]}), path)
     assert read(path, Columns(("picture",), ("long",))) == [(1, "a long one")]
     assert read(path) == [(None, "plain")]
-    with pytest.raises(ShardError, match="no column 'none'.*picture, caption, long"):
+    with pytest.raises(ShardError, match=r"no column 'none'.*picture, caption, long"):
         read(path, Columns(("none",), ()))
     with pytest.raises(ShardError, match="no caption"):
         read(path, Columns((), ("none",)))

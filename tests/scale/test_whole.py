@@ -176,7 +176,7 @@ def test_the_most_frequent_ngrams_are_within_the_bound(tmp_path: Path) -> None:
     found, _ = counted(tmp_path, "n-grams", 200)
     near = dict(found.counts)
     exact, _ = counted(tmp_path, "n-grams")
-    assert 0 < found.error and len(near) <= 200
+    assert found.error > 0 and len(near) <= 200
     for item, count in exact.counts:
         assert count - found.error <= near.get(item, 0) <= count
 

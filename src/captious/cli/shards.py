@@ -91,6 +91,7 @@ def score_shards(
     from captious import scale
     from captious.cli.score import show
     from captious.io.columns import given as columns
+    from captious.io.columns import known_columns
 
     wrong = [f"--{option.replace('_', '-')}" for option in ("subset", "part", "per_image", "allow_several", "no_texts") if others.get(option)]
     if wrong:
@@ -110,12 +111,15 @@ def score_shards(
     wanted = _ALONE if metrics == "coco" and given_references is None else metrics
     shards = [references, *(predictions or [])]
     if dry_run:
-        found = scale.forecast(shards, given_references, wanted, **settings, **options_of)
+        with known_columns():
+            found = scale.forecast(shards, given_references, wanted, **settings, **options_of)
         print(found)
         for shard, why in found.faults.items():
             print(f"{printable(shard)}: {printable(why)}")
         return
-    result = scale.score(shards, given_references, wanted, name=(name or ["captions"])[0], **settings, **options_of)
+    # The columns named are those of the shards; references are found by the names that are known.
+    with known_columns():
+        result = scale.score(shards, given_references, wanted, name=(name or ["captions"])[0], **settings, **options_of)
     if as_file and output is not None:
         result.scores.save(output)
         result.files.append(output)

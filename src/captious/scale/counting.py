@@ -74,6 +74,18 @@ def read(path: str | Path) -> Iterator[tuple[bytes, int]]:
     raise CountsError(f"{path}: damaged; remove the file, and run again")
 
 
+def digest(path: str | Path) -> str:
+    """What :func:`write` said of a run, from its lines; an error where they are not all there."""
+    state = hashlib.blake2b(digest_size=16)
+    with Path(path).open("rb", buffering=1 << 20) as stream:
+        if stream.readline() == _HEAD:
+            for line in stream:
+                if line.startswith(b"\t"):
+                    return state.hexdigest()
+                state.update(line)
+    raise CountsError(f"{path}: damaged; remove the file, and run again")
+
+
 def items(path: str | Path) -> Iterator[tuple[str, int]]:
     """The items of a run with their counts."""
     return ((_item(key), count) for key, count in read(path))

@@ -20,6 +20,7 @@ from captious.errors import CaptiousError, InputError, MissingExtraError, WriteE
 from captious.io import container
 from captious.measures.base import FloatArray, Measure
 from captious.progress import silenced
+from captious.scale import counting
 from captious.scale.checking import checked
 from captious.scale.job import Job, Ready, is_countable, ready
 from captious.scale.reading import Rows, batches
@@ -130,7 +131,7 @@ def finished(job: Job, task: Task, content: str) -> Done | None:
             return None
         if job.metrics and file_digest(task.scores) != meta["scores"]:
             return None
-        if "words" in meta["whole"] and not Path(task.words).exists():
+        if "words" in meta["whole"] and counting.digest(task.words) != meta["whole"]["words"]:
             return None
         return Done(task.shard.name, int(meta["rows"]), int(meta["bad"]), [(int(row), str(why)) for row, why in meta["listed"]], True)
     except (InputError, OSError, KeyError, TypeError, ValueError):
