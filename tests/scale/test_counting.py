@@ -26,12 +26,16 @@ def test_runs_count_exactly_however_often_they_spill(tmp_path_factory: pytest.Te
             counter.add((word, 1) for word in words[start : start + 5])
         counter.finish()
         files.append(str(folder / str(number)))
-    merged = counting.merge(files, str(folder / "all"))
+    counting.merge(files, str(folder / "quick"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "SMALL", 0)
+        merged = counting.merge(files, str(folder / "all"))
+    assert (folder / "quick").read_bytes() == (folder / "all").read_bytes(), "in memory or as a tree"
     found = list(counting.items(merged))
     assert dict(found) == dict(Counter(word for words in shards for word in words))
     keys = [key for key, _ in counting.read(merged)]
     assert keys == sorted(set(keys))
-    assert {path.name for path in folder.iterdir()} == {*map(str, range(len(shards))), "all"}, "nothing is left over"
+    assert {path.name for path in folder.iterdir()} == {*map(str, range(len(shards))), "all", "quick"}, "nothing is left over"
 
 
 def test_half_a_run_is_refused(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from captious.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
-    app.command("score")(options.takes_jobs(options.takes_columns(options.takes_measure_options(takes_look(takes_shards(score))))))
+    app.command("score")(options.takes_jobs(options.takes_columns(options.takes_measure_options(takes_look(takes_shards(score, show))))))
 
 
 def score(

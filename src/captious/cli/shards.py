@@ -40,15 +40,15 @@ _ALONE = "ASL,SDSL,Types,Hapax,TTR1,TTR2,Distinct"
 _NAMES = {"given_references": Given, "engine": EngineName, "on_error": OnError, "dry_run": DryRun, "top": Top, "false_rate": FalseRate}
 
 
-def takes_shards(command: Callable[..., None]) -> Callable[..., None]:
-    """Give ``score`` the options for shards. With one of them, all of its arguments are shards."""
+def takes_shards(command: Callable[..., None], show: Callable[..., None]) -> Callable[..., None]:
+    """Give ``score`` the options for shards. With one of them, all of its arguments are shards; ``show`` prints its table."""
     signature = inspect.signature(command, eval_str=True)
 
     @functools.wraps(command)
     def run(**values: Any) -> None:
         shards = {name: values.pop(name, None) for name in _NAMES}
         if any(value not in (None, False) for value in shards.values()):
-            score_shards(**values, **shards)
+            score_shards(show, **values, **shards)
             return
         if not values.get("predictions"):
             raise InputError(
@@ -68,6 +68,7 @@ def takes_shards(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def score_shards(
+    show: Callable[..., None],
     *,
     references: Path,
     predictions: list[Path] | None,
@@ -89,7 +90,6 @@ def score_shards(
 ) -> None:
     """Score shards, and show the whole."""
     from captious import scale
-    from captious.cli.score import show
     from captious.io.columns import given as columns
     from captious.io.columns import known_columns
 

@@ -58,9 +58,8 @@ class Job:
     #: Names everything that decides the numbers; set by :meth:`identified`.
     key: str = ""
 
-    def identified(self) -> Job:
+    def identified(self, made: Ready) -> Job:
         """The same job with its key, which is made from the signatures of all measures."""
-        made = Ready(self)
         parts = [
             *made.signatures, *self.whole, repr(self.columns), self.tokenizer, self.on_error, str(self.batch), str(self.top),
             str(self.sample), str(self.seed), str(GROUPS), __version__,
@@ -71,10 +70,11 @@ class Job:
 class Ready:
     """A job made ready in one process: references mapped, measures made, their states prepared."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, references: Captions | None = None) -> None:
+        """``references`` are those of the job, where somebody has read them already."""
         self.job = job
         if job.references is not None:
-            self.references = References.read(job.references).captions
+            self.references = references if references is not None else References.read(job.references).captions
             self.images = Images(self.references.cached("places", lambda: {image: i for i, image in enumerate(self.references.ids)}))
         else:
             # One image without a caption stands for all: nobody looks at references, and states are prepared once.

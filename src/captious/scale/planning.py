@@ -13,7 +13,7 @@ from typing import Any
 from captious.errors import CaptiousError
 from captious.io.columns import Columns
 from captious.scale.engines import Engine
-from captious.scale.job import Job, Ready
+from captious.scale.job import Ready
 from captious.scale.reading import batches
 from captious.scale.shards import Shard, opened, parquet_file, reading
 from captious.scale.showing import duration
@@ -90,9 +90,9 @@ def rows_of(named: Columns, shard: Shard) -> tuple[int, bool] | str:
         return str(error)
 
 
-def trial(job: Job, shards: Sequence[Shard]) -> float | None:
+def trial(made: Ready, shards: Sequence[Shard]) -> float | None:
     """Processor seconds per row, from the first rows that can be scored; the second time, when all is loaded."""
-    made = Ready(job)
+    job = made.job
     for shard in shards:
         try:
             batch = next(itertools.islice(batches(shard, job.columns, _TRIAL), 1), None)
@@ -112,15 +112,15 @@ def trial(job: Job, shards: Sequence[Shard]) -> float | None:
     return None
 
 
-def forecast(run: Engine, job: Job, tasks: Sequence[Any]) -> Forecast:
+def forecast(run: Engine, made: Ready, tasks: Sequence[Any]) -> Forecast:
     """Look at all shards and try a few rows."""
     shards = [task.shard for task in tasks]
     rows, counted, faults = 0, True, {}
-    for number, found in run.run(partial(rows_of, job.columns), shards):
+    for number, found in run.run(partial(rows_of, made.job.columns), shards):
         if isinstance(found, tuple):
             rows, counted = rows + found[0], counted and found[1]
         else:
             faults[shards[number].name] = str(found)
     done = sum(Path(task.part).exists() for task in tasks)
     size = sum(Path(shard.path).stat().st_size for shard in shards)
-    return Forecast(len(shards), rows, counted, size, done, run.workers, trial(job, shards), faults)
+    return Forecast(len(shards), rows, counted, size, done, run.workers, trial(made, shards), faults)

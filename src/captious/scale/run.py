@@ -19,6 +19,7 @@ from captious.corpus import Captions
 from captious.errors import InputError, printable
 from captious.io.columns import Columns, split_names
 from captious.io.prepared import is_prepared
+from captious.kernels import called_often
 from captious.measures.registry import Wanted
 from captious.references import DEFAULT_TOKENIZER, References, Source
 from captious.scale import merging, planning
@@ -101,9 +102,10 @@ class Plan:
     """What is to be done, and where."""
 
     job: Job
-    tasks: list[Task] = field(default_factory=list)
+    ready: Ready
+    tasks: list[Task]
     #: For what is not kept.
-    folder: Path = Path()
+    folder: Path
     #: By how much counts of the first pass may be off.
     errors: dict[str, str] = field(default_factory=dict)
 
@@ -173,7 +175,7 @@ def forecast(
     given = _Given(references, metrics, output, on_error, image_column, caption_column, tokenizer, train, false_rate, top, seed, passes)
     found = find(shards)
     with _engine(executor, workers) as run, planned(run, found, given) as plan:
-        return planning.forecast(run, plan.job, plan.tasks)
+        return planning.forecast(run, plan.ready, plan.tasks)
 
 
 @contextmanager
@@ -250,7 +252,8 @@ def planned(run: Engine, shards: list[Shard], given: _Given) -> Iterator[Plan]:
         job = replace(job, options=tuple(sorted(options.items())))
         if encoded is not None:
             job = replace(job, references=_broadcast(encoded, given.references, job, work))
-        yield Plan(job.identified(), [Task(shard, _target(shard, output)) for shard in shards], work, bounds)
+        made = Ready(job, encoded.captions if encoded is not None else None)
+        yield Plan(job.identified(made), made, [Task(shard, _target(shard, output)) for shard in shards], work, bounds)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -311,7 +314,6 @@ def _problem(task: Task, outcome: Any) -> str:
 def _merged(run: Engine, plan: Plan, done: list[Done], faults: dict[str, str], name: str) -> Result:
     tasks = [task for task in plan.tasks if task.shard.name not in faults]
     found = merging.merge_all(run, tasks, plan.folder, plan.job.sample)
-    job = Ready(plan.job)
     values: dict[str, float] = {}
     errors = dict(plan.errors)
     words: list[tuple[str, int]] = []
@@ -338,6 +340,9 @@ def _merged(run: Engine, plan: Plan, done: list[Done], faults: dict[str, str], n
         else:
             different, _ = merging.distinct(run, tasks, found.rows)
             values["Distinct"] = different / good
-    curve = type_token_curve(Captions.of([found.texts], plan.job.tokenizer), seed=plan.job.seed) if found.texts else None
+    curve = None
+    if found.texts:
+        with called_often():
+            curve = type_token_curve(Captions.of([found.texts], plan.job.tokenizer), seed=plan.job.seed)
     files = [Path(task.scores) for task in tasks] if plan.job.metrics else []
-    return Result(merging.scores(job, found, name), values, errors, curve, words, done, faults, files)
+    return Result(merging.scores(plan.ready, found, name), values, errors, curve, words, done, faults, files)
