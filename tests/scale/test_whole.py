@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,9 @@ def one_shard(folder: Path, rows: list[making.Row]) -> Path:
     return folder
 
 
-def test_one_shard_is_measured_as_one_file(tmp_path: Path) -> None:
+def test_one_shard_is_measured_as_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # In several batches, across which segments go on.
+    monkeypatch.setattr(scale.run, "Job", partial(scale.run.Job, batch=37))
     rows = making.rows(4)
     found = scale.score(one_shard(tmp_path / "in", rows), None, ALL, output=tmp_path / "out", executor=Serial())
     # One image with all captions, in their order, is the text that the shard is.
