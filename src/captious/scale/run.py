@@ -9,11 +9,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from captious.corpus import Captions
 from captious.errors import InputError, printable
@@ -40,6 +40,8 @@ from captious.writing import atomic_write
 
 #: Given as document frequencies or concepts: count them over the shards, in a first pass.
 SHARDS = "shards"
+
+_SCRATCH, _LOCK = ".captious-", "lock"
 
 Shards = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -230,8 +232,7 @@ def planned(run: Engine, shards: list[Shard], given: _Given) -> Iterator[Plan]:
     output = given.output
     folder = Path(output) if output is not None else Path(os.path.commonpath([Path(shard.path).resolve().parent for shard in shards]))
     folder.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=".captious-", dir=folder)).resolve()
-    try:
+    with _scratch(folder) as work:
         encoded = References.read(given.references, given.tokenizer) if given.references is not None else None
         tokenizer = encoded.captions.tokenizer if encoded is not None else given.tokenizer or DEFAULT_TOKENIZER
         job = Job(names, whole, tokenizer=tokenizer, columns=named, on_error=given.on_error, top=given.top, seed=given.seed)
@@ -254,8 +255,35 @@ def planned(run: Engine, shards: list[Shard], given: _Given) -> Iterator[Plan]:
             job = replace(job, references=_broadcast(encoded, given.references, job, work))
         made = Ready(job, encoded.captions if encoded is not None else None)
         yield Plan(job.identified(made), made, [Task(shard, _target(shard, output)) for shard in shards], work, bounds)
+
+
+@contextmanager
+def _scratch(folder: Path) -> Iterator[Path]:
+    """A folder for what is not kept. Those of clients that were killed are removed: nobody holds the lock in them any more."""
+    for old in folder.glob(f"{_SCRATCH}*"):
+        with suppress(OSError), (old / _LOCK).open("rb") as handle:
+            if _lock(handle):
+                shutil.rmtree(old, ignore_errors=True)
+    work = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=folder)).resolve()
+    try:
+        with (work / _LOCK).open("wb") as handle:
+            _lock(handle)
+            yield work
     finally:
         shutil.rmtree(work, ignore_errors=True)
+
+
+def _lock(handle: IO[bytes]) -> bool:
+    """Whether a file could be locked, for as long as it is open."""
+    if os.name != "posix":  # pragma: no cover - Windows removes no open file anyway
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def _broadcast(encoded: References, source: Source, job: Job, work: Path) -> str:
