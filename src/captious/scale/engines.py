@@ -24,6 +24,8 @@ from captious.threads import jobs
 
 Function = Callable[[Any], Any]
 
+#: Seconds without a result after which somebody looks whether all workers live.
+_SILENCE = 2.0
 #: A shard whose workers died so often is at fault itself.
 STRIKES = 3
 
@@ -58,8 +60,10 @@ class Executing(Engine):
 
     name = "executor"
 
-    def __init__(self, executor: Executor, workers: int | None = None) -> None:
+    def __init__(self, executor: Executor, workers: int | None = None, idle: Callable[[], None] | None = None) -> None:
+        """``idle`` is called when nothing has come for two seconds."""
         self.executor = executor
+        self.idle = idle
         self.workers = workers or int(getattr(executor, "_max_workers", 0)) or jobs()
 
     def run(self, function: Function, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
@@ -77,7 +81,10 @@ class Executing(Engine):
                         break
                 if not running:
                     return
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                done = wait(running, None if self.idle is None else _SILENCE, FIRST_COMPLETED).done
+                if not done and self.idle is not None:
+                    self.idle()
+                for future in done:
                     yield running.pop(future), future.exception() or future.result()
         finally:
             for future in running:
@@ -112,6 +119,14 @@ class Local(Engine):
             self._pool = ProcessPoolExecutor(self.workers, mp_context=context, initializer=_watch_parent)
         return self._pool
 
+    def _look(self) -> None:
+        """A worker that is killed while it starts can leave the others waiting for a lock that it held, without the pool noticing. The
+        pool watches the others: where they end, too, it says that it is broken."""
+        processes = list((self._pool._processes or {}).values()) if self._pool is not None else []
+        if any(not process.is_alive() for process in processes):
+            for process in processes:
+                process.kill()
+
     def run(self, function: Function, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         strikes = [0] * len(items)
         left = list(range(len(items)))
@@ -122,7 +137,7 @@ class Local(Engine):
             now = alone[:1] or left
             done: set[int] = set()
             broken = False
-            for place, outcome in Executing(self._start(), self.workers).run(function, [items[number] for number in now]):
+            for place, outcome in Executing(self._start(), self.workers, self._look).run(function, [items[number] for number in now]):
                 number = now[place]
                 if isinstance(outcome, NotStarted):
                     broken = True
