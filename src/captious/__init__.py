@@ -90,7 +90,7 @@ __all__ = [
 
 
 #: Modules that can be reached without importing them by name.
-_MODULES = ("compat", "torchmetrics")
+_MODULES = ("compat", "scale", "torchmetrics")
 
 
 def __getattr__(name: str) -> Any:

@@ -30,9 +30,14 @@ def silenced() -> Iterator[None]:
         _silent.reset(token)
 
 
+def shown() -> bool:
+    """Whether somebody would see a bar."""
+    return not _silent.get() and sys.stderr.isatty()
+
+
 def track(iterable: Iterable[T], description: str, total: int | None = None) -> Iterator[T]:
     """Iterate, showing a bar on standard error once the work has taken two seconds."""
-    if _silent.get() or not sys.stderr.isatty():
+    if not shown():
         yield from iterable
         return
     if total is None and isinstance(iterable, Sized):

@@ -461,3 +461,18 @@ _mutant("right-captions-are-distractors", "rerank/likelihood.py", "if row.halluc
 _mutant("fooled-by-a-tie", "rerank/likelihood.py", "np.array([w.max() > h.min() for", "np.array([w.max() >= h.min() for", "rerank/test_likelihood.py::test_shares")
 _mutant("words-run-in-pictures", "figures/word_colours.py", 'text-anchor="middle">{escape(word)}</text>', 'text-anchor="middle">{word}</text>', "rerank/test_likelihood.py::test_text_of_others_is_escaped_everywhere")
 _mutant("any-object-is-named", "rerank/templates.py", "if name in place and score >= threshold", "if name in place", "rerank/test_templates.py::test_vocabulary_threshold_and_number")
+
+# Scale ---------------------------------------------------------------------------------------------------------------
+
+_mutant("scores-are-shards-too", "scale/shards.py", "return [file for file in found if not file.endswith(SCORES) and not", "return [file for file in found if not", "scale/test_shards.py::test_names_and_folders")
+_mutant("digest-without-the-columns", "scale/shards.py", "spans.append((start, column.total_compressed_size))", "pass", "scale/test_shards.py::test_digests_name_what_is_scored")
+_mutant("bad-rows-shift-the-column", "scale/task.py", "column[good.rows] = measure.per_row(rows)", "column[: len(good.rows)] = measure.per_row(rows)", "scale/test_faults.py::test_bad_rows_are_counted_and_listed")
+_mutant("old-columns-are-trusted", "scale/task.py", "if job.metrics and file_digest(task.scores) != meta[\"scores\"]:", "if False:", "scale/test_faults.py::test_only_what_is_missing_or_changed_is_done_again")
+_mutant("old-shards-are-trusted", "scale/task.py", "if meta[\"job\"] != job.key or meta[\"shard\"] != content:", "if meta[\"job\"] != job.key:", "scale/test_faults.py::test_only_what_is_missing_or_changed_is_done_again")
+_mutant("sums-of-the-last-batch", "scale/task.py", "table[:, column] += np.bincount(groups", "table[:, column] = np.bincount(groups", "scale/test_scoring.py::test_neither_shards_nor_batches_change_a_score")
+_mutant("merging-forgets-a-step", "scale/merging.py", "own.sums[number][groups] += table", "own.sums[number][groups] = table", "scale/test_whole.py::test_shards_merge_exactly")
+_mutant("segments-begin-anew-with-each-batch", "scale/whole.py", "self._rest = stream[whole * SEGMENT :].copy()", "self._rest = stream[:0]", "scale/test_whole.py::test_one_shard_is_measured_as_one_file")
+_mutant("frequent-without-the-error", "scale/sketches.py", "self.error += pay", "pass", "scale/test_counting.py::test_frequent_items_are_within_the_bound")
+_mutant("filters-probe-once", "scale/sketches.py", "at = (at + second[k]) & 0x3FFFFFFFFFFFFFFF\n        out[k] = there", "break\n        out[k] = there", "scale/test_counting.py::test_a_filter_finds_what_was_put_in_and_little_else")
+_mutant("half-a-run-is-a-run", "scale/counting.py", "if count.strip().decode() != state.hexdigest():", "if False:", "scale/test_counting.py::test_half_a_run_is_refused")
+_mutant("a-killer-gets-no-strikes", "scale/engines.py", "                    if strikes[number] < STRIKES:\n                        continue", "                    if False:\n                        continue", "scale/test_faults.py::test_what_kills_every_worker_is_given_up_and_the_rest_is_done")

@@ -24,6 +24,7 @@ from captious.measures.options import (
 
 References = Annotated[Path, typer.Argument(metavar="REFS", help="Reference captions (COCO JSON, JSONL, CSV, TSV, …, or prepared).")]
 Predictions = Annotated[list[Path], typer.Argument(metavar="PRED", help="Predictions, one file per system.")]
+SomePredictions = Annotated[list[Path] | None, typer.Argument(metavar="PRED", help="Predictions, one file per system.")]
 Metrics = Annotated[
     str, typer.Option("--metrics", "-m", help="coco, all, or names separated by commas ('captious metrics' lists them).")
 ]
@@ -69,7 +70,7 @@ CaptionColumn = Annotated[
     typer.Option("--caption-column", metavar="NAME", help="Column (or key) with the captions; with NAME,NAME the first that exists."),
 ]
 IdColumn = Annotated[
-    str | None, typer.Option("--id-column", metavar="NAME", help="Column (or key) with the image ids; with NAME,NAME the first that exists.")
+    str | None, typer.Option("--id-column", "--image-column", metavar="NAME", help="Column (or key) with the image ids; with NAME,NAME the first that exists.")
 ]
 
 

@@ -11,16 +11,17 @@ from captious.cli import options
 from captious.cli.look import interval, look, takes_look
 from captious.cli.look import score as shown
 from captious.cli.output import check_target, is_taken, note, print_table, save_scores, write_csv, write_json
+from captious.cli.shards import takes_shards
 from captious.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
-    app.command("score")(options.takes_jobs(options.takes_columns(options.takes_measure_options(takes_look(score)))))
+    app.command("score")(options.takes_jobs(options.takes_columns(options.takes_measure_options(takes_look(takes_shards(score, show))))))
 
 
 def score(
     references: options.References,
-    predictions: options.Predictions,
+    predictions: options.SomePredictions = None,
     metrics: options.Metrics = "coco",
     ci: options.Confidence = False,
     signature: options.WithSignatures = False,
@@ -38,13 +39,17 @@ def score(
     *,
     given: dict[str, Any],
 ) -> None:
-    """Score captions against references: one row per system, the best value of each column marked."""
+    """Score captions against references: one row per system, the best value of each column marked.
+
+    Captions by the million come in shards: captious score big/*.parquet --references REFS --engine local.
+    """
     from captious.measures.making import make_measures
     from captious.progress import track
     from captious.records import ScoredCaptions
     from captious.references import load_systems
     from captious.scores import Score, Scores
 
+    assert predictions is not None  # of shards there are none, and they are scored elsewhere
     check_target(output, len(predictions))
     quiet = is_taken(json, per_image, output)
     if subset and part:
@@ -114,7 +119,9 @@ def print_origin(results: list[Any], *, ci: bool = False) -> None:
         fields = [score.signature.fields for score in found]
         known = next((f["refs"].partition("@")[0].partition("x")[2] for f in fields if "refs" in f), None)
         cut = next((f["subset"].split("of") for f in fields if "subset" in f), None)
-        text = f"{images:,} image{'s' if images != 1 else ''}"
+        # Of shards, what is known of images is sums over groups of them.
+        grouped = any("groups" in f for f in fields)
+        text = f"{images:,} group{'s' if images != 1 else ''} of images" if grouped else f"{images:,} image{'s' if images != 1 else ''}"
         if known is not None:
             text += f", {known} reference{'s' if known != '1' else ''} per image"
         if cut is not None:

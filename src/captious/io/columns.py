@@ -50,6 +50,16 @@ def columns(caption: str | Sequence[str] | None = None, id: str | Sequence[str] 
         _GIVEN.reset(token)
 
 
+@contextmanager
+def known_columns() -> Iterator[None]:
+    """Within the block, files are read by the known names, whatever was given."""
+    token = _GIVEN.set(_NOTHING)
+    try:
+        yield
+    finally:
+        _GIVEN.reset(token)
+
+
 def given() -> Columns:
     """The names in force."""
     return _GIVEN.get()
