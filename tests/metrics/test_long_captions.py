@@ -11,6 +11,7 @@ import captious
 from captious.corpus import Corpus
 from captious.meteor import alignment
 from captious.metrics import rouge
+from captious.ragged import offsets_of
 from captious.text.spacy_like import split_chunk
 
 sequences = st.lists(st.integers(0, 5), max_size=200) | st.lists(st.integers(0, 60), max_size=200)
@@ -28,19 +29,16 @@ def longest_common_subsequence(a: list[int], b: list[int]) -> int:
 
 
 @settings(deadline=None, max_examples=60)
-@given(sequences, sequences)
-def test_rows_of_bits_give_the_longest_common_subsequence(a: list[int], b: list[int]) -> None:
-    assert rouge.long_common_subsequence(np.array(a, np.int32), np.array(b, np.int32)) == longest_common_subsequence(a, b)
-
-
-def test_rouge_l_of_long_captions_is_that_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(3)
-    texts = [" ".join(f"w{n}" for n in rng.integers(0, 40, size)) for size in (300, 280, 5, 0)]
-    corpus = Corpus.build(["1", "2"], [[texts[0]], [texts[2]]], [[texts[1], texts[3]], [texts[0], texts[1]]], tokenizer="none")
-    found = captious.score(corpus, "ROUGE-L")["ROUGE-L"].per_image
-    monkeypatch.setattr(rouge, "LONG", 10**9)
-    corpus = Corpus.build(["1", "2"], [[texts[0]], [texts[2]]], [[texts[1], texts[3]], [texts[0], texts[1]]], tokenizer="none")
-    assert captious.score(corpus, "ROUGE-L")["ROUGE-L"].per_image == found
+@given(st.lists(sequences, min_size=1, max_size=3), st.lists(sequences, min_size=1, max_size=3))
+@pytest.mark.parametrize("form", ["plain", "compiled"])
+def test_rows_of_bits_give_the_longest_common_subsequence(form: str, ours: list[list[int]], theirs: list[list[int]]) -> None:
+    pairs = [(i, j) for i in range(len(ours)) for j in range(len(theirs))]
+    flat = [(np.array([w for own in side for w in own], np.int32), offsets_of([len(own) for own in side])) for side in (ours, theirs)]
+    candidate, reference = (np.array(column, np.int64) for column in zip(*pairs))
+    row_of, found = np.full(61, -1, np.int32), np.zeros(len(pairs), np.int64)
+    getattr(rouge.common_subsequences, form)(*flat[0], *flat[1], candidate, reference, row_of, found)
+    assert found.tolist() == [longest_common_subsequence(ours[i], theirs[j]) for i, j in pairs]
+    assert (row_of == -1).all()
 
 
 def test_rouge_l_of_a_hundred_thousand_words() -> None:

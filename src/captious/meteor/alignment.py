@@ -494,13 +494,14 @@ def align(
         line1, line2 = first[pair], second[pair]
         length1 = lines.offsets[line1 + 1] - lines.offsets[line1]
         length2 = lines.offsets[line2 + 1] - lines.offsets[line2]
-        n = collect(lines, words, phrases, line1, line2, mark, pair + 1, chain, found)
+        n = collect(lines, words, phrases, line1, line2, mark, 2 * pair + 1, chain, found)
         if n > MAX_MATCHES:
             return pair
         if n > len(found):
             found = np.empty((n + n // 2, 5), np.int32)
             order = np.empty(n + n // 2, np.int64)
-            n = collect(lines, words, phrases, line1, line2, mark, pair + 1, chain, found)
+            # Another serial: with the same one, places of the first time would look like those of this time, and chains would never end.
+            n = collect(lines, words, phrases, line1, line2, mark, 2 * pair + 2, chain, found)
         group(found, n, length1, length2, cover, bounds, order, fixed)
         search(found, bounds, order, fixed, length1, length2, beam, state, used, children, history, chosen)
         count(lines, words, line1, line2, found, chosen, statistics[pair])

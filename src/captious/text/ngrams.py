@@ -173,9 +173,18 @@ class NgramTable:
 
 
 @kernel
-def _sort(numbers, low, high):  # type: ignore[no-untyped-def]
-    """Sort a long stretch in place, by a heap: never slow, whatever the order was."""
+def sort_run(numbers, low, high):  # type: ignore[no-untyped-def]
+    """Sort ``numbers[low:high]`` in place: a short run by insertion, a long one by a heap, which is never slow, whatever the order was."""
     size = high - low
+    if size <= 64:
+        for j in range(low + 1, high):
+            value = numbers[j]
+            k = j - 1
+            while k >= low and numbers[k] > value:
+                numbers[k + 1] = numbers[k]
+                k -= 1
+            numbers[k + 1] = value
+        return
     at = size // 2
     while size > 1:
         if at > 0:
@@ -200,22 +209,13 @@ def _sort(numbers, low, high):  # type: ignore[no-untyped-def]
 
 @kernel
 def _tabulate(numbers, starts, out_number, out_count, out_offsets):  # type: ignore[no-untyped-def]
-    """Sort and count the n-gram numbers of each caption. Short captions by insertion, long ones by a heap."""
+    """Sort and count the n-gram numbers of each caption."""
     at = 0
     out_offsets[0] = 0
     for i in range(starts.shape[0] - 1):
         low = starts[i]
         high = starts[i + 1]
-        if high - low > 64:
-            _sort(numbers, low, high)
-        else:
-            for j in range(low + 1, high):
-                value = numbers[j]
-                k = j - 1
-                while k >= low and numbers[k] > value:
-                    numbers[k + 1] = numbers[k]
-                    k -= 1
-                numbers[k + 1] = value
+        sort_run(numbers, low, high)
         previous = -1
         for j in range(low, high):
             value = numbers[j]
@@ -239,10 +239,33 @@ def ngram_positions(offsets: IntArray, n: int) -> tuple[IntArray, IntArray]:
     return positions, starts
 
 
-def tabulate(numbers: NDArray[np.int32], starts: IntArray) -> NgramTable:
-    """Count the n-grams of captions, whose numbers are ``numbers[starts[i]:starts[i + 1]]``; the numbers get sorted."""
-    number = np.empty(len(numbers), dtype=np.int32)
-    count = np.empty(len(numbers), dtype=np.int32)
-    offsets = np.empty(len(starts), dtype=np.int64)
-    used = int(_tabulate.pick(len(numbers) * 4)(numbers, starts, number, count, offsets))
-    return NgramTable(number[:used].copy(), count[:used].copy(), offsets, np.diff(starts))
+class TableWriter:
+    """Makes a table of the n-grams of captions, a stretch of captions after the other."""
+
+    def __init__(self, totals: IntArray) -> None:
+        """For captions with so many n-grams each."""
+        self._starts = np.zeros(len(totals) + 1, dtype=np.int64)
+        np.cumsum(totals, out=self._starts[1:])
+        self._totals = totals
+        # Room for n-grams that all differ. The system gives memory for what is written, so what is left over costs nothing.
+        self._number = np.empty(int(self._starts[-1]), dtype=np.int32)
+        self._count = np.empty(int(self._starts[-1]), dtype=np.int32)
+        self._offsets = np.zeros(len(totals) + 1, dtype=np.int64)
+        self._captions = 0
+        self._used = 0
+
+    def add(self, numbers: NDArray[np.int32]) -> None:
+        """The numbers of the n-grams of further captions, with repeats; they get sorted."""
+        first, begin = self._captions, int(self._starts[self._captions])
+        # Captions without n-grams behind the stretch belong to it as well.
+        last = int(np.searchsorted(self._starts, begin + len(numbers), side="right")) - 1
+        room = slice(self._used, self._used + len(numbers))
+        offsets = self._offsets[first : last + 1]
+        used = _tabulate.pick(len(numbers) * 4)(numbers, self._starts[first : last + 1] - begin, self._number[room], self._count[room], offsets)
+        offsets += self._used
+        self._used += int(used)
+        self._captions = last
+
+    def table(self) -> NgramTable:
+        """The table of all captions."""
+        return NgramTable(self._number[: self._used], self._count[: self._used], self._offsets, self._totals)
