@@ -62,8 +62,12 @@ class DocumentFrequencies(ABC):
         return float(np.log(float(self.images)))
 
     def _inverse(self, counts: NDArray[np.integer]) -> NDArray[np.float64]:
-        weights: NDArray[np.float64] = np.log(float(self.images)) - np.log(np.maximum(1.0, counts))
-        return weights
+        # There are far fewer different counts than n-grams to take logarithms of.
+        most = int(counts.max(initial=0))
+        if most < len(counts):
+            weights: NDArray[np.float64] = (np.log(float(self.images)) - np.log(np.maximum(1.0, np.arange(most + 1, dtype=np.float64))))[counts]
+            return weights
+        return np.log(float(self.images)) - np.log(np.maximum(1.0, counts))
 
     @property
     @abstractmethod

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -66,9 +68,10 @@ def lines_of(rng: np.random.Generator, count: int, vocabulary: int) -> tuple[ali
     targets = [np.unique(rng.integers(0, 6, 3)) for _ in range(6)]
     phrases = alignment.Phrases(
         np.array([1, 1, 1, 2, 2, 2], np.int32), np.concatenate([[0], np.cumsum([len(t) for t in targets])]).astype(np.int64),
-        np.concatenate(targets).astype(np.int32),
+        np.concatenate(targets).astype(np.int32), 2,
     )  # fmt: skip
-    return alignment.gathered_lines(tokens, offsets, words, spans), words, phrases
+    flat = spans[spans >= 0], np.concatenate([[0], np.cumsum((spans >= 0).sum(axis=1))]).astype(np.int64)
+    return alignment.gathered_lines(tokens, offsets, words, flat), words, phrases
 
 
 def collected(lines: alignment.Lines, words: alignment.Words, phrases: alignment.Phrases) -> list[list[int]]:
@@ -88,17 +91,18 @@ def test_meteor_finds_the_same_matches_by_looking_up_as_by_comparing_all(seed: i
     monkeypatch.setattr(alignment, "LONG", 0)
     assert collected(*parts) == compared
     lines, _, phrases = parts
+    spans = [lines.spans[a:b].tolist() for a, b in pairwise(lines.span_offsets.tolist())]
     # Paraphrases by comparing every place with every other.
     expected = []
     for side in range(2):
         for t in range(40):
-            for k in range(2):
-                phrase = lines.spans[t + (40 if side == 0 else 0), k]
-                for target in phrases.targets[phrases.offsets[phrase] : phrases.offsets[phrase + 1]] if phrase >= 0 else ():
+            for phrase in spans[t + (40 if side == 0 else 0)]:
+                own = phrases.lengths[phrase]
+                for target in phrases.targets[phrases.offsets[phrase] : phrases.offsets[phrase + 1]]:
                     length = phrases.lengths[target]
                     for u in range(40):
-                        if lines.spans[u + (0 if side == 0 else 40), length - 1] == target:
-                            expected.append([t, k + 1, u, length] if side == 0 else [u, length, t, k + 1])
+                        if target in spans[u + (0 if side == 0 else 40)]:
+                            expected.append([t, own, u, length] if side == 0 else [u, length, t, own])
     assert [row[:4] for row in compared if row[4] == alignment.PARAPHRASE] == expected
 
 

@@ -6,6 +6,7 @@ import gzip
 import multiprocessing
 import os
 import zipfile
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,9 @@ from hypothesis import strategies as st
 from captious.cache import CacheWarning
 from captious.errors import InputError
 from captious.meteor import alignment, paraphrases, statistics
-from captious.meteor.encode import describe, encode_texts, java_hash
+from captious.meteor.encode import encode_texts, java_hash, lines_of, share, synonyms_of
 from captious.meteor.normalise import Normaliser
-from captious.meteor.phrases import find, restrict
+from captious.meteor.phrases import find
 from captious.meteor.resources import Resources
 from captious.text.stemmer import stem
 from captious.text.synonyms import Synonyms
@@ -252,12 +253,10 @@ class TestAlignment:
     def kernel(data: Path, line1: list[str], line2: list[str], compiled: bool) -> list[int]:
         resources = Resources.open(data)
         encoded = encode_texts([" ".join(line1), " ".join(line2)], resources.normaliser)
-        words, numbers = describe(encoded.vocabulary, resources)
-        spans, phrases = restrict(resources.paraphrases, numbers[encoded.tokens], encoded.offsets)
         row = np.zeros((1, 23))
         align = alignment.align.compiled if compiled else alignment.align.plain
         first, second = np.array([0]), np.array([1])
-        lines = alignment.gathered_lines(encoded.tokens, encoded.offsets, words, spans)
+        lines, words, phrases = lines_of(encoded, first, second, resources)
         assert align(lines, words, phrases, first, second, row) == -1
         counts: list[int] = row[0].astype(int).tolist()
         return counts
@@ -271,12 +270,31 @@ def test_phrases_are_found_by_both_forms_of_the_kernel(data: Path, line: list[st
     rows = {tuple(n for n in row if n): p for p, row in enumerate(index.phrases.tolist())}
     numbers = np.array([number.get(word, 0) for word in line], np.int32)
     width = index.phrases.shape[1]
-    expected = np.full((len(line), width), -1, np.int32)
-    for t in range(len(line)):
-        for k in range(width):
-            if t + k < len(line):
-                expected[t, k] = rows.get(tuple(numbers[t : t + k + 1].tolist()), -1)
+    expected = [
+        [rows[phrase] for k in range(width) if t + k < len(line) and (phrase := tuple(numbers[t : t + k + 1].tolist())) in rows]
+        for t in range(len(line))
+    ]
     for form in (find.plain, find.compiled):
-        spans = np.full((len(line), width), -1, np.int32)
-        form(numbers, np.array([0, len(line)]), index.first.astype(np.int64), index.phrases, spans)
-        np.testing.assert_array_equal(spans, expected)
+        found, ends = np.empty(len(line) * width, np.int32), np.zeros(len(line), np.int32)
+        count = form(numbers, np.array([0, len(line)]), index.first.astype(np.int64), index.phrases, found, ends)
+        assert [part.tolist() for part in np.split(found[:count], ends[:-1])] == (expected or [[]])
+
+
+@settings(deadline=None)
+@given(sets=st.lists(st.sets(st.integers(0, 12), max_size=5), max_size=12), room=st.sampled_from([1, 1000]))
+def test_words_that_share_a_synset(sets: list[set[int]], room: int) -> None:
+    offsets = np.concatenate([[0], np.cumsum([len(one) for one in sets])]).astype(np.int64)
+    synsets = np.array([synset for one in sets for synset in sorted(one)], np.int32)
+    starts, partners = synonyms_of(offsets, synsets)
+    expected = [[j for j, other in enumerate(sets) if j != i and one & other] for i, one in enumerate(sets)]
+    assert [partners[a:b].tolist() for a, b in pairwise(starts.tolist())] == expected
+    by_synset = [[w for w, one in enumerate(sets) if s in one] for s in range(13)]
+    word_of = np.array([w for words in by_synset for w in words], np.int64)
+    word_offsets = np.concatenate([[0], np.cumsum([len(words) for words in by_synset])]).astype(np.int64)
+    for form in (share.plain, share.compiled):
+        # Where there is no room, they are counted all the same.
+        found, starts = np.empty(room, np.int32), np.empty(len(sets) + 1, np.int64)
+        count = form(offsets, synsets.astype(np.int64), word_offsets, word_of, np.full(len(sets), -1), found, starts)
+        assert count == len(partners)
+        if count <= room:
+            assert found[:count].tolist() == partners.tolist()

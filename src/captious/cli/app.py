@@ -13,6 +13,7 @@ from typing import Any
 import typer
 
 from captious._version import __version__
+from captious.cli.values import simplify
 from captious.errors import one_message, printable
 
 #: Modules of this package with a ``register(app)``; the order is that of the help page.
@@ -94,7 +95,8 @@ def _give_up(message: str) -> None:
 
 
 def tidy(command: Any) -> Any:
-    """Help pages without the types of switches, which take no value, and of arguments, whose names say what they are."""
+    """Help pages without the types of switches, which take no value, and of arguments, whose names say what they are; and values
+    that are made without Pydantic where they are simple."""
     switches = [*command.params, command.get_help_option(command.context_class(command, help_option_names=["-h", "--help"]))]
     for parameter in switches:
         if getattr(parameter, "is_flag", False):
@@ -102,6 +104,7 @@ def tidy(command: Any) -> Any:
         elif parameter.param_type_name == "argument":
             # The name says it; "<list[Path]>" is for programmers.
             parameter.display_type_rich = lambda ctx: None
+        simplify(parameter)
     for part in getattr(command, "commands", {}).values():
         tidy(part)
     return command

@@ -63,6 +63,8 @@ def is_prepared(path: str | Path) -> bool:
 def open_captions(path: str | Path, content: bytes | None = None) -> tuple[Captions, str]:
     """The captions, mapped from the file (or in content that was read already), and the name of what they were made from."""
     opened = container.read(path, KIND, VERSION, _HOW, content)
+    if content is None and opened.path.is_file():
+        container.vouch(opened)
     meta, arrays = opened.meta, opened.arrays
     memos: dict[str, dict[ProductKey, Arrays]] = {"encoding": {}, "captions": {}}
     for row in meta["products"]:
@@ -124,5 +126,10 @@ class Grouped(Sequence[Sequence[str]]):
         return self._texts[int(self._offsets[i]) : int(self._offsets[i + 1])]
 
     def __iter__(self) -> Iterator[Sequence[str]]:
-        texts, bounds = list(self._texts), self._offsets.tolist()
-        return (texts[a:b] for a, b in itertools.pairwise(bounds))
+        # Some at a time: whoever compares two files mostly needs the first image.
+        start, step = 0, 16
+        while start < len(self):
+            bounds = self._offsets[start : start + step + 1].tolist()
+            texts = self._texts[bounds[0] : bounds[-1]]
+            yield from (texts[a - bounds[0] : b - bounds[0]] for a, b in itertools.pairwise(bounds))
+            start, step = start + step, min(step * 4, 4096)

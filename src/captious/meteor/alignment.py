@@ -24,6 +24,10 @@ BEAM = 40
 #: Pairs of captions with more words times words than this are matched by looking words up, not by comparing all of them.
 LONG = 100_000
 
+#: At a word with more matches than this, only the nearest ones are tried: a word that stands everywhere in two long captions would
+#: otherwise be tried against all of them, and time would grow with the square of the length.
+MOST_TRIED = 256
+
 #: More matches than this between two captions mean that both have thousands of words, most of them the same.
 MAX_MATCHES = 20_000_000
 
@@ -39,7 +43,8 @@ class Lines(NamedTuple):
     bits: Ints
     """A word is no synonym of another if its bit is not in the other's signature."""
     spans: NDArray[np.int32]
-    """Number of the phrase of 1, 2, … words that begins at each token, or -1."""
+    span_offsets: Ints
+    """``spans[span_offsets[t]:span_offsets[t + 1]]``: numbers of the phrases that begin at token ``t``, short to long."""
 
 
 class Words(NamedTuple):
@@ -59,15 +64,17 @@ class Phrases(NamedTuple):
     lengths: NDArray[np.int32]
     offsets: Ints
     targets: NDArray[np.int32]
+    width: int
+    """At least as many words as the longest phrase has."""
 
 
-def gathered_lines(tokens: NDArray[np.int32], offsets: Ints, words: Words, spans: NDArray[np.int32]) -> Lines:
-    """The lines with what is known of their words."""
+def gathered_lines(tokens: NDArray[np.int32], offsets: Ints, words: Words, spans: tuple[NDArray[np.int32], Ints]) -> Lines:
+    """The lines with what is known of their words, and their phrases."""
     bits = np.left_shift(1, np.arange(len(words.key), dtype=np.int64) % 62)
     signatures = np.zeros(len(words.key), np.int64)
     word = np.repeat(np.arange(len(words.key)), np.diff(words.synonym_offsets))
     np.bitwise_or.at(signatures, word, bits[words.synonyms])
-    return Lines(tokens, offsets, words.key[tokens], words.stem[tokens], signatures[tokens], bits[tokens], spans)
+    return Lines(tokens, offsets, words.key[tokens], words.stem[tokens], signatures[tokens], bits[tokens], *spans)
 
 
 @kernel
@@ -226,25 +233,22 @@ def collect(
                 if same:
                     n = add(found, n, j - b, 1, i - a, 1, module)
 
-    width = lines.spans.shape[1]
     for side in range(2):
         first = a if side == 0 else b
         # From the end, so that each phrase leads to its places in ascending order.
         for t in range((a_end if side == 0 else b_end) - 1, first - 1, -1):
-            for k in range(width):
-                phrase = lines.spans[t, k]
-                if phrase >= 0:
-                    chain[side, t - first, k] = mark[2 + side, phrase] if mark[side, phrase] == serial else -1
-                    mark[side, phrase] = serial
-                    mark[2 + side, phrase] = t - first
+            for s in range(lines.span_offsets[t], lines.span_offsets[t + 1]):
+                phrase = lines.spans[s]
+                chain[side, t - first, phrases.lengths[phrase] - 1] = mark[2 + side, phrase] if mark[side, phrase] == serial else -1
+                mark[side, phrase] = serial
+                mark[2 + side, phrase] = t - first
     # Paraphrases of line 2's phrases in line 1, then the other way round; a pair listed both ways is matched twice.
     for side in range(2):
         here, here_end = (b, b_end) if side == 0 else (a, a_end)
         for t in range(here, here_end):
-            for k in range(width):
-                phrase = lines.spans[t, k]
-                if phrase < 0:
-                    continue
+            for s in range(lines.span_offsets[t], lines.span_offsets[t + 1]):
+                phrase = lines.spans[s]
+                own = phrases.lengths[phrase]
                 for place in range(phrases.offsets[phrase], phrases.offsets[phrase + 1]):
                     target = phrases.targets[place]
                     if mark[side, target] != serial:
@@ -252,8 +256,8 @@ def collect(
                     length = phrases.lengths[target]
                     u = mark[2 + side, target]
                     while u >= 0:
-                        j, length2 = (t - here, k + 1) if side == 0 else (u, length)
-                        i, length1 = (u, length) if side == 0 else (t - here, k + 1)
+                        j, length2 = (t - here, own) if side == 0 else (u, length)
+                        i, length1 = (u, length) if side == 0 else (t - here, own)
                         n = add(found, n, j, length2, i, length1, PARAPHRASE)
                         u = chain[side, u, length - 1]
     return n
@@ -265,7 +269,8 @@ def group(
 ) -> None:
     """Group matches by their start in line 2, in the order found, and fix those that compete with no other.
 
-    The matches at position j are ``order[bounds[j]:bounds[j + 1]]``; ``fixed[j]`` is the one that is certain, or -1.
+    The matches at position j are ``order[bounds[j]:bounds[j + 1]]``; ``fixed[j]`` is the one that is certain, or -1. Where there are
+    more than ``MOST_TRIED``, those remain that are nearest to the place in line 1 that corresponds to j.
     """
     for i in range(length1):
         cover[0, i] = 0
@@ -295,6 +300,34 @@ def group(
                 alone = alone and cover[0, found[m, 2] + k] == 1
             if alone:
                 fixed[j] = m
+    kept = 0
+    low = 0
+    for j in range(length2):
+        high = bounds[j + 1]
+        if high - low <= MOST_TRIED:
+            if kept < low:
+                for place in range(low, high):
+                    order[kept + place - low] = order[place]
+            kept += high - low
+        else:
+            centre = j * length1 // length2
+            # The greatest distance within which there are not too many.
+            near, far = -1, length1
+            while far - near > 1:
+                middle = (near + far) // 2
+                within = 0
+                for place in range(low, high):
+                    within += abs(found[order[place], 2] - centre) <= middle
+                if within > MOST_TRIED:
+                    far = middle
+                else:
+                    near = middle
+            for place in range(low, high):
+                if abs(found[order[place], 2] - centre) <= near:
+                    order[kept] = order[place]
+                    kept += 1
+        low = high
+        bounds[j + 1] = kept
 
 
 @kernel
@@ -483,7 +516,7 @@ def align(
     fixed = np.zeros(longest, np.int64)
     chosen = np.zeros(longest, np.int64)
     mark = np.zeros((4, len(phrases.lengths)), np.int32)
-    chain = np.zeros((2, longest, lines.spans.shape[1]), np.int32)
+    chain = np.zeros((2, longest, phrases.width), np.int32)
     beam = np.zeros((BEAM, 4), np.int64)
     state = np.zeros((2, BEAM, 5), np.int64)
     used = np.zeros((2 * BEAM, longest), np.bool_)

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.corpus import Captions
+from captious.kernels import kernel
 from captious.memo import Arrays, Product
-from captious.meteor.alignment import Ints, Words
+from captious.meteor.alignment import Ints, Lines, Phrases, Words, gathered_lines
 from captious.meteor.normalise import Normaliser
+from captious.meteor.phrases import Spans, restrict, spans_of
 from captious.meteor.resources import Resources
 from captious.ragged import offsets_of, runs
 from captious.text.stemmer import stem
@@ -20,12 +22,111 @@ from captious.text.stemmer import stem
 SEPARATOR = "|||"
 
 
+class Known(NamedTuple):
+    """What METEOR knows of words, a row each."""
+
+    #: Words are compared by the hash of their form, or of their stem: the reference does so, and two words with one hash are the same.
+    key: NDArray[np.uint32]
+    stem: NDArray[np.uint32]
+    function: NDArray[np.bool_]
+    #: In the paraphrase table (0: not there).
+    number: NDArray[np.int32]
+    #: ``synsets[synset_offsets[w]:synset_offsets[w + 1]]``
+    synset_offsets: Ints
+    synsets: NDArray[np.int32]
+
+    def take(self, rows: Ints) -> Known:
+        """Some of the words."""
+        if len(rows) == len(self.key) and np.array_equal(rows, np.arange(len(rows))):
+            return self
+        picked, offsets = runs(self.synset_offsets, rows)
+        return Known(self.key[rows], self.stem[rows], self.function[rows], self.number[rows], offsets, self.synsets[picked])
+
+    def followed_by(self, other: Known) -> Known:
+        columns = [np.concatenate([one, two]) for one, two in zip(self[:4], other[:4])]
+        offsets = np.concatenate([self.synset_offsets, self.synset_offsets[-1] + other.synset_offsets[1:]])
+        return Known(*columns, offsets, np.concatenate([self.synsets, other.synsets]))
+
+    def words(self) -> Words:
+        """The same in the form that the alignment reads."""
+        offsets, partners = synonyms_of(self.synset_offsets, self.synsets)
+        key, stem = (np.unique(column, return_inverse=True)[1].astype(np.int32) for column in (self.key, self.stem))
+        return Words(key, stem, self.function, offsets, partners)
+
+
+def know(words: Sequence[str], resources: Resources) -> Known:
+    """Look words up."""
+    n = len(words)
+    sets = [resources.synonyms.synsets(word) for word in words]
+    offsets = offsets_of([len(synsets) for synsets in sets])
+    return Known(
+        key=np.fromiter(map(java_hash, words), np.uint32, n),
+        stem=np.fromiter((java_hash(stem(word)) for word in words), np.uint32, n),
+        function=np.fromiter((word in resources.function_words for word in words), np.bool_, n),
+        number=np.fromiter((resources.paraphrase_words.get(word, 0) for word in words), np.int32, n),
+        synset_offsets=offsets,
+        synsets=np.fromiter((synset for synsets in sets for synset in sorted(synsets)), np.int32, int(offsets[-1])),
+    )
+
+
+#: What a prepared file keeps of words and phrases.
+KNOWN: Product[Known] = Product("METEOR words", Known._asdict, lambda arrays: Known(**{name: np.asarray(arrays[name]) for name in Known._fields}))
+SPANS: Product[Spans] = Product("METEOR phrases", Spans._asdict, lambda arrays: Spans(**{name: np.asarray(arrays[name]) for name in Spans._fields}))
+
+
+@kernel
+def share(  # type: ignore[no-untyped-def]
+    offsets, synsets, word_offsets, word_of, seen, partners, starts
+):
+    """For each word the other words that have one of its synsets, ascending; how many there are (more than there is room for: come
+    again)."""
+    found = 0
+    for word in range(len(offsets) - 1):
+        starts[word] = found
+        for place in range(offsets[word], offsets[word + 1]):
+            synset = synsets[place]
+            for k in range(word_offsets[synset], word_offsets[synset + 1]):
+                other = word_of[k]
+                if other == word or seen[other] == word:
+                    continue
+                seen[other] = word
+                if found < len(partners):
+                    at = found
+                    while at > starts[word] and partners[at - 1] > other:
+                        partners[at] = partners[at - 1]
+                        at -= 1
+                    partners[at] = other
+                found += 1
+    starts[len(offsets) - 1] = found
+    return found
+
+
+def synonyms_of(offsets: Ints, synsets: NDArray[np.int32]) -> tuple[Ints, NDArray[np.int32]]:
+    """For each word the other words whose synset set meets its own, ascending: offsets and words."""
+    n = len(offsets) - 1
+    distinct, number = np.unique(synsets, return_inverse=True)
+    word = np.repeat(np.arange(n), np.diff(offsets))
+    # The words of each synset, ascending.
+    word_of = word[np.argsort(number, kind="stable")]
+    word_offsets = offsets_of(np.bincount(number, minlength=len(distinct)))
+    partners = np.empty(64 * max(n, 1), np.int32)
+    starts = np.empty(n + 1, np.int64)
+    form = share.pick(10 * len(synsets))
+    while True:
+        found = int(form(offsets, number, word_offsets, word_of, np.full(n, -1), partners, starts))
+        if found <= len(partners):
+            return starts, partners[:found].copy()
+        partners = np.empty(found, np.int32)
+
+
 class Encoded(NamedTuple):
-    """Lines of words, one after the other."""
+    """Lines of words, one after the other; with what is known of the words and of phrases, where somebody has looked them up."""
 
     tokens: NDArray[np.int32]
     offsets: Ints
     vocabulary: list[str]
+    known: Known | None = None
+    spans: Spans | None = None
 
     def words(self, line: int) -> list[str]:
         """The words of a line."""
@@ -58,8 +159,8 @@ class Side(NamedTuple):
     extra: list[str]
     known: int
 
-    def only(self, captions: Ints) -> Side:
-        """The same with the lines of some captions alone; the others have none."""
+    def only(self, captions: Ints) -> tuple[Side, Ints]:
+        """The same with the lines of some captions alone (the others have none), and where their tokens were."""
         counts = (self.end - self.begin)[captions]
         lines = np.unique(np.arange(counts.sum()) + np.repeat(self.begin[captions] - (np.cumsum(counts) - counts), counts))
         picked, _ = runs(offsets_of(self.lengths), lines)
@@ -67,7 +168,7 @@ class Side(NamedTuple):
         # The lines of a caption follow each other, so they still do.
         begin[captions] = np.searchsorted(lines, self.begin[captions])
         end[captions] = begin[captions] + counts
-        return Side(self.tokens[picked], self.lengths[lines], begin, end, self.extra, self.known)
+        return Side(self.tokens[picked], self.lengths[lines], begin, end, self.extra, self.known), picked
 
 
 def _pack_side(side: Side) -> Arrays:
@@ -123,37 +224,87 @@ def _encode_side(captions: Captions, normaliser: Normaliser, is_reference: bool)
     return Side(tokens, length, bounds[:-1][inverse], bounds[1:][inverse], list(extra), known)
 
 
+class Prepared(NamedTuple):
+    """References for METEOR: their lines, what is known of their words (those of the vocabulary, then the extra ones), and the
+    phrases in their lines."""
+
+    side: Side
+    known: Known
+    spans: Spans
+
+
+def prepare_references(references: Captions, resources: Resources) -> Prepared:
+    """All that METEOR makes of references, kept with them."""
+    side = encode_references(references, resources.normaliser)
+    parameters = (resources.normaliser.digest, resources.words_digest)
+    known = references.product(KNOWN, parameters, lambda: know([*references.encoding.words[: side.known].tolist(), *side.extra], resources))
+    parameters = (resources.normaliser.digest, resources.phrases_digest)
+    spans = references.product(SPANS, parameters, lambda: spans_of(resources.paraphrases, known.number[side.tokens], offsets_of(side.lengths)))
+    return Prepared(side, known, spans)
+
+
 def encode_captions(
-    candidates: Captions, references: Captions, normaliser: Normaliser, wanted: Ints | None = None
+    candidates: Captions, references: Captions, resources: Resources, wanted: Ints | None = None
 ) -> tuple[Encoded, Ints, tuple[Ints, Ints]]:
     """The distinct captions as lines; the line of each candidate, and the lines (from, to) of each reference (of those that
     are ``wanted``, where a batch needs but a few)."""
-    ours, theirs = _encode_side(candidates, normaliser, False), encode_references(references, normaliser)
+    ours = _encode_side(candidates, resources.normaliser, False)
+    theirs, their_known, their_spans = prepare_references(references, resources)
     if wanted is not None:
-        theirs = theirs.only(wanted)
+        theirs, tokens = theirs.only(wanted)
+        their_spans = their_spans.only(tokens)
     # One side's words are numbered over the other's, so the larger vocabulary has all of them.
     known = max(ours.known, theirs.known)
     names = (candidates if ours.known == known else references).encoding.words
     extra: dict[str, int] = {}
     flat = []
     for side in (ours, theirs):
-        numbers = np.array([known + extra.setdefault(word, len(extra)) for word in side.extra], np.int32)
-        own = side.tokens >= side.known
-        moved = np.array(side.tokens)
-        moved[own] = numbers[side.tokens[own] - side.known]
+        moved = side.tokens
+        if side.extra:
+            numbers = np.array([known + extra.setdefault(word, len(extra)) for word in side.extra], np.int32)
+            own = np.flatnonzero(side.tokens >= side.known)
+            moved = np.array(side.tokens)
+            moved[own] = numbers[side.tokens[own] - side.known]
         flat.append(moved)
     tokens = np.concatenate(flat)
-    # Numbers without gaps: words that only other captions use need not be looked up.
-    used = np.zeros(known + len(extra), np.bool_)
-    used[tokens] = True
-    number = np.cumsum(used, dtype=np.int32) - 1
-    within = np.flatnonzero(used[:known])
-    beyond = np.flatnonzero(used[known:]).tolist()
     listed = list(extra)
-    vocabulary = [*names[within].tolist(), *(listed[i] for i in beyond)]
-    offsets = offsets_of(np.concatenate([ours.lengths, theirs.lengths]))
+    within, beyond = np.arange(known), np.arange(len(extra))
+    if wanted is not None:
+        # Numbers without gaps: words that only other captions use need not be looked up.
+        used = np.zeros(known + len(extra), np.bool_)
+        used[tokens] = True
+        tokens = (np.cumsum(used, dtype=np.int32) - 1)[tokens]
+        within, beyond = np.flatnonzero(used[:known]), np.flatnonzero(used[known:])
+    vocabulary = [*names[within].tolist(), *(listed[i] for i in beyond.tolist())]
+    # What the references know already: their vocabulary, and their extra words.
+    their_row = np.full(known + len(extra), -1, np.int64)
+    their_row[: theirs.known] = np.arange(theirs.known)
+    their_row[[known + extra[word] for word in theirs.extra]] = theirs.known + np.arange(len(theirs.extra))
+    rows = their_row[np.concatenate([within, known + beyond])]
+    encoded = Encoded(tokens, offsets_of(np.concatenate([ours.lengths, theirs.lengths])), vocabulary, _known(their_known, rows, vocabulary, resources))
+    own_spans = spans_of(resources.paraphrases, encoded.known.number[tokens[: len(ours.tokens)]], offsets_of(ours.lengths))  # type: ignore[union-attr]
     before = len(ours.lengths)
-    return Encoded(number[tokens].astype(np.int32), offsets, vocabulary), ours.begin, (before + theirs.begin, before + theirs.end)
+    return encoded._replace(spans=own_spans.followed_by(their_spans)), ours.begin, (before + theirs.begin, before + theirs.end)
+
+
+def _known(below: Known, rows: Ints, words: list[str], resources: Resources) -> Known:
+    """What is known of words: rows of what was looked up before, and new ones (-1)."""
+    new = np.flatnonzero(rows < 0)
+    if not len(new):
+        return below.take(rows)
+    fresh = know([words[i] for i in new.tolist()], resources)
+    rows = rows.copy()
+    rows[new] = len(below.key) + np.arange(len(new))
+    return below.followed_by(fresh).take(rows)
+
+
+def lines_of(encoded: Encoded, first: Ints, second: Ints, resources: Resources) -> tuple[Lines, Words, Phrases]:
+    """All that aligning lines ``first[p]`` with lines ``second[p]`` looks at."""
+    known = encoded.known if encoded.known is not None else know(encoded.vocabulary, resources)
+    spans = encoded.spans if encoded.spans is not None else spans_of(resources.paraphrases, known.number[encoded.tokens], encoded.offsets)
+    words = known.words()
+    kept, phrases = restrict(resources.paraphrases, spans, encoded.offsets, first, second)
+    return gathered_lines(encoded.tokens, encoded.offsets, words, kept), words, phrases
 
 
 def _are_plain(words: list[str]) -> NDArray[np.bool_]:
@@ -164,49 +315,9 @@ def _is_plain(word: str) -> bool:
     return word.isascii() and word.isalnum() and word == word.lower()
 
 
-def describe(vocabulary: list[str], resources: Resources) -> tuple[Words, NDArray[np.int32]]:
-    """What METEOR knows of each word, and its number in the paraphrase table (0: not there)."""
-    n = len(vocabulary)
-    offsets, synonyms = _synonyms([resources.synonyms.synsets(word) for word in vocabulary])
-    words = Words(
-        key=_keys(vocabulary),
-        stem=_keys([stem(word) for word in vocabulary]),
-        function=np.fromiter((word in resources.function_words for word in vocabulary), np.bool_, n),
-        synonym_offsets=offsets,
-        synonyms=synonyms,
-    )
-    numbers = np.fromiter((resources.paraphrase_words.get(word, 0) for word in vocabulary), np.int32, n)
-    return words, numbers
-
-
-def _synonyms(sets: list[frozenset[int]]) -> tuple[Ints, NDArray[np.int32]]:
-    """For each word the other words whose synset set meets its own, ascending: offsets and words."""
-    n = len(sets)
-    word = np.repeat(np.arange(n), [len(synsets) for synsets in sets])
-    synset = np.fromiter((synset for synsets in sets for synset in synsets), np.int64, len(word))
-    order = np.argsort(synset, kind="stable")
-    word, synset = word[order], synset[order]
-    # Every word of a synset with every other word of the same synset; most synsets have but one of the words.
-    first = np.searchsorted(synset, synset, side="left")
-    count = np.searchsorted(synset, synset, side="right") - first
-    shared = count > 1
-    first, count, owner = first[shared], count[shared], word[shared]
-    partner = word[np.arange(count.sum()) + np.repeat(first - (np.cumsum(count) - count), count)]
-    owner = np.repeat(owner, count)
-    a, b = np.divmod(np.unique((owner * n + partner)[owner != partner]), max(n, 1))
-    return offsets_of(np.bincount(a, minlength=n)), b.astype(np.int32)
-
-
-def _keys(words: list[str]) -> NDArray[np.int32]:
-    """Numbers by which words are compared: the reference compares hashes, so two words with one hash are the same."""
-    hashes = np.fromiter(map(java_hash, words), np.int64, len(words))
-    return np.unique(hashes, return_inverse=True)[1].astype(np.int32)
-
-
 def java_hash(word: str) -> int:
     """The hash of a Java string, as an unsigned number of 32 bits."""
     value = 0
     for unit in word.encode() if word.isascii() else memoryview(word.encode("utf-16-le", "surrogatepass")).cast("H"):
         value = value * 31 + unit
     return value & 0xFFFFFFFF
-

@@ -14,12 +14,10 @@ from captious.meteor.alignment import (
     Phrases,
     Words,
     collect,
-    gathered_lines,
     group,
     search,
 )
-from captious.meteor.encode import Encoded, describe
-from captious.meteor.phrases import restrict
+from captious.meteor.encode import Encoded, lines_of
 from captious.meteor.resources import Resources
 from captious.ragged import offsets_of
 
@@ -45,7 +43,7 @@ def trace(
     fixed = np.zeros(longest, np.int64)
     chosen = np.zeros(longest, np.int64)
     mark = np.zeros((4, len(phrases.lengths)), np.int32)
-    chain = np.zeros((2, longest, lines.spans.shape[1]), np.int32)
+    chain = np.zeros((2, longest, phrases.width), np.int32)
     beam = np.zeros((BEAM, 4), np.int64)
     state = np.zeros((2, BEAM, 5), np.int64)
     used = np.zeros((2 * BEAM, longest), np.bool_)
@@ -56,13 +54,13 @@ def trace(
         line1, line2 = first[pair], second[pair]
         length1 = lines.offsets[line1 + 1] - lines.offsets[line1]
         length2 = lines.offsets[line2 + 1] - lines.offsets[line2]
-        n = collect(lines, words, phrases, line1, line2, mark, pair + 1, chain, found)
+        n = collect(lines, words, phrases, line1, line2, mark, 2 * pair + 1, chain, found)
         if n > MAX_MATCHES:
             continue
         if n > len(found):
             found = np.empty((n + n // 2, 5), np.int32)
             order = np.empty(n + n // 2, np.int64)
-            n = collect(lines, words, phrases, line1, line2, mark, pair + 1, chain, found)
+            n = collect(lines, words, phrases, line1, line2, mark, 2 * pair + 2, chain, found)
         group(found, n, length1, length2, cover, bounds, order, fixed)
         search(found, bounds, order, fixed, length1, length2, beam, state, used, children, history, chosen)
         at = starts[pair]
@@ -82,9 +80,7 @@ def trace(
 def links(encoded: Encoded, first: Ints, second: Ints, resources: Resources) -> list[NDArray[np.int32]]:
     """The matches of each pair of lines, a row each: start and length in the reference, start and length in the
     hypothesis, module."""
-    words, numbers = describe(encoded.vocabulary, resources)
-    spans, phrases = restrict(resources.paraphrases, numbers[encoded.tokens], encoded.offsets)
-    lines = gathered_lines(encoded.tokens, encoded.offsets, words, spans)
+    lines, words, phrases = lines_of(encoded, first, second, resources)
     lengths = np.diff(encoded.offsets)
     pairs, inverse = np.unique(first * len(lengths) + second, return_inverse=True)
     first, second = np.divmod(pairs, max(len(lengths), 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from captious import digest
@@ -34,7 +34,14 @@ class Resources:
         self.function_words = frozenset(data.lines("function/english.words"))
         self.synonyms = Synonyms.load(data.jar.parent)
         self.paraphrases: Paraphrases = open_index(data.paraphrases)
-        self.paraphrase_words = self.paraphrases.number_of()
+        #: Name what words and phrases are looked up in.
+        self.phrases_digest = "-".join(map(str, checksum_of(data.paraphrases)))
+        self.words_digest = digest.together(self.synonyms.digest, digest.of_lines(sorted(self.function_words)), self.phrases_digest)
+
+    @cached_property
+    def paraphrase_words(self) -> dict[str, int]:
+        """The numbers of words in the paraphrase table."""
+        return self.paraphrases.number_of()
 
     @classmethod
     def open(cls, data_dir: str | Path | None = None) -> Resources:

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.errors import InputError
-from captious.meteor.alignment import MAX_MATCHES, Ints, align, gathered_lines
-from captious.meteor.encode import Encoded, describe, encode_texts
-from captious.meteor.phrases import restrict
+from captious.meteor.alignment import MAX_MATCHES, Ints, align
+from captious.meteor.encode import Encoded, encode_texts, lines_of
 from captious.meteor.resources import Resources
 from captious.meteor.score import STATISTICS
 from captious.progress import track
@@ -36,9 +35,7 @@ def statistics(
 
 def pair_statistics(encoded: Encoded, first: Ints, second: Ints, resources: Resources) -> NDArray[np.float64]:
     """The statistics lines of pairs (hypothesis: line ``first[p]``, reference: line ``second[p]``)."""
-    words, numbers = describe(encoded.vocabulary, resources)
-    spans, phrases = restrict(resources.paraphrases, numbers[encoded.tokens], encoded.offsets)
-    lines = gathered_lines(encoded.tokens, encoded.offsets, words, spans)
+    lines, words, phrases = lines_of(encoded, first, second, resources)
     lengths = np.diff(encoded.offsets)
     # Equal pairs are aligned once.
     pairs, inverse = np.unique(first * len(lengths) + second, return_inverse=True)

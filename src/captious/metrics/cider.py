@@ -44,6 +44,8 @@ def weighted_ngrams(captions: Captions, frequencies: DocumentFrequencies, n: int
 
     def weigh() -> WeightedNgrams:
         table = captions.ngrams(n)
+        if isinstance(frequencies, ReferenceFrequencies) and captions.encoding is frequencies.references.encoding:
+            return _weigh_known(table, frequencies, n)
         counts = frequencies.counts(captions, n).astype(np.float64)
         weight = table.count * (np.log(float(frequencies.images)) - np.log(np.maximum(1.0, counts)))
         caption = np.repeat(np.arange(len(captions)), np.diff(table.offsets))
@@ -51,6 +53,27 @@ def weighted_ngrams(captions: Captions, frequencies: DocumentFrequencies, n: int
         return WeightedNgrams(table.number, weight, table.offsets, norm)
 
     return captions.cached(("weighted n-grams", frequencies, n), weigh)
+
+
+@kernel
+def weigh_rows(number, count, offsets, images, logarithms, whole, weight, norm):  # type: ignore[no-untyped-def]
+    """The weight of each n-gram, and each caption's sum of squares, added up in the order of the rows."""
+    for i in range(offsets.shape[0] - 1):
+        total = 0.0
+        for j in range(offsets[i], offsets[i + 1]):
+            value = count[j] * (whole - logarithms[images[number[j]]])
+            weight[j] = value
+            total += value * value
+        norm[i] = total
+
+
+def _weigh_known(table: NgramTable, frequencies: ReferenceFrequencies, n: int) -> WeightedNgrams:
+    """The same for captions all of whose n-grams have been counted. There are far fewer counts than n-grams to take logarithms of."""
+    images = frequencies.all_counts(n)
+    logarithms = np.log(np.maximum(1.0, np.arange(int(images.max(initial=0)) + 1, dtype=np.float64)))
+    weight, norm = np.empty(len(table.number)), np.empty(len(table.offsets) - 1)
+    weigh_rows.pick(len(table.number) * 4)(table.number, table.count, table.offsets, images, logarithms, np.log(float(frequencies.images)), weight, norm)
+    return WeightedNgrams(table.number, weight, table.offsets, np.sqrt(norm))
 
 
 def _in_order(captions: Captions, table: NgramTable, squares: FloatArray, caption: NDArray[np.int64], n: int) -> FloatArray:
@@ -138,6 +161,10 @@ def pair_similarities(
     clip: bool = False,
 ) -> FloatArray:
     """tf-idf cosine of candidate[p] with reference[p] for one n (0 where either has no weight)."""
+    if 4 * len(candidate) < len(references) and ("lengths of n-gram vectors", frequencies, n) not in references.memo:
+        # A few images need few of the references.
+        rows, reference = np.unique(reference, return_inverse=True)
+        references = references.take(rows, np.arange(len(rows) + 1))
     c, r = candidates.ngrams(n), references.ngrams(n)
     c_lengths, r_lengths = (vector_lengths(captions, frequencies, n) for captions in (candidates, references))
     products = np.zeros(len(candidate))
@@ -181,7 +208,8 @@ class Cider(Measure):
         """The table given, or the counts of these references."""
         frequencies = self.df if self.df is not None else self._own(references)
         frequencies.check_tokenizer(references.tokenizer)
-        deque(side_by_side(partial(vector_lengths, references, frequencies), range(MAX_N, 0, -1), threads_for(len(references.tokens))), maxlen=0)
+        count = partial(frequencies.weights, references.encoding)
+        deque(side_by_side(count, range(MAX_N, 0, -1), threads_for(len(references.tokens))), maxlen=0)
         return frequencies
 
     def _own(self, references: Captions) -> ReferenceFrequencies:

@@ -8,7 +8,7 @@ The lists ship with captious (``data/wordnet``, WordNet 3.0 under its own licenc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious import digest
-from captious.cache import atomic_write
+from captious.cache import atomic_write, content_digest, derived
+from captious.container import open_kept
+from captious.container import write as write_file
+from captious.text.flat import FlatTable, flat_arrays
 from captious.text.meteor_data import MeteorData, find
 
 #: WordNet's detachment rules (ending, replacement) for nouns, verbs and adjectives, in the order they are tried.
@@ -26,6 +29,10 @@ _DETACHMENTS = (
     ("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""),
     ("er", ""), ("est", ""), ("er", "e"), ("est", "e"),
 )  # fmt: skip
+
+#: Raised whenever the layout of kept dictionaries changes.
+VERSION = 1
+KIND = "synonyms"
 
 #: Words whose synsets are remembered.
 _REMEMBERED = 100_000
@@ -41,10 +48,12 @@ class Synonyms:
     label = "wordnet-3.0"
 
     def __init__(
-        self, synsets: Mapping[str, Sequence[int]], bases: dict[str, list[str]], digest: str | None = None
+        self, synsets: Mapping[str, Sequence[int]], bases: Mapping[str, list[str]], digest: str | None = None
     ) -> None:
         """``digest`` is given where the content was named before: by whoever wrote it into a file."""
         self._listed = synsets
+        #: The synsets of a word, or nothing; an error for each word that is not there would be slow.
+        self._find = synsets.find if isinstance(synsets, _Synsets) else synsets.get
         self._bases = bases
         self._memo: dict[str, frozenset[int]] = {}
         self._digest = digest
@@ -75,7 +84,8 @@ class Synonyms:
 
     def listed(self, word: str) -> frozenset[int]:
         """The synsets of exactly this form."""
-        return frozenset(self._listed[word]) if word in self._listed else _NONE
+        numbers = self._find(word)
+        return frozenset(numbers) if numbers is not None else _NONE
 
     def base(self, word: str) -> str:
         """The base form that WordNet's rules find for a regular form, or nothing."""
@@ -92,68 +102,100 @@ class Synonyms:
         """The synsets of a word and of its base forms."""
         known = self._memo.get(word)
         if known is None:
-            bases = self._bases.get(word)
-            known = self.listed(word).union(*map(self.listed, bases if bases is not None else (self.base(word),)))
+            bases = self._bases[word] if word in self._bases else (self.base(word),)
+            known = self.listed(word).union(*map(self.listed, bases))
             if len(self._memo) >= _REMEMBERED:  # phrases without synsets have no end
                 self._memo.clear()
             self._memo[word] = known
         return known
 
 
-class _Written(Mapping[str, Sequence[int]]):
-    """Synsets of words as METEOR lists them: text, of which a corpus asks for little."""
+class _Synsets(Mapping[str, Sequence[int]]):
+    """Synsets of words in a flat table."""
 
-    def __init__(self, lines: dict[str, str]) -> None:
-        self._lines = lines
+    def __init__(self, table: FlatTable) -> None:
+        self._table = table
 
-    def __getitem__(self, word: str) -> Sequence[int]:
-        return [int(number) for number in self._lines[word].split()]
-
-    def __contains__(self, word: object) -> bool:
-        return word in self._lines
-
-    def __iter__(self) -> Any:
-        return iter(self._lines)
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
-
-class _Packed(Mapping[str, Sequence[int]]):
-    """Synsets of words in two arrays."""
-
-    def __init__(self, words: list[str], counts: NDArray[Any], numbers: NDArray[Any]) -> None:
-        self._row = {word: row for row, word in enumerate(words)}
-        self._ends = np.cumsum(counts, dtype=np.int64)
-        self._counts = counts
-        self._numbers = numbers
+    def find(self, word: str) -> Sequence[int] | None:
+        found = self._table.find(word)
+        return None if found is None else memoryview(found).cast("i").tolist()
 
     def __getitem__(self, word: str) -> Sequence[int]:
-        row = self._row[word]
-        end = int(self._ends[row])
-        numbers: list[int] = self._numbers[end - int(self._counts[row]) : end].tolist()
+        numbers = self.find(word)
+        if numbers is None:
+            raise KeyError(word)
         return numbers
 
     def __contains__(self, word: object) -> bool:
-        return word in self._row
+        return word in self._table
 
-    def __iter__(self) -> Any:
-        return iter(self._row)
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table)
 
     def __len__(self) -> int:
-        return len(self._row)
+        return len(self._table)
+
+
+class _Bases(Mapping[str, list[str]]):
+    """Base forms of irregular forms in a flat table."""
+
+    def __init__(self, table: FlatTable) -> None:
+        self._table = table
+
+    def __getitem__(self, form: str) -> list[str]:
+        return self._table[form].decode("utf-8").split()
+
+    def __contains__(self, form: object) -> bool:
+        return form in self._table
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table)
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+
+def pack(synonyms: Synonyms) -> dict[str, NDArray[Any]]:
+    """A dictionary as arrays that can be mapped from a file: reading the lists takes longer than scoring some thousand captions."""
+    synsets = {word: np.array(synonyms._listed[word], np.int32).tobytes() for word in synonyms._listed}
+    bases = {form: " ".join(listed).encode() for form, listed in synonyms._bases.items()}
+    tables = {"synsets/": flat_arrays(synsets), "bases/": flat_arrays(bases)}
+    arrays = {prefix + part: array for prefix, parts in tables.items() for part, array in parts.items()}
+    return {**arrays, "digest": np.frombuffer(synonyms.digest.encode(), np.uint8)}
+
+
+def unpack(arrays: Mapping[str, NDArray[Any]]) -> Synonyms:
+    """The dictionary in such arrays."""
+    synsets, bases = _Synsets(FlatTable(arrays, "synsets/")), _Bases(FlatTable(arrays, "bases/"))
+    return Synonyms(synsets, bases, arrays["digest"].tobytes().decode())
 
 
 @lru_cache(maxsize=4)
 def _of_meteor(data: MeteorData) -> Synonyms:
+    return _kept(data.jar, lambda: read_meteor(data))
+
+
+def read_meteor(data: MeteorData) -> Synonyms:
+    """METEOR's own lists."""
     lines = data.lines("synonym/english.synsets")
-    synsets = dict(zip(lines[::2], lines[1::2]))
+    synsets = {word: [int(number) for number in numbers.split()] for word, numbers in zip(lines[::2], lines[1::2])}
     bases: dict[str, list[str]] = {}
     lines = data.lines("synonym/english.exceptions")
     for base, forms in zip(lines[::2], lines[1::2]):
         for form in forms.split():
             bases.setdefault(form, []).append(base)
-    return Synonyms(_Written(synsets), bases)
+    return Synonyms(synsets, bases)
+
+
+def _kept(source: Path, make: Callable[[], Synonyms]) -> Synonyms:
+    """A dictionary as it is kept in the cache: made from a file of this content, and checked."""
+    arrays = derived(
+        f"synonyms-v{VERSION}-{content_digest(source)}.table",
+        "a dictionary of synonyms (10 MB)",
+        lambda path: open_kept(path, KIND, VERSION),
+        lambda path: write_file(path, KIND, VERSION, {}, pack(make())),
+    )
+    return unpack(arrays)
 
 
 def write(synonyms: Synonyms, path: Path) -> None:
@@ -179,10 +221,16 @@ def write(synonyms: Synonyms, path: Path) -> None:
 @lru_cache(maxsize=1)
 def shipped() -> Synonyms:
     """WordNet 3.0 as it ships with captious."""
+    return _kept(SHIPPED, read_shipped)
+
+
+def read_shipped() -> Synonyms:
+    """The file that ships, which is compressed."""
     with np.load(SHIPPED, allow_pickle=False) as table:
         words, forms, bases, name = (_lines(table[part]) for part in ("words", "forms", "bases", "digest"))
-        numbers = np.cumsum(table["synsets"], dtype=np.int32)[table["ranks"]]
-        synsets = _Packed(words, table["counts"], numbers)
+        numbers = np.cumsum(table["synsets"], dtype=np.int32)[table["ranks"]].tolist()
+        ends = np.cumsum(table["counts"], dtype=np.int64).tolist()
+    synsets = {word: numbers[start:end] for word, start, end in zip(words, [0, *ends], ends)}
     return Synonyms(synsets, {form: listed.split() for form, listed in zip(forms, bases)}, name[0])
 
 
