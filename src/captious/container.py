@@ -237,6 +237,20 @@ def text_arrays(name: str, texts: Sequence[str]) -> dict[str, NDArray[Any]]:
     }
 
 
+#: From so many texts on, they are kept as one array: as objects they take twice the memory.
+MANY = 100_000
+_PORTION = 1 << 15
+
+
+def compact(texts: Sequence[str]) -> Sequence[str]:
+    """The same texts, in an array where there are many."""
+    if len(texts) < MANY or isinstance(texts, Texts):
+        return texts
+    parts = [text_arrays("", texts[start : start + _PORTION]) for start in range(0, len(texts), _PORTION)]
+    lengths = np.concatenate([np.diff(part["/offsets"]) for part in parts])
+    return Texts(np.concatenate([part[""] for part in parts]), offsets_of(lengths))
+
+
 class Texts(Sequence[str]):
     """Texts in an array; each is decoded when it is asked for."""
 

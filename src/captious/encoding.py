@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.container import compact
 from captious.memo import Arrays, Memo, Product
 from captious.ragged import IntArray, offsets_of, stretches
 from captious.text import tokenizers
@@ -43,7 +44,7 @@ def _pack_numbered(numbered: Numbered) -> Arrays:
     arrays: dict[str, NDArray[Any]] = {"number": table.number, "count": table.count, "offsets": table.offsets, "totals": table.totals}
     head = [size, 0, 0, 0]
     if index is not None:
-        arrays |= {"slots": index.slots, "numbers": index.numbers}
+        arrays |= {"keys": index.keys[: index.size], "places": index.places}
         head = [size, index.n, int(index.exact), index.size]
     return {**arrays, "head": np.array(head, np.int64)}
 
@@ -51,7 +52,15 @@ def _pack_numbered(numbered: Numbered) -> Arrays:
 def _unpack_numbered(arrays: Arrays) -> Numbered:
     size, n, exact, known = (int(value) for value in arrays["head"])
     table = NgramTable(*(arrays[name] for name in ("number", "count", "offsets", "totals")))
-    index = NgramIndex.restore(n, bool(exact), known, arrays["slots"], arrays["numbers"]) if n else None
+    index = None
+    if n and "places" in arrays:
+        index = NgramIndex.restore(n, bool(exact), arrays["keys"], arrays["places"])
+    elif n:
+        # As files of version 0.4 have it: keys where they are found, and their numbers beside them.
+        slots, numbers = np.asarray(arrays["slots"]), np.asarray(arrays["numbers"])
+        used = np.flatnonzero(slots)
+        index = NgramIndex(n, bool(exact))
+        index.encode(slots[used[np.argsort(numbers[used])]])
     return Numbered(table, size, index)
 
 
@@ -91,7 +100,7 @@ class Encoding:
             words, numbers = split(texts[start : start + PORTION])
             tokens.append(vocabulary.encode(words))
             counts.append(numbers)
-        return cls(texts, np.concatenate(tokens), offsets_of(np.concatenate(counts)), vocabulary, tokenizer, base)
+        return cls(compact(texts), np.concatenate(tokens), offsets_of(np.concatenate(counts)), vocabulary, tokenizer, base)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
