@@ -244,11 +244,7 @@ _PORTION = 1 << 15
 
 def compact(texts: Sequence[str]) -> Sequence[str]:
     """The same texts, in an array where there are many."""
-    if len(texts) < MANY or isinstance(texts, Texts):
-        return texts
-    parts = [text_arrays("", texts[start : start + _PORTION]) for start in range(0, len(texts), _PORTION)]
-    lengths = np.concatenate([np.diff(part["/offsets"]) for part in parts])
-    return Texts(np.concatenate([part[""] for part in parts]), offsets_of(lengths))
+    return texts if len(texts) < MANY or isinstance(texts, Texts) else Texts.of(texts)
 
 
 class Texts(Sequence[str]):
@@ -256,6 +252,13 @@ class Texts(Sequence[str]):
 
     def __init__(self, data: NDArray[np.uint8], offsets: IntArray) -> None:
         self._data, self._offsets = data, offsets
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Texts:
+        """Texts, put into an array a portion after the other."""
+        parts = [text_arrays("", texts[start : start + _PORTION]) for start in range(0, max(len(texts), 1), _PORTION)]
+        lengths = np.concatenate([np.diff(part["/offsets"]) for part in parts])
+        return cls(np.concatenate([part[""] for part in parts]), offsets_of(lengths))
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
