@@ -4,8 +4,8 @@
     python -m benchmarks.long --growth [--most 10000] [--metrics NAME,…] [--json OUT]
 
 Captions of 300 words and references of 100 are real captions put one after another as sentences, by a seeded script.
-Fresh processes from files to numbers on both sides; METEOR is the jar that pycocoevalcap runs; Java SPICE is timed on a few
-images and carried to all (DIR is the folder with its jars). ``--growth`` shows processor milliseconds per thousand words for longer and
+Fresh processes from files to numbers, processor seconds on both sides. The peers are those of pycocoevalcap, which runs the jar of
+METEOR; their tokenizer is timed apart. Java SPICE is timed on two small samples and carried to all (DIR is the folder with its jars). ``--growth`` shows processor milliseconds per thousand words for longer and
 longer captions, of which there are fewer and fewer; a measure that grows with the square of the length would double in each row.
 """
 
@@ -14,11 +14,15 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 from benchmarks.common import coco
+from benchmarks.process import Run, score
+from benchmarks.spice import java
 from captious.corpus import Corpus
 from captious.measures.making import make_measures
 from captious.threads import working
@@ -75,3 +79,92 @@ def growth(metrics: str, most: int, total: int) -> dict[str, dict[int, float]]:
             told.setdefault(name, {})[words] = 1e6 * seconds / (images * words)
         print(f"{words:6d} " + "  ".join(f"{name} {told[name][words]:.1f}" for name in spent), flush=True)
     return told
+
+
+_PEER = """
+import contextlib, io, json, os, sys
+def spent():
+    return sum(os.times()[:4])
+told, start = {}, spent()
+with contextlib.redirect_stdout(io.StringIO()):
+    from pycocotools.coco import COCO
+    from pycocoevalcap.bleu.bleu import Bleu
+    from pycocoevalcap.cider.cider import Cider
+    from pycocoevalcap.meteor.meteor import Meteor
+    from pycocoevalcap.rouge.rouge import Rouge
+    from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
+    coco = COCO(sys.argv[1])
+    results = coco.loadRes(sys.argv[2])
+    gts = PTBTokenizer().tokenize({i: coco.imgToAnns[i] for i in results.getImgIds()})
+    res = PTBTokenizer().tokenize({i: results.imgToAnns[i] for i in results.getImgIds()})
+    told["words"] = spent() - start
+    for name, kind in (("BLEU-4", lambda: Bleu(4)), ("ROUGE-L", Rouge), ("CIDEr-D", Cider), ("METEOR", Meteor)):
+        start = spent()
+        scorer = kind()
+        value = scorer.compute_score(gts, res)[0]
+        if name == "METEOR":
+            # Its processor time is known when it has ended.
+            scorer.meteor_p.stdin.close()
+            scorer.meteor_p.wait()
+        told[name] = [spent() - start, value[3] if name == "BLEU-4" else float(value)]
+print(json.dumps(told))
+"""
+
+
+def compare(images: int, jars: Path | None, java_images: int) -> dict[str, Any]:
+    """Processor seconds of both sides by metric, and both values."""
+    rows = Writer().rows(images, WORDS, REFERENCE_WORDS)
+    told: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        files = folder / "references.json", folder / "results.json"
+        annotations = [{"image_id": i, "id": REFERENCES * i + k, "caption": text} for i, (_, own) in enumerate(rows) for k, text in enumerate(own)]
+        files[0].write_text(json.dumps({"info": {}, "licenses": [], "type": "captions", "images": [{"id": i} for i in range(images)], "annotations": annotations}))
+        files[1].write_text(json.dumps([{"image_id": i, "caption": text} for i, (text, _) in enumerate(rows)]))
+        peers = json.loads(Run([sys.executable, "-c", _PEER, *map(str, files)]).output.splitlines()[-1])
+        if jars is not None:
+            few = [{"caption": text, "references": own} for text, own in rows[:java_images]]
+            small, large = java(few[: java_images // 4], jars, folder)[1], java(few, jars, folder)[1]
+            peers["SPICE"] = [small + (large - small) / (java_images - java_images // 4) * (images - java_images // 4), None]
+        for metric in ("BLEU-4", "ROUGE-L", "CIDEr-D", "METEOR", "SPICE"):
+            Run(score(*files, metric))  # compiles kernels, once on a machine
+            run = Run(score(*files, metric))
+            told[metric] = {"ours": run.processor, "value": float(run.output.splitlines()[-1].split(",")[1])}
+            if metric in peers:
+                words = 0.0 if metric == "SPICE" else peers["words"]
+                told[metric] |= {"peer": words + peers[metric][0], "peer value": peers[metric][1]}
+            print(metric, told[metric], flush=True)
+    return told
+
+
+def table(told: dict[str, Any]) -> str:
+    lines = ["| | peer | ours | |", "|---|---:|---:|---:|"]
+    for metric, times in told.items():
+        peer, ours = times.get("peer"), times["ours"]
+        lines.append(f"| {metric} | {f'{peer:,.1f} s' if peer else '–'} | {ours:.2f} s | {f'{peer / ours:,.0f}×' if peer else ''} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--images", type=int, default=1_000)
+    parser.add_argument("--java", type=Path)
+    parser.add_argument("--java-images", type=int, default=8)
+    parser.add_argument("--growth", action="store_true")
+    parser.add_argument("--most", type=int, default=10_000)
+    parser.add_argument("--words", type=int, default=6_400, help="words of the captions of one length together")
+    parser.add_argument("--metrics", default=METRICS)
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    if given.growth:
+        with working(1):
+            told: Any = growth(given.metrics, given.most, given.words)
+    else:
+        told = compare(given.images, given.java, given.java_images)
+        print(table(told))
+    if given.json is not None:
+        given.json.write_text(json.dumps(told, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -50,7 +50,7 @@ def _pack_numbered(numbered: Numbered) -> Arrays:
 
 
 def _unpack_numbered(arrays: Arrays) -> Numbered:
-    size, n, exact, known = (int(value) for value in arrays["head"])
+    size, n, exact, _ = (int(value) for value in arrays["head"])
     table = NgramTable(*(arrays[name] for name in ("number", "count", "offsets", "totals")))
     index = None
     if n and "places" in arrays:
@@ -113,8 +113,9 @@ class Encoding:
         table = TableWriter(np.maximum(np.diff(self.offsets) - (n - 1), 0))
         size = len(self.vocabulary) if n == 1 else 0 if self.base is None else self.base.numbered(n).size
         index = None
-        for numbers, size, index in self._numbers(n):
+        for numbers, so_far, own in self._numbers(n):
             table.add(numbers)
+            size, index = so_far, own
         return Numbered(table.table(), size, index)
 
     def _numbers(self, n: int) -> Iterator[tuple[NDArray[np.int32], int, NgramIndex | None]]:

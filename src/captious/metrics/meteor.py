@@ -21,7 +21,6 @@ from captious.meteor.statistics import pair_statistics
 from captious.ragged import IntArray, offsets_of, stretches
 from captious.text import meteor_data
 
-
 #: Candidates that are aligned at a time: what is known of their words and phrases takes far more memory than their scores.
 PORTION = 1 << 14
 
