@@ -25,7 +25,7 @@ S = TypeVar("S", bound=np.generic)
 
 #: Captions that are tokenized at a time, and about how many tokens whose n-grams are numbered at a time: enough to be quick, and
 #: little beside what is kept of them.
-PORTION = 1 << 15
+PORTION = 1 << 13
 STRETCH = 1 << 17
 
 
