@@ -23,7 +23,7 @@ REFERENCES = 5
 SETS = {"BLEU, ROUGE-L, CIDEr-D": "lexical", "and METEOR": "lexical,METEOR", "and SPICE": "lexical,METEOR,SPICE"}
 #: With fewer images, compiled code is not loaded, which takes tens of megabytes however many there are.
 LEAST = 1_000
-SIZES = (10_000, 100_000, 1_000_000)
+SIZES = (10_000, 100_000, 500_000, 1_000_000)
 
 
 class Recombined:
@@ -115,7 +115,7 @@ def main() -> None:
     given = parser.parse_args()
     found: dict[str, Any] = json.loads(given.json.read_text()) if given.json is not None and given.json.exists() else {}
     made = Recombined()
-    for name in given.sets.split(";") if given.sets else ():
+    for name in filter(None, given.sets.split(";")):
         print(name)
         found[name] = grow(SETS[name], [size for size in SIZES if size <= given.most], made)
         if given.json is not None:

@@ -67,7 +67,7 @@ class DocumentFrequencies(ABC):
         if most < len(counts):
             weights: NDArray[np.float64] = (np.log(float(self.images)) - np.log(np.maximum(1.0, np.arange(most + 1, dtype=np.float64))))[counts]
             return weights
-        return np.log(float(self.images)) - np.log(np.maximum(1.0, counts))
+        return np.asarray(np.log(float(self.images)) - np.log(np.maximum(1.0, counts)), dtype=np.float64)
 
     @property
     @abstractmethod
