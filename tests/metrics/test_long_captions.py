@@ -123,7 +123,7 @@ def aligned(lines: alignment.Lines, words: alignment.Words, phrases: alignment.P
     bounds, order, fixed, cover = np.zeros(longest + 1, np.int64), np.zeros(n, np.int64), np.zeros(longest, np.int64), np.zeros((2, longest), np.int64)
     alignment.group.compiled(found, n, longest, longest, cover, bounds, order, fixed)
     beam, state = np.zeros((alignment.BEAM, 4), np.int64), np.zeros((2, alignment.BEAM, 5), np.int64)
-    used, children = np.zeros((2 * alignment.BEAM, longest), np.bool_), np.zeros(2 * alignment.BEAM, np.int64)
+    used, children = np.zeros((2 * alignment.BEAM, longest // 32 + 1), np.int64), np.zeros(2 * alignment.BEAM, np.int64)
     history, chosen, row = np.zeros((longest, alignment.BEAM, 2), np.int32), np.zeros(longest, np.int64), np.zeros(23)
     alignment.search.compiled(found, bounds, order, fixed, longest, longest, beam, state, used, children, history, chosen)
     alignment.count.compiled(lines, words, 0, 1, found, chosen, row)
