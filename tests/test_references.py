@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import captious
+from captious.container import _checksum
 from captious.data import demo_path
 from captious.errors import InputError
 from captious.io import container, read
@@ -125,6 +127,38 @@ def test_damage_is_noticed_in_every_part(tmp_path: Path) -> None:
     path.write_bytes(whole[:-1])
     with pytest.raises(InputError, match="damaged"):
         References.read(path)
+
+
+def test_a_file_that_was_sound_once_is_looked_at_again_when_it_was_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "small.prepared"
+    captious.prepare({"1": ["a dog runs"], "2": ["two cats sleep"]}, "CIDEr-D").save(path)
+    References.read(path)
+    # Nobody touched it: nothing is added up again.
+    real = _checksum
+    with monkeypatch.context() as patch:
+        patch.setattr("captious.container._checksum", lambda data: real(data) if b'captious' in bytes(data) or b'"kind"' in bytes(data) else "")
+        References.read(path)
+    whole, before = path.read_bytes(), path.stat()
+    at = len(whole) - 1
+    path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    for _ in range(2):
+        with pytest.raises(InputError, match=r"damaged \(its part .* make the file again"):
+            References.read(path)
+    path.write_bytes(whole)
+    assert len(References.read(path)) == 2
+
+
+def test_meteor_finds_words_and_phrases_in_the_file(prepared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from captious.meteor import encode
+
+    references = References.read(prepared)
+    assert {"METEOR lines", "METEOR words", "METEOR phrases"} <= {key[0] for key in references.captions.memo.stored}
+    looked_up: list[str] = []
+    know = encode.know
+    monkeypatch.setattr(encode, "know", lambda words, resources: looked_up.extend(words) or know(words, resources))  # type: ignore[func-returns-value]
+    captious.score(captious.load(references, system("good")), "METEOR")
+    assert not set(looked_up) & set(references.captions.vocabulary.words)
 
 
 def test_only_whole_references_can_be_kept(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import gzip
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -178,3 +179,41 @@ def test_compiled_code_that_cannot_be_kept(tmp_path: Path) -> None:
     assert done.stdout == "6.0 compiled\n", done.stderr
     assert done.stderr.count("compiled code cannot be kept") == 1
     assert "CAPTIOUS_CACHE" in done.stderr
+
+
+def _synonyms() -> object:
+    from captious.text import synonyms
+
+    synonyms.shipped.cache_clear()
+    found = synonyms.shipped()
+    return found.digest, found.synsets("dogs"), found.synsets("geese"), len(found)
+
+
+def _weights() -> object:
+    from captious.language import model
+
+    model.shipped_model.cache_clear()
+    words, inputs = model.shipped_model().number(["dogs", "run"])
+    return words.tolist(), inputs[:2].tolist(), model.shipped_model().tags
+
+
+@pytest.mark.parametrize(("pattern", "read"), [("synonyms-*.table", _synonyms), ("parser-*.model", _weights)], ids=["synonyms", "weights"])
+def test_damaged_tables_are_made_again(pattern: str, read: Callable[[], object], folder: Path) -> None:
+    from captious.language.model import shipped_model
+    from captious.text.synonyms import shipped
+
+    try:
+        expected = read()
+        (kept,) = folder.glob(pattern)
+        whole = kept.read_bytes()
+        for place in (0, 30, len(whole) // 2, len(whole) - 1):
+            before = kept.stat()
+            kept.write_bytes(whole[:place] + bytes([whole[place] ^ 0x11]) + whole[place + 1 :])
+            os.utime(kept, ns=(before.st_atime_ns, before.st_mtime_ns))
+            assert read() == expected
+            assert kept.read_bytes() == whole
+        kept.write_bytes(whole[:-64])
+        assert read() == expected
+    finally:
+        shipped.cache_clear()
+        shipped_model.cache_clear()

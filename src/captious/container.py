@@ -275,6 +275,10 @@ class Texts(Sequence[str]):
             bounds = self._offsets[start : stop + 1].tolist()
             first = bounds[0]
             data = self._data[first : bounds[-1]].tobytes()
+            if data.isascii():
+                # A byte is a character: all are decoded at once.
+                text = data.decode("ascii")
+                return [text[a - first : b - first] for a, b in itertools.pairwise(bounds)]
             return [data[a - first : b - first].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(bounds)]
         if not -len(self) <= i < len(self):
             raise IndexError(i)
@@ -282,5 +286,4 @@ class Texts(Sequence[str]):
         return self._data[self._offsets[i] : self._offsets[i + 1]].tobytes().decode("utf-8", "surrogatepass")
 
     def __iter__(self) -> Iterator[str]:
-        data, bounds = self._data.tobytes(), self._offsets.tolist()
-        return (data[a:b].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(bounds))
+        return iter(self[:])

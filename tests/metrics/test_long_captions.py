@@ -58,7 +58,7 @@ def lines_of(rng: np.random.Generator, count: int, vocabulary: int) -> tuple[ali
     bounds = np.concatenate([[0], np.cumsum([len(part) for part in synonyms])]).astype(np.int64)
     words = alignment.Words(
         key=np.arange(vocabulary, dtype=np.int32) // 2, stem=np.arange(vocabulary, dtype=np.int32) // 4,
-        function=np.zeros(vocabulary, np.bool_), synonym_offsets=bounds, synonyms=np.concatenate(synonyms).astype(np.int32),
+        function=np.zeros(vocabulary, np.bool_), bits=np.left_shift(1, np.arange(vocabulary) % 62), synonym_offsets=bounds, synonyms=np.concatenate(synonyms).astype(np.int32),
     )  # fmt: skip
     spans = np.where(rng.random((2 * count, 2)) < 0.2, rng.integers(0, 6, (2 * count, 2)), -1).astype(np.int32)
     # Phrases 0–2 have one word, 3–5 two.
@@ -78,7 +78,7 @@ def collected(lines: alignment.Lines, words: alignment.Words, phrases: alignment
     found = np.zeros((100_000, 5), np.int32)
     longest = int(np.diff(lines.offsets).max())
     mark, chain = np.zeros((4, len(phrases.lengths)), np.int32), np.zeros((2, longest, 2), np.int32)
-    n = alignment.collect.plain(lines, words, phrases, 0, 1, mark, 1, chain, found)
+    n = alignment.collect.plain(lines, words, phrases, 0, 1, mark, 1, chain, np.zeros((3, alignment.SHORT), np.int64), found)
     rows: list[list[int]] = found[:n].tolist()
     return rows
 
@@ -88,6 +88,9 @@ def test_meteor_finds_the_same_matches_by_looking_up_as_by_comparing_all(seed: i
     rng = np.random.default_rng(seed)
     parts = lines_of(rng, 40, 12 if seed % 2 else 60)
     compared = collected(*parts)
+    with monkeypatch.context() as patch:
+        patch.setattr(alignment, "SHORT", 0)
+        assert collected(*parts) == compared
     monkeypatch.setattr(alignment, "LONG", 0)
     assert collected(*parts) == compared
     lines, _, phrases = parts
@@ -119,7 +122,7 @@ def aligned(lines: alignment.Lines, words: alignment.Words, phrases: alignment.P
     """The statistics of the two lines, with room for as many matches as there may be."""
     longest = int(np.diff(lines.offsets).max())
     mark, chain = np.zeros((4, len(phrases.lengths)), np.int32), np.zeros((2, longest, 2), np.int32)
-    n = alignment.collect.compiled(lines, words, phrases, 0, 1, mark, 1, chain, found)
+    n = alignment.collect.compiled(lines, words, phrases, 0, 1, mark, 1, chain, np.zeros((3, alignment.SHORT), np.int64), found)
     bounds, order, fixed, cover = np.zeros(longest + 1, np.int64), np.zeros(n, np.int64), np.zeros(longest, np.int64), np.zeros((2, longest), np.int64)
     alignment.group.compiled(found, n, longest, longest, cover, bounds, order, fixed)
     beam, state = np.zeros((alignment.BEAM, 4), np.int64), np.zeros((2, alignment.BEAM, 5), np.int64)

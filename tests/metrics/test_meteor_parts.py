@@ -21,6 +21,7 @@ from captious.meteor.encode import encode_texts, java_hash, lines_of, share, syn
 from captious.meteor.normalise import Normaliser
 from captious.meteor.phrases import find
 from captious.meteor.resources import Resources
+from captious.text import meteor_data
 from captious.text.stemmer import stem
 from captious.text.synonyms import Synonyms
 from tests.metrics import plain_meteor
@@ -237,6 +238,20 @@ class TestAlignment:
         line1, line2 = (list(generator.choice(few, 18)) for _ in range(2))
         assert self.kernel(data, line1, line2, True) == self.expected(data, line1, line2)
 
+    @settings(max_examples=60, deadline=None)
+    @given(line1=lines, line2=lines)
+    def test_short_and_long_lines_are_searched_alike(self, data: Path, line1: list[str], line2: list[str]) -> None:
+        short = self.kernel(data, line1, line2, False)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(alignment, "SHORT", 0)
+            assert self.kernel(data, line1, line2, False) == short
+
+    @pytest.mark.parametrize("count", [61, 62, 63])
+    def test_lines_at_the_border_between_short_and_long(self, data: Path, count: int) -> None:
+        generator = np.random.default_rng(count)
+        line1, line2 = (list(generator.choice(VOCABULARY, count)) for _ in range(2))
+        assert self.kernel(data, line1, line2, True) == self.expected(data, line1, line2)
+
     def test_hash_collisions_count_as_equal_words(self, data: Path) -> None:
         # These have one hash in Java, which is all that the reference compares.
         assert java_hash("gelato") == java_hash("variants")
@@ -285,10 +300,11 @@ def test_phrases_are_found_by_both_forms_of_the_kernel(data: Path, line: list[st
 def test_words_that_share_a_synset(sets: list[set[int]], room: int) -> None:
     offsets = np.concatenate([[0], np.cumsum([len(one) for one in sets])]).astype(np.int64)
     synsets = np.array([synset for one in sets for synset in sorted(one)], np.int32)
-    starts, partners = synonyms_of(offsets, synsets)
-    expected = [[j for j, other in enumerate(sets) if j != i and one & other] for i, one in enumerate(sets)]
+    used = np.arange(len(sets)) % 3 != 2
+    starts, partners = synonyms_of(offsets, synsets, used)
+    expected = [[j for j, other in enumerate(sets) if j != i and one & other and used[j]] for i, one in enumerate(sets)]
     assert [partners[a:b].tolist() for a, b in pairwise(starts.tolist())] == expected
-    by_synset = [[w for w, one in enumerate(sets) if s in one] for s in range(13)]
+    by_synset = [[w for w, one in enumerate(sets) if s in one and used[w]] for s in range(13)]
     word_of = np.array([w for words in by_synset for w in words], np.int64)
     word_offsets = np.concatenate([[0], np.cumsum([len(words) for words in by_synset])]).astype(np.int64)
     for form in (share.plain, share.compiled):
@@ -298,3 +314,17 @@ def test_words_that_share_a_synset(sets: list[set[int]], room: int) -> None:
         assert count == len(partners)
         if count <= room:
             assert found[:count].tolist() == partners.tolist()
+
+
+def test_what_is_known_of_words_belongs_to_its_tables(data: Path, tmp_path: Path) -> None:
+    """Prepared references keep it: with other lists it must not be taken."""
+    digests = {Resources(meteor_data.find(data)).words_digest}
+    for member, content in (("function/english.words", "a\n"), ("synonym/english.synsets", "big\n7\n")):
+        other = tmp_path / member.replace("/", "-")
+        other.mkdir()
+        (other / "paraphrase-en.gz").write_bytes((data / "paraphrase-en.gz").read_bytes())
+        with zipfile.ZipFile(data / "meteor-1.5.jar") as source, zipfile.ZipFile(other / "meteor-1.5.jar", "w") as target:
+            for name in source.namelist():
+                target.writestr(name, content if name == member else source.read(name))
+        digests.add(Resources(meteor_data.find(other)).words_digest)
+    assert len(digests) == 3

@@ -259,7 +259,14 @@ _mutant("another-alpha", "meteor/score.py", "0.85, 0.20, 0.60, 0.75", "0.9, 0.20
 _mutant("paraphrases-weigh-less", "meteor/score.py", "(1.0, 0.6, 0.8, 0.6)", "(1.0, 0.6, 0.8, 0.5)", _METEOR)
 _mutant("no-chunk-is-complete", "meteor/score.py", "(s[..., 22] == s[..., 1]) & (s[..., 20] == 1)", "(s[..., 22] == s[..., 1])", _METEOR)
 _mutant("abbreviations-before-capitals", "meteor/normalise.py", 'if word in self._always or "a" <= following[:1] <= "z":', "if word in self._always:", _METEOR)
-_mutant("stems-of-equal-words", "meteor/alignment.py", "same = lines.stems[i] == stem and lines.keys[i] != key", "same = lines.stems[i] == stem", "metrics/test_meteor_parts.py", _METEOR)
+_mutant("stems-of-equal-words", "meteor/alignment.py", "masks[STEM, j] = same_stem & ~exact", "masks[STEM, j] = same_stem", "metrics/test_meteor_parts.py", _METEOR)
+_mutant("stems-of-equal-words-in-long-lines", "meteor/alignment.py", "same = lines.stems[i] == stem and lines.keys[i] != key", "same = lines.stems[i] == stem", "metrics/test_long_captions.py")
+_mutant("distances-do-not-count", "meteor/alignment.py", "distance += abs(j - start)\n                    if certain:\n                        rank", "distance += 0\n                    if certain:\n                        rank", "metrics/test_meteor_parts.py")
+_mutant("paraphrases-of-one-direction", "meteor/phrases.py", "(ours[source] & theirs[targets]) | (theirs[source] & ours[targets])", "ours[source] & theirs[targets]", "metrics/test_meteor_parts.py")
+_mutant("words-of-other-lists", "meteor/resources.py", "digest.together(self.synonyms.digest, ", "digest.together(", "metrics/test_meteor_parts.py::test_what_is_known_of_words_belongs_to_its_tables")
+_mutant("touched-containers-are-trusted", "container.py", "if remembered(opened.path) != opened.check:", "if False:", "test_references.py::test_a_file_that_was_sound_once_is_looked_at_again_when_it_was_touched")
+_mutant("buckets-of-one-row", "text/flat.py", "range(self._buckets[bucket], self._buckets[bucket + 1])", "range(self._buckets[bucket], min(self._buckets[bucket] + 1, self._buckets[bucket + 1]))", "text/test_flat.py")
+_mutant("numbers-beyond-their-limits", "cli/values.py", "return number if inside else _NOTHING", "return number", "cli/test_values.py")
 _mutant("paraphrases-not-signed", "meteor/resources.py", ", *map(str, checksum_of(data.paraphrases)))", ")", "test_signature.py::test_meteor_paraphrases")
 
 # Measures in general, signatures, tests of significance ------------------------------------------------------------------

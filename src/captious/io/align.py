@@ -52,7 +52,8 @@ def align(references: CaptionFile, predictions: CaptionFile, subset: bool = Fals
         ids, texts = references.ids, references.captions
     else:
         ids = [image for image, kept in zip(references.ids, common) if kept]
-        texts = [captions for captions, kept in zip(references.captions, common) if kept]
+        # One at a time: those of a prepared file are read when they are asked for.
+        texts = [references.captions[i] for i, kept in enumerate(common) if kept]
     return Aligned(ids, texts, [predicted[image] for image in ids], missing)
 
 

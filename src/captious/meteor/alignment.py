@@ -27,6 +27,8 @@ LONG = 100_000
 #: At a word with more matches than this, only the nearest ones are tried: a word that stands everywhere in two long captions would
 #: otherwise be tried against all of them, and time would grow with the square of the length.
 MOST_TRIED = 256
+#: Lines of at most so many words fit into the bits of a number.
+SHORT = 62
 
 #: More matches than this between two captions mean that both have thousands of words, most of them the same.
 MAX_MATCHES = 20_000_000
@@ -53,6 +55,8 @@ class Words(NamedTuple):
     key: NDArray[np.int32]
     stem: NDArray[np.int32]
     function: NDArray[np.bool_]
+    bits: Ints
+    """A word is no synonym of another if its bit is not among those of the other's synonyms."""
     synonym_offsets: Ints
     synonyms: NDArray[np.int32]
     """``synonyms[synonym_offsets[w]:synonym_offsets[w + 1]]``: words that share a synset with word ``w``, ascending."""
@@ -70,11 +74,10 @@ class Phrases(NamedTuple):
 
 def gathered_lines(tokens: NDArray[np.int32], offsets: Ints, words: Words, spans: tuple[NDArray[np.int32], Ints]) -> Lines:
     """The lines with what is known of their words, and their phrases."""
-    bits = np.left_shift(1, np.arange(len(words.key), dtype=np.int64) % 62)
     signatures = np.zeros(len(words.key), np.int64)
     word = np.repeat(np.arange(len(words.key)), np.diff(words.synonym_offsets))
-    np.bitwise_or.at(signatures, word, bits[words.synonyms])
-    return Lines(tokens, offsets, words.key[tokens], words.stem[tokens], signatures[tokens], bits[tokens], *spans)
+    np.bitwise_or.at(signatures, word, words.bits[words.synonyms])
+    return Lines(tokens, offsets, words.key[tokens], words.stem[tokens], signatures[tokens], words.bits[tokens], *spans)
 
 
 @kernel
@@ -193,14 +196,40 @@ def look_up(lines: Lines, words: Words, line1: int, line2: int, module: int, fou
 
 
 @kernel
+def is_synonym(lines: Lines, words: Words, i: int, j: int) -> bool:
+    """Whether the word at one place is listed as a synonym of that at another."""
+    if lines.bits[i] & lines.signatures[j] == 0:
+        return False
+    token = lines.tokens[j]
+    listed: bool = contains(words.synonyms, words.synonym_offsets[token], words.synonym_offsets[token + 1], lines.tokens[i])
+    return listed
+
+
+@kernel
+def compare(lines: Lines, a: int, a_end: int, b: int, b_end: int, masks: Ints) -> None:
+    """For each word of a short line 2 the words of a short line 1 that the modules may match, as bits."""
+    for j in range(b_end - b):
+        key, stem, signature = lines.keys[b + j], lines.stems[b + j], lines.signatures[b + j]
+        exact, same_stem, related = 0, 0, 0
+        for i in range(a_end - a):
+            exact |= int(lines.keys[a + i] == key) << i
+            same_stem |= int(lines.stems[a + i] == stem) << i
+            related |= int(lines.bits[a + i] & signature != 0) << i
+        masks[EXACT, j] = exact
+        masks[STEM, j] = same_stem & ~exact
+        masks[SYNONYM, j] = related & ~exact
+
+
+@kernel
 def collect(
     lines: Lines, words: Words, phrases: Phrases, line1: int, line2: int, mark: NDArray[np.int32], serial: int,
-    chain: NDArray[np.int32], found: NDArray[np.int32],
+    chain: NDArray[np.int32], masks: Ints, found: NDArray[np.int32],
 ) -> int:  # fmt: skip
     """All matches between two lines, module by module; how many there are (more than ``found`` has room for: come again).
 
     ``mark`` has four rows with one cell for each phrase: the first two receive ``serial`` for the phrases of either line,
     the others the first place there; ``chain`` leads from each place to the next one of the same phrase.
+    ``masks`` is room for three rows of ``SHORT`` numbers.
     """
     a, a_end = lines.offsets[line1], lines.offsets[line1 + 1]
     b, b_end = lines.offsets[line2], lines.offsets[line2 + 1]
@@ -216,20 +245,27 @@ def collect(
         if (a_end - a) * (b_end - b) > LONG:
             n = look_up(lines, words, line1, line2, module, found, n)
             continue
+        if a_end - a <= SHORT and b_end - b <= SHORT:
+            if module == EXACT:
+                compare(lines, a, a_end, b, b_end, masks)
+            for j in range(b_end - b):
+                mask = int(masks[module, j])
+                i = 0
+                while mask != 0:
+                    if mask & 1 and (module != SYNONYM or is_synonym(lines, words, a + i, b + j)):
+                        n = add(found, n, j, 1, i, 1, module)
+                    mask >>= 1
+                    i += 1
+            continue
         for j in range(b, b_end):
-            key, stem, signature = lines.keys[j], lines.stems[j], lines.signatures[j]
-            low, high = words.synonym_offsets[lines.tokens[j]], words.synonym_offsets[lines.tokens[j] + 1]
+            key, stem = lines.keys[j], lines.stems[j]
             for i in range(a, a_end):
                 if module == EXACT:
                     same = lines.keys[i] == key
                 elif module == STEM:
                     same = lines.stems[i] == stem and lines.keys[i] != key
                 else:
-                    same = (
-                        lines.bits[i] & signature != 0
-                        and lines.keys[i] != key
-                        and contains(words.synonyms, low, high, lines.tokens[i])
-                    )
+                    same = lines.keys[i] != key and is_synonym(lines, words, i, j)
                 if same:
                     n = add(found, n, j - b, 1, i - a, 1, module)
 
@@ -458,6 +494,102 @@ def search(
 
 
 @kernel
+def search_short(
+    found: NDArray[np.int32], bounds: Ints, order: Ints, fixed: Ints, length1: int, length2: int,
+    beam: Ints, state: Ints, history: NDArray[np.int32], chosen: Ints,
+) -> None:  # fmt: skip
+    """The same as :func:`search` for lines of at most ``SHORT`` words, which nearly all captions are.
+
+    Words of line 1 that a path has used are bits of one number, and so are rank and distance: columns of ``beam`` are rank and
+    distance, parent and match; of ``state`` rank and distance, next free position of line 2, end of the open chunk in line 1, bits.
+    """
+    chunk = 1 << 40  # above any distance
+    word = 1 << 48  # above any number of chunks
+    state[0, 0, 0] = 0
+    state[0, 0, 1] = 0
+    state[0, 0, 2] = -1
+    state[0, 0, 3] = 0
+    paths = 1
+    for j in range(length2):
+        old, new = j % 2, 1 - j % 2
+        certain = fixed[j] >= 0
+        first, last = bounds[j], bounds[j + 1]
+        size = 0
+        for p in range(paths):
+            key, end, bits = int(state[old, p, 0]), int(state[old, p, 2]), int(state[old, p, 3])
+            inside = state[old, p, 1] > j
+            distance = 0
+            for place in range(last if inside else first, last + 1):
+                rank = key
+                m = -2
+                if place < last:
+                    m = order[place]
+                    start, length = int(found[m, 2]), int(found[m, 3])
+                    if bits & (((1 << length) - 1) << start):
+                        continue
+                    half = 1 if found[m, 4] == EXACT else 2
+                    # The reference charges the distance of a match to the path that does without it.
+                    rank += distance - word * (int(found[m, 1]) // half + length // half)
+                    if end != -1 and end != start:
+                        rank += chunk
+                    distance += abs(j - start)
+                    if certain:
+                        rank += abs(j - start)
+                elif certain and not inside:
+                    continue
+                else:
+                    rank += distance
+                    if not inside:
+                        m = -1
+                        if end != -1:
+                            rank += chunk
+                if size == BEAM:
+                    if beam[size - 1, 0] <= rank:
+                        continue
+                    size -= 1
+                at = size
+                while at > 0 and beam[at - 1, 0] > rank:
+                    beam[at, 0] = beam[at - 1, 0]
+                    beam[at, 1] = beam[at - 1, 1]
+                    beam[at, 2] = beam[at - 1, 2]
+                    at -= 1
+                beam[at, 0] = rank
+                beam[at, 1] = p
+                beam[at, 2] = m
+                size += 1
+        for q in range(size):
+            p, m = beam[q, 1], beam[q, 2]
+            history[j, q, 0] = p
+            history[j, q, 1] = m
+            state[new, q, 0] = beam[q, 0]
+            if m >= 0:
+                start, length = int(found[m, 2]), int(found[m, 3])
+                state[new, q, 1] = j + found[m, 1]
+                state[new, q, 2] = start + length
+                state[new, q, 3] = state[old, p, 3] | (((1 << length) - 1) << start)
+            elif m == -1:
+                state[new, q, 1] = j + 1
+                state[new, q, 2] = -1
+                state[new, q, 3] = state[old, p, 3]
+            else:
+                state[new, q, 1] = state[old, p, 1]
+                state[new, q, 2] = state[old, p, 2]
+                state[new, q, 3] = state[old, p, 3]
+        paths = size
+
+    last = length2 % 2
+    best = 0
+    for p in range(paths):
+        if state[last, p, 2] != -1:
+            state[last, p, 0] += chunk
+        if state[last, p, 0] < state[last, best, 0]:
+            best = p
+    for j in range(length2 - 1, -1, -1):
+        chosen[j] = history[j, best, 1]
+        best = history[j, best, 0]
+
+
+@kernel
 def count(
     lines: Lines, words: Words, line1: int, line2: int, found: NDArray[np.int32], chosen: Ints, row: NDArray[np.float64]
 ) -> None:
@@ -517,6 +649,7 @@ def align(
     chosen = np.zeros(longest, np.int64)
     mark = np.zeros((4, len(phrases.lengths)), np.int32)
     chain = np.zeros((2, longest, phrases.width), np.int32)
+    masks = np.zeros((PARAPHRASE, SHORT), np.int64)
     beam = np.zeros((BEAM, 4), np.int64)
     state = np.zeros((2, BEAM, 5), np.int64)
     used = np.zeros((2 * BEAM, longest // 32 + 1), np.int64)
@@ -527,15 +660,18 @@ def align(
         line1, line2 = first[pair], second[pair]
         length1 = lines.offsets[line1 + 1] - lines.offsets[line1]
         length2 = lines.offsets[line2 + 1] - lines.offsets[line2]
-        n = collect(lines, words, phrases, line1, line2, mark, 2 * pair + 1, chain, found)
+        n = collect(lines, words, phrases, line1, line2, mark, 2 * pair + 1, chain, masks, found)
         if n > MAX_MATCHES:
             return pair
         if n > len(found):
             found = np.empty((n + n // 2, 5), np.int32)
             order = np.empty(n + n // 2, np.int64)
             # Another serial: with the same one, places of the first time would look like those of this time, and chains would never end.
-            n = collect(lines, words, phrases, line1, line2, mark, 2 * pair + 2, chain, found)
+            n = collect(lines, words, phrases, line1, line2, mark, 2 * pair + 2, chain, masks, found)
         group(found, n, length1, length2, cover, bounds, order, fixed)
-        search(found, bounds, order, fixed, length1, length2, beam, state, used, children, history, chosen)
+        if length1 <= SHORT and length2 <= SHORT:
+            search_short(found, bounds, order, fixed, length1, length2, beam, state, history, chosen)
+        else:
+            search(found, bounds, order, fixed, length1, length2, beam, state, used, children, history, chosen)
         count(lines, words, line1, line2, found, chosen, statistics[pair])
     return -1

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,10 @@ from captious.meteor.phrases import Spans, restrict, spans_of
 from captious.meteor.resources import Resources
 from captious.ragged import offsets_of, runs
 from captious.text.stemmer import stem
+from captious.threads import side_by_side, threads_for
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 #: What the COCO tools put between captions; they drop it from candidates, and it divides a reference in two.
 SEPARATOR = "|||"
@@ -43,15 +47,19 @@ class Known(NamedTuple):
         return Known(self.key[rows], self.stem[rows], self.function[rows], self.number[rows], offsets, self.synsets[picked])
 
     def followed_by(self, other: Known) -> Known:
-        columns = [np.concatenate([one, two]) for one, two in zip(self[:4], other[:4])]
+        key, stem, function, number, synsets = (
+            np.concatenate([getattr(self, name), getattr(other, name)]) for name in ("key", "stem", "function", "number", "synsets")
+        )
         offsets = np.concatenate([self.synset_offsets, self.synset_offsets[-1] + other.synset_offsets[1:]])
-        return Known(*columns, offsets, np.concatenate([self.synsets, other.synsets]))
+        return Known(key, stem, function, number, offsets, synsets)
 
-    def words(self) -> Words:
-        """The same in the form that the alignment reads."""
-        offsets, partners = synonyms_of(self.synset_offsets, self.synsets)
+    def words(self, used: NDArray[np.bool_]) -> Words:
+        """The same in the form that the alignment reads: synonyms are those words that are used (in hypotheses)."""
+        offsets, partners = synonyms_of(self.synset_offsets, self.synsets, used)
         key, stem = (np.unique(column, return_inverse=True)[1].astype(np.int32) for column in (self.key, self.stem))
-        return Words(key, stem, self.function, offsets, partners)
+        # A bit for each word that may be looked for: those that are not used need none. Function words are copied, because machine code
+        # is made anew for arrays that cannot be written to, as those of a file.
+        return Words(key, stem, self.function.copy(), np.left_shift(1, np.cumsum(used) % 62) * used, offsets, partners)
 
 
 def know(words: Sequence[str], resources: Resources) -> Known:
@@ -63,10 +71,14 @@ def know(words: Sequence[str], resources: Resources) -> Known:
         key=np.fromiter(map(java_hash, words), np.uint32, n),
         stem=np.fromiter((java_hash(stem(word)) for word in words), np.uint32, n),
         function=np.fromiter((word in resources.function_words for word in words), np.bool_, n),
-        number=np.fromiter((resources.paraphrase_words.get(word, 0) for word in words), np.int32, n),
+        number=_numbers(words, resources),
         synset_offsets=offsets,
         synsets=np.fromiter((synset for synsets in sets for synset in sorted(synsets)), np.int32, int(offsets[-1])),
     )
+
+
+def _numbers(words: Sequence[str], resources: Resources) -> NDArray[np.int32]:
+    return np.fromiter((resources.paraphrase_words.get(word, 0) for word in words), np.int32, len(words))
 
 
 #: What a prepared file keeps of words and phrases.
@@ -101,14 +113,15 @@ def share(  # type: ignore[no-untyped-def]
     return found
 
 
-def synonyms_of(offsets: Ints, synsets: NDArray[np.int32]) -> tuple[Ints, NDArray[np.int32]]:
-    """For each word the other words whose synset set meets its own, ascending: offsets and words."""
+def synonyms_of(offsets: Ints, synsets: NDArray[np.int32], used: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.int32]]:
+    """For each word the other words, of those that are used, whose synset set meets its own, ascending: offsets and words."""
     n = len(offsets) - 1
     distinct, number = np.unique(synsets, return_inverse=True)
     word = np.repeat(np.arange(n), np.diff(offsets))
     # The words of each synset, ascending.
-    word_of = word[np.argsort(number, kind="stable")]
-    word_offsets = offsets_of(np.bincount(number, minlength=len(distinct)))
+    kept = used[word]
+    word_of = word[kept][np.argsort(number[kept], kind="stable")]
+    word_offsets = offsets_of(np.bincount(number[kept], minlength=len(distinct)))
     partners = np.empty(64 * max(n, 1), np.int32)
     starts = np.empty(n + 1, np.int64)
     form = share.pick(10 * len(synsets))
@@ -236,11 +249,28 @@ class Prepared(NamedTuple):
 def prepare_references(references: Captions, resources: Resources) -> Prepared:
     """All that METEOR makes of references, kept with them."""
     side = encode_references(references, resources.normaliser)
-    parameters = (resources.normaliser.digest, resources.words_digest)
-    known = references.product(KNOWN, parameters, lambda: know([*references.encoding.words[: side.known].tolist(), *side.extra], resources))
-    parameters = (resources.normaliser.digest, resources.phrases_digest)
-    spans = references.product(SPANS, parameters, lambda: spans_of(resources.paraphrases, known.number[side.tokens], offsets_of(side.lengths)))
-    return Prepared(side, known, spans)
+
+    def words() -> list[str]:
+        return [*references.encoding.words[: side.known].tolist(), *side.extra]
+
+    def look_up() -> Known:
+        return references.product(KNOWN, (resources.normaliser.digest, resources.words_digest), lambda: know(words(), resources))
+
+    def find_phrases() -> Spans:
+        def make() -> Spans:
+            return spans_of(resources.paraphrases, _numbers(words(), resources)[side.tokens], offsets_of(side.lengths))
+
+        return references.product(SPANS, (resources.normaliser.digest, resources.phrases_digest), make)
+
+    # Words are looked up in Python and phrases by machine code, side by side.
+    return Prepared(side, *_both(look_up, find_phrases, len(side.tokens)))
+
+
+def _both(one: Callable[[], A], other: Callable[[], B], words: int) -> tuple[A, B]:
+    """Two things that do not wait for each other, side by side where there are many words."""
+    makers: list[Callable[[], Any]] = [one, other]
+    first, second = side_by_side(lambda make: make(), makers, threads_for(words))
+    return first, second
 
 
 def encode_captions(
@@ -251,8 +281,8 @@ def encode_captions(
     ours = _encode_side(candidates, resources.normaliser, False)
     theirs, their_known, their_spans = prepare_references(references, resources)
     if wanted is not None:
-        theirs, tokens = theirs.only(wanted)
-        their_spans = their_spans.only(tokens)
+        theirs, places = theirs.only(wanted)
+        their_spans = their_spans.only(places)
     # One side's words are numbered over the other's, so the larger vocabulary has all of them.
     known = max(ours.known, theirs.known)
     names = (candidates if ours.known == known else references).encoding.words
@@ -298,12 +328,24 @@ def _known(below: Known, rows: Ints, words: list[str], resources: Resources) -> 
     return below.followed_by(fresh).take(rows)
 
 
+def _used(encoded: Encoded, lines: Ints) -> NDArray[np.bool_]:
+    """Which words some of the lines have."""
+    wanted = np.zeros(len(encoded.offsets) - 1, np.bool_)
+    wanted[lines] = True
+    used = np.zeros(len(encoded.vocabulary), np.bool_)
+    used[encoded.tokens[np.repeat(wanted, np.diff(encoded.offsets))]] = True
+    return used
+
+
 def lines_of(encoded: Encoded, first: Ints, second: Ints, resources: Resources) -> tuple[Lines, Words, Phrases]:
     """All that aligning lines ``first[p]`` with lines ``second[p]`` looks at."""
     known = encoded.known if encoded.known is not None else know(encoded.vocabulary, resources)
     spans = encoded.spans if encoded.spans is not None else spans_of(resources.paraphrases, known.number[encoded.tokens], encoded.offsets)
-    words = known.words()
-    kept, phrases = restrict(resources.paraphrases, spans, encoded.offsets, first, second)
+    words, (kept, phrases) = _both(
+        lambda: known.words(_used(encoded, first)),
+        lambda: restrict(resources.paraphrases, spans, encoded.offsets, first, second),
+        len(encoded.tokens),
+    )
     return gathered_lines(encoded.tokens, encoded.offsets, words, kept), words, phrases
 
 

@@ -9,6 +9,8 @@ from captious.kernels import kernel
 from captious.meteor.alignment import (
     BEAM,
     MAX_MATCHES,
+    PARAPHRASE,
+    SHORT,
     Ints,
     Lines,
     Phrases,
@@ -44,6 +46,7 @@ def trace(
     chosen = np.zeros(longest, np.int64)
     mark = np.zeros((4, len(phrases.lengths)), np.int32)
     chain = np.zeros((2, longest, phrases.width), np.int32)
+    masks = np.zeros((PARAPHRASE, SHORT), np.int64)
     beam = np.zeros((BEAM, 4), np.int64)
     state = np.zeros((2, BEAM, 5), np.int64)
     used = np.zeros((2 * BEAM, longest // 32 + 1), np.int64)
@@ -54,13 +57,13 @@ def trace(
         line1, line2 = first[pair], second[pair]
         length1 = lines.offsets[line1 + 1] - lines.offsets[line1]
         length2 = lines.offsets[line2 + 1] - lines.offsets[line2]
-        n = collect(lines, words, phrases, line1, line2, mark, 2 * pair + 1, chain, found)
+        n = collect(lines, words, phrases, line1, line2, mark, 2 * pair + 1, chain, masks, found)
         if n > MAX_MATCHES:
             continue
         if n > len(found):
             found = np.empty((n + n // 2, 5), np.int32)
             order = np.empty(n + n // 2, np.int64)
-            n = collect(lines, words, phrases, line1, line2, mark, 2 * pair + 2, chain, found)
+            n = collect(lines, words, phrases, line1, line2, mark, 2 * pair + 2, chain, masks, found)
         group(found, n, length1, length2, cover, bounds, order, fixed)
         search(found, bounds, order, fixed, length1, length2, beam, state, used, children, history, chosen)
         at = starts[pair]

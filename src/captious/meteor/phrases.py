@@ -13,6 +13,9 @@ from captious.meteor.paraphrases import Paraphrases
 from captious.ragged import runs
 from captious.threads import side_by_side, threads_for
 
+#: Below so many phrases, to search a short list is quicker than to number the rows of the whole table.
+_FEW = 20_000
+
 #: Lines that one thread looks through at a time.
 _BLOCK = 8_000
 
@@ -124,15 +127,19 @@ def restrict(index: Paraphrases, spans: Spans, offsets: Ints, first: Ints, secon
     occurs[source] = True
     occurs[targets] = True
     rows = np.flatnonzero(occurs)
-    number = np.full(size, -1, np.int32)
-    number[rows] = np.arange(len(rows), dtype=np.int32)
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(number[source], minlength=len(rows)))]).astype(np.int64)
+    kept = occurs[spans.rows]
+    used = spans.rows[kept]
+    if len(used) + len(source) < _FEW:
+        numbered, of_source, of_targets = (np.searchsorted(rows, values).astype(np.int32) for values in (used, source, targets))
+    else:
+        number = np.empty(size, np.int32)
+        number[rows] = np.arange(len(rows), dtype=np.int32)
+        numbered, of_source, of_targets = number[used], number[source], number[targets]
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(of_source, minlength=len(rows)))]).astype(np.int64)
     lengths = np.count_nonzero(index.phrases[rows], axis=1).astype(np.int32)
-    numbered = number[spans.rows]
-    kept = numbered >= 0
     before = np.zeros(len(kept) + 1, np.int64)
     np.cumsum(kept, out=before[1:])
-    return (numbered[kept], before[spans.offsets]), Phrases(lengths, bounds, number[targets], index.phrases.shape[1])
+    return (numbered, before[spans.offsets]), Phrases(lengths, bounds, of_targets, index.phrases.shape[1])
 
 
 def _occurring(rows: NDArray[np.int32], per_line: Ints, lines: Ints, size: int) -> NDArray[np.bool_]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from captious import digest
+import numpy as np
+
+from captious import container, digest
+from captious.cache import content_digest, derived
 from captious.meteor.normalise import Normaliser
 from captious.meteor.paraphrases import Paraphrases, checksum_of, open_index
 from captious.text import meteor_data
@@ -30,8 +33,9 @@ class Resources:
     """Everything METEOR looks words up in."""
 
     def __init__(self, data: meteor_data.MeteorData) -> None:
-        self.normaliser = Normaliser(data.lines("nonbreaking/english.prefixes"))
-        self.function_words = frozenset(data.lines("function/english.words"))
+        lists = _lists(data)
+        self.normaliser = Normaliser(lists["prefixes"])
+        self.function_words = frozenset(lists["function"])
         self.synonyms = Synonyms.load(data.jar.parent)
         self.paraphrases: Paraphrases = open_index(data.paraphrases)
         #: Name what words and phrases are looked up in.
@@ -52,9 +56,28 @@ class Resources:
 @lru_cache(maxsize=4)
 def _digest(data: meteor_data.MeteorData) -> str:
     """The digest of all tables; for the large one that is the checksum it ends with, so nothing is opened."""
-    lists = ("nonbreaking/english.prefixes", "function/english.words", "synonym/english.synsets", "synonym/english.exceptions")
-    small = [digest.of_lines(["\n".join(data.lines(name))]) for name in lists]
-    return digest.together(*small, *map(str, checksum_of(data.paraphrases)))
+    return digest.together(*_lists(data)["digests"], *map(str, checksum_of(data.paraphrases)))
+
+
+_MEMBERS = ("nonbreaking/english.prefixes", "function/english.words", "synonym/english.synsets", "synonym/english.exceptions")
+_KIND, _VERSION = "METEOR's lists", 1
+
+
+@lru_cache(maxsize=4)
+def _lists(data: meteor_data.MeteorData) -> dict[str, list[str]]:
+    """The small lists, and the digests of all; kept, because to open the archive and to read the large ones takes longer than to
+    score a few hundred captions."""
+
+    def make(path: Path) -> None:
+        digests = [digest.of_lines(["\n".join(data.lines(name))]) for name in _MEMBERS]
+        texts = {"prefixes": data.lines(_MEMBERS[0]), "function": data.lines(_MEMBERS[1]), "digests": digests}
+        arrays = {name: np.frombuffer("\n".join(lines).encode(), np.uint8) for name, lines in texts.items()}
+        container.write(path, _KIND, _VERSION, {}, arrays)
+
+    arrays = derived(
+        f"meteor-lists-v{_VERSION}-{content_digest(data.jar)}.table", "METEOR's lists", lambda path: container.open_kept(path, _KIND, _VERSION), make
+    )
+    return {name: array.tobytes().decode().split("\n") if len(array) else [] for name, array in arrays.items()}
 
 
 @lru_cache(maxsize=2)

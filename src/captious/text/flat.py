@@ -36,7 +36,7 @@ class FlatTable(Mapping[str, bytes]):
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> None:
         # Views of memory give single numbers several times as quickly as arrays do.
-        keys, key_ends, values, value_ends, buckets = (memoryview(np.ascontiguousarray(arrays[prefix + part])) for part in PARTS)
+        keys, key_ends, values, value_ends, buckets = (np.ascontiguousarray(arrays[prefix + part]).data for part in PARTS)
         self._keys, self._key_ends, self._values, self._value_ends, self._buckets = keys, key_ends, values, value_ends, buckets
         self._mask = len(buckets) - 2
 

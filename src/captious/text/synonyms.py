@@ -30,6 +30,9 @@ _DETACHMENTS = (
     ("er", ""), ("est", ""), ("er", "e"), ("est", "e"),
 )  # fmt: skip
 
+#: The same by their last letters: most words have none of them.
+_BY_LETTER = {letter: tuple(rule for rule in _DETACHMENTS if rule[0].endswith(letter)) for letter in "sndgrt"}
+
 #: Raised whenever the layout of kept dictionaries changes.
 VERSION = 1
 KIND = "synonyms"
@@ -91,7 +94,7 @@ class Synonyms:
         """The base form that WordNet's rules find for a regular form, or nothing."""
         if word.endswith("ss") or len(word) <= 2:
             return word
-        for ending, replacement in _DETACHMENTS:
+        for ending, replacement in _BY_LETTER.get(word[-1], ()):
             if word.endswith(ending):
                 candidate = word[: -len(ending)] + replacement
                 if candidate in self._listed:

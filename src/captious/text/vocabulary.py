@@ -44,7 +44,15 @@ class Vocabulary:
                 raise ValueError("an overlay lies over a vocabulary that stands by itself, not over another overlay")
             base.freeze()
         self._index: _Index = _Index(base._index if base is not None else None, len(base) if base is not None else 0)
-        for word in words:
+        listed = list(words)
+        if base is None:
+            # All at once, unless one of them comes twice.
+            self._index.update(zip(listed, range(len(listed))))
+            if len(self._index) == len(listed):
+                self._index.new = listed
+                return
+            self._index.clear()
+        for word in listed:
             self._index[word]
 
     def __len__(self) -> int:
