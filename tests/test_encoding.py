@@ -165,7 +165,7 @@ def snapshot(references: Captions) -> bytes:
         table, size, index = encoding.numbered(n)
         parts += [table.number, table.count, table.offsets, table.totals, size]
         if index is not None:
-            parts += [index.slots, index.numbers, index.size, index.exact]
+            parts += [index.keys[: index.size], index.places, index.size, index.exact]
     return pickle.dumps(parts)
 
 

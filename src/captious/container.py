@@ -237,11 +237,28 @@ def text_arrays(name: str, texts: Sequence[str]) -> dict[str, NDArray[Any]]:
     }
 
 
+#: From so many texts on, they are kept as one array: as objects they take twice the memory.
+MANY = 100_000
+_PORTION = 1 << 15
+
+
+def compact(texts: Sequence[str]) -> Sequence[str]:
+    """The same texts, in an array where there are many."""
+    return texts if len(texts) < MANY or isinstance(texts, Texts) else Texts.of(texts)
+
+
 class Texts(Sequence[str]):
     """Texts in an array; each is decoded when it is asked for."""
 
     def __init__(self, data: NDArray[np.uint8], offsets: IntArray) -> None:
         self._data, self._offsets = data, offsets
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Texts:
+        """Texts, put into an array a portion after the other."""
+        parts = [text_arrays("", texts[start : start + _PORTION]) for start in range(0, max(len(texts), 1), _PORTION)]
+        lengths = np.concatenate([np.diff(part["/offsets"]) for part in parts])
+        return cls(np.concatenate([part[""] for part in parts]), offsets_of(lengths))
 
     def __len__(self) -> int:
         return len(self._offsets) - 1

@@ -13,12 +13,51 @@ from numpy.typing import NDArray
 from captious import digest, html
 from captious.encoding import Encoding
 from captious.errors import InputError
+from captious.kernels import kernel
 from captious.memo import Arrays, Memo, Product
 from captious.ragged import IntArray, offsets_of, runs
 from captious.text.ngrams import NgramTable
 from captious.text.vocabulary import Vocabulary
 
 T = TypeVar("T")
+
+#: As for n-grams: 2⁶⁴ over the golden ratio.
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+
+
+@kernel
+def _distinct(tokens, offsets, places, multiplier, half, first, inverse):  # type: ignore[no-untyped-def]
+    """Number captions with different words in their order: ``first`` has the first caption of each, ``inverse`` each one's number.
+
+    ``places`` is a hash table of numbers, counted from 1; 0 is free.
+    """
+    mask = places.shape[0] - 1
+    found = 0
+    for i in range(offsets.shape[0] - 1):
+        low, high = offsets[i], offsets[i + 1]
+        key = multiplier
+        for j in range(low, high):
+            key = (key ^ np.uint64(tokens[j])) * multiplier
+            key ^= key >> half
+        place = int(key) & mask
+        while places[place] != 0:
+            other = first[places[place] - 1]
+            start = offsets[other]
+            same = offsets[other + 1] - start == high - low
+            j = low
+            while same and j < high:
+                same = tokens[j] == tokens[start + j - low]
+                j += 1
+            if same:
+                break
+            place = (place + 1) & mask
+        if places[place] == 0:
+            first[found] = i
+            found += 1
+            places[place] = found
+        inverse[i] = places[place] - 1
+    return found
+
 
 
 class Captions:
@@ -142,15 +181,12 @@ class Captions:
     @cached_property
     def unique(self) -> tuple[IntArray, IntArray]:
         """Distinct token sequences: index of the first caption of each, and each caption's place among them."""
-        seen: dict[bytes, int] = {}
-        data = self.tokens.tobytes()
-        bounds = (self.token_offsets * self.tokens.itemsize).tolist()
-        inverse = np.fromiter(
-            (seen.setdefault(data[a:b], len(seen)) for a, b in itertools.pairwise(bounds)), np.int64, len(self)
-        )
-        first = np.full(len(seen), len(self), dtype=np.int64)
-        np.minimum.at(first, inverse, np.arange(len(self), dtype=np.int64))
-        return first, inverse
+        count = len(self)
+        places = np.zeros(max(1 << (2 * count).bit_length(), 2), dtype=np.int32)
+        first, inverse = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+        with np.errstate(over="ignore"):
+            found = _distinct.pick(4 * len(self.tokens))(self.tokens, self.token_offsets, places, _MULTIPLIER, np.uint64(32), first, inverse)
+        return first[: int(found)].copy(), inverse
 
     def ngrams(self, n: int) -> NgramTable:
         """Distinct n-grams of each caption with counts; numbers agree between candidates and references."""

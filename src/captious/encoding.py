@@ -7,20 +7,26 @@ touched, so any number of systems, threads and training steps can share them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.container import compact
 from captious.memo import Arrays, Memo, Product
-from captious.ragged import IntArray, offsets_of
+from captious.ragged import IntArray, offsets_of, stretches
 from captious.text import tokenizers
-from captious.text.ngrams import NgramIndex, NgramTable, is_exact, ngram_positions, pack, tabulate
+from captious.text.ngrams import NgramIndex, NgramTable, TableWriter, is_exact, ngram_positions, pack
 from captious.text.vocabulary import Vocabulary
 
 S = TypeVar("S", bound=np.generic)
+
+#: Captions that are tokenized at a time, and about how many tokens whose n-grams are numbered at a time: enough to be quick, and
+#: little beside what is kept of them.
+PORTION = 1 << 13
+STRETCH = 1 << 17
 
 
 class Numbered(NamedTuple):
@@ -38,15 +44,23 @@ def _pack_numbered(numbered: Numbered) -> Arrays:
     arrays: dict[str, NDArray[Any]] = {"number": table.number, "count": table.count, "offsets": table.offsets, "totals": table.totals}
     head = [size, 0, 0, 0]
     if index is not None:
-        arrays |= {"slots": index.slots, "numbers": index.numbers}
+        arrays |= {"keys": index.keys[: index.size], "places": index.places}
         head = [size, index.n, int(index.exact), index.size]
     return {**arrays, "head": np.array(head, np.int64)}
 
 
 def _unpack_numbered(arrays: Arrays) -> Numbered:
-    size, n, exact, known = (int(value) for value in arrays["head"])
+    size, n, exact, _ = (int(value) for value in arrays["head"])
     table = NgramTable(*(arrays[name] for name in ("number", "count", "offsets", "totals")))
-    index = NgramIndex.restore(n, bool(exact), known, arrays["slots"], arrays["numbers"]) if n else None
+    index = None
+    if n and "places" in arrays:
+        index = NgramIndex.restore(n, bool(exact), arrays["keys"], arrays["places"])
+    elif n:
+        # As files of version 0.4 have it: keys where they are found, and their numbers beside them.
+        slots, numbers = np.asarray(arrays["slots"]), np.asarray(arrays["numbers"])
+        used = np.flatnonzero(slots)
+        index = NgramIndex(n, bool(exact))
+        index.encode(slots[used[np.argsort(numbers[used])]])
     return Numbered(table, size, index)
 
 
@@ -78,10 +92,15 @@ class Encoding:
     @classmethod
     def of(cls, texts: Sequence[str], tokenizer: str = "ptb", base: Encoding | None = None) -> Encoding:
         """Tokenize and number."""
-        words, counts = tokenizers.get(tokenizer)(texts)
+        split = tokenizers.get(tokenizer)
         vocabulary = Vocabulary(base=base.vocabulary if base is not None else None)
-        tokens = vocabulary.encode(words)
-        return cls(texts, tokens, offsets_of(counts), vocabulary, tokenizer, base)
+        tokens, counts = [], []
+        # A word as text takes ten times the memory of its number, so not all of them are there at once.
+        for start in range(0, max(len(texts), 1), PORTION):
+            words, numbers = split(texts[start : start + PORTION])
+            tokens.append(vocabulary.encode(words))
+            counts.append(numbers)
+        return cls(compact(texts), np.concatenate(tokens), offsets_of(np.concatenate(counts)), vocabulary, tokenizer, base)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -91,39 +110,48 @@ class Encoding:
         return self.memo.product(NUMBERED, (str(n),), lambda: self._number(n))
 
     def _number(self, n: int) -> Numbered:
-        numbers, starts, size, index = self._numbers(n)
-        return Numbered(tabulate(numbers, starts), size, index)
+        table = TableWriter(np.maximum(np.diff(self.offsets) - (n - 1), 0))
+        size = len(self.vocabulary) if n == 1 else 0 if self.base is None else self.base.numbered(n).size
+        index = None
+        for numbers, so_far, own in self._numbers(n):
+            table.add(numbers)
+            size, index = so_far, own
+        return Numbered(table.table(), size, index)
 
-    def _numbers(self, n: int) -> tuple[NDArray[np.int32], IntArray, int, NgramIndex | None]:
-        """The number of every n-gram where it stands, where each caption's run of them starts, how many numbers there
-        are, and the index. The same every time."""
-        positions, starts = ngram_positions(self.offsets, n)
-        size = len(self.vocabulary)
-        if n == 1:
-            # A word's number is its own.
-            return self.tokens[positions], starts, size, None
-        exact = is_exact(n, size)
-        keys = pack(self.tokens, n, size)[positions]
+    def _numbers(self, n: int) -> Iterator[tuple[NDArray[np.int32], int, NgramIndex | None]]:
+        """Stretch by stretch the number of every n-gram where it stands, how many numbers there are so far, and the index. The
+        same every time."""
+        words = len(self.vocabulary)
+        exact = is_exact(n, words)
         own = NgramIndex(n, exact)
-        if self.base is None:
-            numbers = own.encode(keys)
-            return numbers, starts, own.size, own
-        below = self.base.numbered(n)
-        numbers = np.full(len(keys), -1, dtype=np.int32)
-        if below.finder is not None and below.finder.size:
-            # Only n-grams of words that the base knows can be in its index.
-            known = self.tokens < len(self.base.vocabulary)
-            inside = np.all([known[positions + k] for k in range(n)], axis=0)
-            # The base packed its n-grams as its own vocabulary allowed.
-            theirs = keys if below.finder.exact == exact else pack(self.tokens, n, len(self.base.vocabulary))[positions]
-            numbers[inside] = below.finder.find(theirs[inside])
-        new = numbers < 0
-        numbers[new] = below.size + own.encode(keys[new])
-        return numbers, starts, below.size + own.size, None
+        below = self.base.numbered(n) if self.base is not None else None
+        for first, last in stretches(self.offsets, STRETCH):
+            begin = int(self.offsets[first])
+            tokens = self.tokens[begin : int(self.offsets[last])]
+            positions, _ = ngram_positions(self.offsets[first : last + 1] - begin, n)
+            if n == 1:
+                # A word's number is its own.
+                yield np.array(tokens), words, None
+                continue
+            keys = pack(tokens, n, words)[positions]
+            if self.base is None or below is None:
+                yield own.encode(keys), own.size, own
+                continue
+            numbers = np.full(len(keys), -1, dtype=np.int32)
+            if below.finder is not None and below.finder.size:
+                # Only n-grams of words that the base knows can be in its index.
+                known = tokens < len(self.base.vocabulary)
+                inside = np.all([known[positions + k] for k in range(n)], axis=0)
+                # The base packed its n-grams as its own vocabulary allowed.
+                theirs = keys if below.finder.exact == exact else pack(tokens, n, len(self.base.vocabulary))[positions]
+                numbers[inside] = below.finder.find(theirs[inside])
+            new = numbers < 0
+            numbers[new] = below.size + own.encode(keys[new])
+            yield numbers, below.size + own.size, None
 
     def first_positions(self, n: int) -> tuple[NDArray[np.int32], IntArray]:
         """The numbers of the n-grams that the captions have, ascending, and a place among the tokens where each stands."""
-        numbers = self._numbers(n)[0]
+        numbers = np.concatenate([np.zeros(0, np.int32), *(part for part, _, _ in self._numbers(n))])
         distinct, first = np.unique(numbers, return_index=True)
         return distinct, ngram_positions(self.offsets, n)[0][first]
 

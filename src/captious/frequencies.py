@@ -51,6 +51,24 @@ class DocumentFrequencies(ABC):
     def counts(self, captions: Captions, n: int) -> NDArray[np.int64]:
         """Images for each row of ``captions.ngrams(n)``; 0 for n-grams never seen."""
 
+    @abstractmethod
+    def weights(self, encoding: Encoding, n: int) -> NDArray[np.float64]:
+        """Inverse document frequency, log(images / max(1, count)), of the n-grams of an encoding by their numbers. N-grams with
+        higher numbers than there are weights were never seen."""
+
+    @property
+    def unseen(self) -> float:
+        """The weight of n-grams that were never seen."""
+        return float(np.log(float(self.images)))
+
+    def _inverse(self, counts: NDArray[np.integer]) -> NDArray[np.float64]:
+        # There are far fewer different counts than n-grams to take logarithms of.
+        most = int(counts.max(initial=0))
+        if most < len(counts):
+            weights: NDArray[np.float64] = (np.log(float(self.images)) - np.log(np.maximum(1.0, np.arange(most + 1, dtype=np.float64))))[counts]
+            return weights
+        return np.asarray(np.log(float(self.images)) - np.log(np.maximum(1.0, counts)), dtype=np.float64)
+
     @property
     @abstractmethod
     def digest(self) -> str:
@@ -84,6 +102,9 @@ class ReferenceFrequencies(DocumentFrequencies):
         # New n-grams have numbers beyond those of the references.
         return np.where(number < len(own), own[np.minimum(number, len(own) - 1)], 0) if len(own) else np.zeros_like(number)
 
+    def weights(self, encoding: Encoding, n: int) -> NDArray[np.float64]:
+        return self.references.cached(("inverse document frequencies", n), lambda: self._inverse(self.all_counts(n)))
+
     def all_counts(self, n: int) -> NDArray[np.int64]:
         """Images for each n-gram by its number."""
         return self.references.product(_COUNTS, (str(n),), lambda: self._count(n))
@@ -93,7 +114,7 @@ class ReferenceFrequencies(DocumentFrequencies):
         size = self.references.encoding.numbered(n).size
         counts = np.zeros(size, dtype=np.int64)
         _count_images.pick(len(table.number) * 3)(
-            table.number, table.offsets, self.references.image_of, np.full(size, -1, dtype=np.int64), counts
+            table.number, table.offsets, self.references.image_of, np.full(size, -1, dtype=np.int32), counts
         )
         return counts
 
@@ -154,6 +175,15 @@ class FrequencyTable(DocumentFrequencies):
         number = captions.ngrams(n).number
         known, counts = captions.encoding.memo.get(("df table", self, n), lambda: self._look_up(captions.encoding, n))
         return counts[np.searchsorted(known, number)] if len(known) else np.zeros(len(number), dtype=np.int64)
+
+    def weights(self, encoding: Encoding, n: int) -> NDArray[np.float64]:
+        def make() -> NDArray[np.float64]:
+            known, counts = encoding.memo.get(("df table", self, n), lambda: self._look_up(encoding, n))
+            every = np.zeros(encoding.numbered(n).size, dtype=np.int64)
+            every[known] = counts
+            return self._inverse(every)
+
+        return encoding.memo.get(("inverse document frequencies", self, n), make)
 
     def check_tokenizer(self, tokenizer: str) -> None:
         # Captions that come tokenized ("none") may have been tokenized by anything.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,3 +22,12 @@ def runs(offsets: IntArray, index: IntArray) -> tuple[IntArray, IntArray]:
     lengths = np.diff(offsets)[index]
     new = offsets_of(lengths)
     return np.arange(new[-1], dtype=np.int64) + np.repeat(offsets[:-1][index] - new[:-1], lengths), new
+
+
+def stretches(offsets: IntArray, size: int) -> Iterator[tuple[int, int]]:
+    """Runs in groups, from and to, of about ``size`` elements together: a run is never divided, and no group is empty."""
+    first, count = 0, len(offsets) - 1
+    while first < count:
+        last = max(int(np.searchsorted(offsets, offsets[first] + size, side="right")) - 1, first + 1)
+        yield first, last
+        first = last

@@ -6,16 +6,18 @@ import os
 import threading
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
+from captious.container import Texts
 from captious.corpus import Captions, Corpus, places
 from captious.errors import InputError
 from captious.io import CaptionFile, CaptionWarning, align, read
-from captious.io.prepared import caption_file, is_prepared, open_captions, save
+from captious.io.prepared import Grouped, caption_file, is_prepared, open_captions, save
 from captious.measures.base import Measure
 from captious.names import tell_apart
 
@@ -52,7 +54,11 @@ class References:
             found = cls(caption_file(captions, name, Path(source)), captions)
         else:
             file = source if isinstance(source, CaptionFile) else read(source, "references")
-            return cls(file, Captions.of(file.captions, tokenizer or DEFAULT_TOKENIZER, ids=file.ids))
+            captions = Captions.of(file.captions, tokenizer or DEFAULT_TOKENIZER, ids=file.ids)
+            if isinstance(captions.encoding.texts, Texts):
+                # The captions are kept once, and as little memory takes.
+                file = replace(file, captions=Grouped(captions.encoding.texts, captions.image_offsets))
+            return cls(file, captions)
         if tokenizer is not None and tokenizer != found.captions.tokenizer:
             raise InputError(
                 f"{found.file.label} was prepared with the tokenizer '{found.captions.tokenizer}', and '{tokenizer}' was "

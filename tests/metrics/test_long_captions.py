@@ -13,6 +13,7 @@ import captious
 from captious.corpus import Corpus
 from captious.meteor import alignment
 from captious.metrics import rouge
+from captious.ragged import offsets_of
 from captious.text.spacy_like import split_chunk
 
 sequences = st.lists(st.integers(0, 5), max_size=200) | st.lists(st.integers(0, 60), max_size=200)
@@ -30,19 +31,16 @@ def longest_common_subsequence(a: list[int], b: list[int]) -> int:
 
 
 @settings(deadline=None, max_examples=60)
-@given(sequences, sequences)
-def test_rows_of_bits_give_the_longest_common_subsequence(a: list[int], b: list[int]) -> None:
-    assert rouge.long_common_subsequence(np.array(a, np.int32), np.array(b, np.int32)) == longest_common_subsequence(a, b)
-
-
-def test_rouge_l_of_long_captions_is_that_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(3)
-    texts = [" ".join(f"w{n}" for n in rng.integers(0, 40, size)) for size in (300, 280, 5, 0)]
-    corpus = Corpus.build(["1", "2"], [[texts[0]], [texts[2]]], [[texts[1], texts[3]], [texts[0], texts[1]]], tokenizer="none")
-    found = captious.score(corpus, "ROUGE-L")["ROUGE-L"].per_image
-    monkeypatch.setattr(rouge, "LONG", 10**9)
-    corpus = Corpus.build(["1", "2"], [[texts[0]], [texts[2]]], [[texts[1], texts[3]], [texts[0], texts[1]]], tokenizer="none")
-    assert captious.score(corpus, "ROUGE-L")["ROUGE-L"].per_image == found
+@given(st.lists(sequences, min_size=1, max_size=3), st.lists(sequences, min_size=1, max_size=3))
+@pytest.mark.parametrize("form", ["plain", "compiled"])
+def test_rows_of_bits_give_the_longest_common_subsequence(form: str, ours: list[list[int]], theirs: list[list[int]]) -> None:
+    pairs = [(i, j) for i in range(len(ours)) for j in range(len(theirs))]
+    flat = [(np.array([w for own in side for w in own], np.int32), offsets_of([len(own) for own in side])) for side in (ours, theirs)]
+    candidate, reference = (np.array(column, np.int64) for column in zip(*pairs))
+    row_of, found = np.full(61, -1, np.int32), np.zeros(len(pairs), np.int64)
+    getattr(rouge.common_subsequences, form)(*flat[0], *flat[1], candidate, reference, row_of, found)
+    assert found.tolist() == [longest_common_subsequence(ours[i], theirs[j]) for i, j in pairs]
+    assert (row_of == -1).all()
 
 
 def test_rouge_l_of_a_hundred_thousand_words() -> None:
@@ -118,3 +116,45 @@ def test_hostile_chunks_are_split_in_linear_time() -> None:
     assert split_chunk("a.a." * many + ")" * many)[-many:] == [")"] * many
     assert split_chunk("(" * many + "www." + "a." * many)[:many] == ["("] * many
     assert split_chunk("(www.example.com/a.b)") == ["(", "www.example.com/a.b", ")"]
+
+
+def aligned(lines: alignment.Lines, words: alignment.Words, phrases: alignment.Phrases, found: np.ndarray) -> list[float]:
+    """The statistics of the two lines, with room for as many matches as there may be."""
+    longest = int(np.diff(lines.offsets).max())
+    mark, chain = np.zeros((4, len(phrases.lengths)), np.int32), np.zeros((2, longest, 2), np.int32)
+    n = alignment.collect.compiled(lines, words, phrases, 0, 1, mark, 1, chain, np.zeros((3, alignment.SHORT), np.int64), found)
+    bounds, order, fixed, cover = np.zeros(longest + 1, np.int64), np.zeros(n, np.int64), np.zeros(longest, np.int64), np.zeros((2, longest), np.int64)
+    alignment.group.compiled(found, n, longest, longest, cover, bounds, order, fixed)
+    beam, state = np.zeros((alignment.BEAM, 4), np.int64), np.zeros((2, alignment.BEAM, 5), np.int64)
+    used, children = np.zeros((2 * alignment.BEAM, longest // 32 + 1), np.int64), np.zeros(2 * alignment.BEAM, np.int64)
+    history, chosen, row = np.zeros((longest, alignment.BEAM, 2), np.int32), np.zeros(longest, np.int64), np.zeros(23)
+    alignment.search.compiled(found, bounds, order, fixed, longest, longest, beam, state, used, children, history, chosen)
+    alignment.count.compiled(lines, words, 0, 1, found, chosen, row)
+    assert n > 4096
+    return row.tolist()
+
+
+def test_meteor_aligns_captions_with_thousands_of_matches() -> None:
+    """Room for matches is made when they are counted. Going through them a second time must find the same."""
+    lines, words, phrases = lines_of(np.random.default_rng(7), 150, 20)
+    row = np.zeros((1, 23))
+    assert alignment.align.compiled(lines, words, phrases, np.array([0]), np.array([1]), row) == -1
+    assert row[0].tolist() == aligned(lines, words, phrases, np.zeros((100_000, 5), np.int32))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_meteor_tries_the_nearest_of_many_matches(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alignment, "MOST_TRIED", 4)
+    rng = np.random.default_rng(seed)
+    length1, length2 = 30, 20
+    found = np.ones((120, 5), np.int32)
+    found[:, 0], found[:, 2] = rng.integers(0, length2, 120) // 3, rng.integers(0, length1, 120)
+    bounds, order, fixed, cover = np.zeros(31, np.int64), np.zeros(120, np.int64), np.zeros(30, np.int64), np.zeros((2, 30), np.int64)
+    alignment.group.plain(found, 120, length1, length2, cover, bounds, order, fixed)
+    for j in range(length2):
+        every = [m for m in range(120) if found[m, 0] == j]
+        away = sorted(abs(int(found[m, 2]) - j * length1 // length2) for m in every)
+        # As far as there are not more than four, those at one distance all or none.
+        far = max(d for d in range(-1, length1) if sum(one <= d for one in away) <= 4)
+        kept = every if len(every) <= 4 else [m for m in every if abs(int(found[m, 2]) - j * length1 // length2) <= far]
+        assert order[bounds[j] : bounds[j + 1]].tolist() == kept

@@ -115,9 +115,13 @@ _mutant(
 )  # fmt: skip
 _mutant(
     "base-packed-as-the-overlay", "encoding.py",
-    "theirs = keys if below.finder.exact == exact else pack(self.tokens, n, len(self.base.vocabulary))[positions]", "theirs = keys",
+    "theirs = keys if below.finder.exact == exact else pack(tokens, n, len(self.base.vocabulary))[positions]", "theirs = keys",
     "test_encoding.py::test_more_words_than_can_be_packed",
 )  # fmt: skip
+_mutant("the-last-portion-is-left-out", "encoding.py", "for start in range(0, max(len(texts), 1), PORTION):", "for start in range(0, max(len(texts) - PORTION, 1), PORTION):", "test_portions.py::test_captions_are_encoded_in_portions")
+_mutant("stretches-number-from-the-start", "text/ngrams.py", "        offsets += self._used\n", "", "test_portions.py::test_captions_are_encoded_in_portions")
+_mutant("counts-always-in-bytes", "text/ngrams.py", "np.uint8 if totals.max(initial=0) < 256 else np.int32", "np.uint8", "test_portions.py::test_counts_are_right_where_they_do_not_fit_into_a_byte")
+_mutant("captions-of-one-length-are-equal", "corpus.py", "same = tokens[j] == tokens[start + j - low]", "pass", "test_portions.py::test_equal_captions_share_a_number")
 _mutant(
     "overlay-looks-up-the-base-again", "encoding.py",
     "np.concatenate([below, look_up(self.vocabulary.new)])", "np.concatenate([look_up(self.vocabulary.new), below])",
@@ -313,10 +317,13 @@ _mutant("the-longer-of-two-references", "metrics/bleu.py", "distance * scale + l
 _mutant("bleu-of-nothing", "metrics/bleu.py", "_TINY, _SMALL = 1e-15, 1e-9", "_TINY, _SMALL = 1e-9, 1e-9", *_COCO)
 _mutant("bleu-unclipped", "metrics/bleu.py", "matched += min(most, c_count[j])", "matched += c_count[j] if most else 0", *_COCO)
 _mutant("another-sigma", "metrics/cider.py", "SIGMA = 6.0", "SIGMA = 5.0", *_COCO)
-_mutant("new-ngrams-in-the-order-of-the-file", "metrics/cider.py", "np.lexsort((squares[new], caption[new]))", "np.arange(len(new))", "metrics/test_cider_shards.py")
-_mutant("df-floor", "metrics/cider.py", "np.maximum(1.0, counts)", "np.maximum(0.5, counts)", *_COCO)
-_mutant("cider-unclipped", "metrics/cider.py", "if clip and r_weight[j] < weight:", "if False:", *_COCO)
+_mutant("new-ngrams-in-the-order-of-the-file", "metrics/cider.py", "        sort_run(new, 0, others)\n", "", "metrics/test_cider_shards.py")
+_mutant("df-floor", "frequencies.py", "return float(np.log(float(self.images)))", "return float(np.log(2 * float(self.images)))", *_COCO)
+_mutant("cider-unclipped", "metrics/cider.py", "if clip and theirs < ours:", "if False:", *_COCO)
 _mutant("length-in-words", "metrics/cider.py", "np.maximum(corpus.candidates.lengths[candidate] - 1, 0)", "corpus.candidates.lengths[candidate]", *_COCO)
+_mutant("carry-stays-in-its-word", "metrics/rouge.py", "carry = total >> _BITS", "carry = 0", "metrics/test_long_captions.py::test_rows_of_bits_give_the_longest_common_subsequence")
+_mutant("places-of-the-last-reference", "metrics/rouge.py", "            places[k] = 0\n", "            pass\n", "metrics/test_long_captions.py::test_rows_of_bits_give_the_longest_common_subsequence")
+_mutant("the-first-of-many-matches", "meteor/alignment.py", "if abs(found[order[place], 2] - centre) <= near:", "if place - low < MOST_TRIED:", "metrics/test_long_captions.py::test_meteor_tries_the_nearest_of_many_matches")
 _mutant("another-beta", "metrics/rouge.py", "BETA = 1.2", "BETA = 1.0", *_COCO)
 _mutant("two-empty-captions-differ", "metrics/rouge.py", "common[(c_length == 0) & (r_length == 0)] = 1", "pass", *_COCO)
 _mutant("meteor-of-the-last-reference", "metrics/meteor.py", "np.maximum.at(best, candidate, scores)", "best[candidate] = scores", "metrics/test_meteor.py::test_the_best_reference_counts_and_their_order_does_not")
@@ -434,7 +441,7 @@ _mutant("pictures-from-any-host", "page/pictures.py", '"{" in parts.netloc', "Fa
 _mutant("ids-as-they-are-in-addresses", "page/pictures.py", 'quote(filled.encode("utf-8", "replace"), safe="")', "filled", "page/test_page.py::test_pictures")
 _mutant("words-of-other-alphabets-guessed", "page/content.py", "if text.isascii() else None", "if True else None", "page/test_page.py::test_the_page_tells_plain_words_from_others")
 _mutant("a-set-is-its-first-caption", "page/content.py", "values[a] if b == a + 1 else list(values[a:b])", "values[a]", "page/test_page.py::test_several_captions_per_image")
-_mutant("a-reference-at-the-wrong-place", "metrics/meteor.py", "reference[pair][chosen], lines[chosen]", "reference[pair][first], lines[chosen]", "metrics/test_meteor_links.py::test_an_exact_match_joins_equal_words")
+_mutant("a-reference-at-the-wrong-place", "metrics/meteor.py", "reference[pair][chosen], part[chosen]", "reference[pair][first], part[chosen]", "metrics/test_meteor_links.py::test_an_exact_match_joins_equal_words")
 _mutant("one-match-for-all", "meteor/links.py", "matches[at, c] = found[m, c]", "matches[at, c] = found[0, c]", "metrics/test_meteor_links.py::test_matches_add_up_to_the_statistics")
 
 # Re-ranking ----------------------------------------------------------------------------------------------------------

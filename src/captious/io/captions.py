@@ -142,7 +142,9 @@ def gather(
 def _ids(records: Records, name: str) -> list[str]:
     kinds = set(map(type, records.ids))
     if kinds == {int}:
-        return list(map(str, records.ids))
+        # One text for an image, however many rows it has. Texts that are thrown away would leave holes all over the memory.
+        names = {number: str(number) for number in dict.fromkeys(records.ids)}
+        return [names[number] for number in records.ids]
     if kinds == {str}:
         ids = [image.strip() for image in records.ids]  # type: ignore[attr-defined]
         if records.text_ids and all(image.endswith(".0") and image[:-2].isdigit() for image in ids):

@@ -19,6 +19,8 @@ from captious.progress import track
 from captious.threads import one_blas_thread, side_by_side, threads
 
 Integers = NDArray[np.int64]
+#: Parses of whole corpora are kept: numbers of tags, heads, relations and lemmas in half the memory.
+Small = NDArray[np.int32]
 Tokenize = Callable[[str], list[str]]
 #: Parses tokenized captions: `parse_batch` here, or that of another parser.
 Batch = Callable[..., "ParsedBatch"]
@@ -38,10 +40,10 @@ class ParsedBatch:
 
     forms: list[str]
     offsets: Integers
-    tags: Integers
-    heads: Integers
-    relations: Integers
-    lemmas: Integers
+    tags: Small
+    heads: Small
+    relations: Small
+    lemmas: Small
     sentence_of: Integers
     caption_offsets: Integers
     tag_names: list[str]
@@ -67,7 +69,7 @@ class ParsedBatch:
             forms=[form for sentence in distinct for form in sentence.forms],
             offsets=_offsets(map(len, distinct), len(distinct)),
             tags=tags,
-            heads=np.array([head for sentence in distinct for head in sentence.heads], np.int64),
+            heads=np.array([head for sentence in distinct for head in sentence.heads], np.int32),
             relations=relations,
             lemmas=lemmas,
             sentence_of=np.array(chosen, np.int64),
@@ -113,11 +115,11 @@ class ParsedBatch:
             ]
 
 
-def _numbered(rows: Iterable[list[str]]) -> tuple[Integers, list[str]]:
+def _numbered(rows: Iterable[list[str]]) -> tuple[Small, list[str]]:
     """Names as numbers, and the names."""
     known: dict[str, int] = {}
     flat = [known.setdefault(name, len(known)) for row in rows for name in row]
-    return np.array(flat, np.int64), list(known)
+    return np.array(flat, np.int32), list(known)
 
 
 def _offsets(lengths: Iterable[int], count: int) -> Integers:
@@ -146,7 +148,7 @@ def _parse_batch(captions: Sequence[Sequence[str]], jobs: int, model: Model) -> 
     offsets = _offsets(map(len, numbers), len(numbers))
     forms = list(itertools.chain.from_iterable(numbers))
     words, inputs = model.number(forms)
-    tags, heads, relations = (np.empty(len(forms), np.int64) for _ in range(3))
+    tags, heads, relations = (np.empty(len(forms), np.int32) for _ in range(3))
 
     def run(places: Integers) -> None:
         scored = model.analyse(words[places], inputs)
@@ -188,11 +190,11 @@ def _tasks(offsets: Integers) -> list[Integers]:
     return tasks
 
 
-def _lemmas(words: Integers, tags: Integers, forms: list[str], model: Model) -> tuple[Integers, list[str]]:
+def _lemmas(words: Integers, tags: Small, forms: list[str], model: Model) -> tuple[Small, list[str]]:
     """Numbers of lemmas, and their names: one for each distinct pair of word and tag."""
     _, first, inverse = np.unique(words * len(model.tags) + tags, return_index=True, return_inverse=True)
     names = [lemma(forms[i], model.tags[t], model.exceptions) for i, t in zip(first.tolist(), tags[first].tolist())]
-    return inverse.reshape(-1).astype(np.int64), names
+    return inverse.reshape(-1).astype(np.int32), names
 
 
 def parse_tokens(captions: Sequence[Sequence[str]], *, jobs: int | None = None, batch: Batch = parse_batch) -> list[Parse]:

@@ -24,6 +24,9 @@ BEAM = 40
 #: Pairs of captions with more words times words than this are matched by looking words up, not by comparing all of them.
 LONG = 100_000
 
+#: At a word with more matches than this, only the nearest ones are tried: a word that stands everywhere in two long captions would
+#: otherwise be tried against all of them, and time would grow with the square of the length.
+MOST_TRIED = 256
 #: Lines of at most so many words fit into the bits of a number.
 SHORT = 62
 
@@ -302,7 +305,8 @@ def group(
 ) -> None:
     """Group matches by their start in line 2, in the order found, and fix those that compete with no other.
 
-    The matches at position j are ``order[bounds[j]:bounds[j + 1]]``; ``fixed[j]`` is the one that is certain, or -1.
+    The matches at position j are ``order[bounds[j]:bounds[j + 1]]``; ``fixed[j]`` is the one that is certain, or -1. Where there are
+    more than ``MOST_TRIED``, those remain that are nearest to the place in line 1 that corresponds to j.
     """
     for i in range(length1):
         cover[0, i] = 0
@@ -332,6 +336,34 @@ def group(
                 alone = alone and cover[0, found[m, 2] + k] == 1
             if alone:
                 fixed[j] = m
+    kept = 0
+    low = 0
+    for j in range(length2):
+        high = bounds[j + 1]
+        if high - low <= MOST_TRIED:
+            if kept < low:
+                for place in range(low, high):
+                    order[kept + place - low] = order[place]
+            kept += high - low
+        else:
+            centre = j * length1 // length2
+            # The greatest distance within which there are not too many.
+            near, far = -1, length1
+            while far - near > 1:
+                middle = (near + far) // 2
+                within = 0
+                for place in range(low, high):
+                    within += abs(found[order[place], 2] - centre) <= middle
+                if within > MOST_TRIED:
+                    far = middle
+                else:
+                    near = middle
+            for place in range(low, high):
+                if abs(found[order[place], 2] - centre) <= near:
+                    order[kept] = order[place]
+                    kept += 1
+        low = high
+        bounds[j + 1] = kept
 
 
 @kernel
@@ -356,7 +388,7 @@ def offer(beam: Ints, size: int, rank: int, distance: int, parent: int, match: i
 @kernel
 def search(
     found: NDArray[np.int32], bounds: Ints, order: Ints, fixed: Ints, length1: int, length2: int,
-    beam: Ints, state: Ints, used: NDArray[np.bool_], children: Ints, history: NDArray[np.int32], chosen: Ints,
+    beam: Ints, state: Ints, used: Ints, children: Ints, history: NDArray[np.int32], chosen: Ints,
 ) -> None:  # fmt: skip
     """Beam search over line 2 from left to right; ``chosen[j]`` becomes the match that starts at j, or negative.
 
@@ -366,15 +398,15 @@ def search(
 
     Columns of ``beam``: rank, distance, parent, match (-1: the position is skipped; -2: it lies inside an earlier match);
     of ``state``: rank, distance, next free position of line 2, end of the open chunk in line 1 (-1: none), and the row of
-    ``used`` that marks the path's words of line 1. ``state`` has two generations of paths, which take turns; a row of
+    ``used`` that marks the path's words of line 1, 32 in a number. ``state`` has two generations of paths, which take turns; a row of
     ``used`` goes from a path to its only child, and is copied where there are several. ``history`` keeps parent and match.
     """
     word = 1 << 32  # rank = chunks - word * words matched: one comparison for both
     for c in range(5):
         state[0, 0, c] = 0
     state[0, 0, 3] = -1
-    for i in range(length1):
-        used[0, i] = False
+    for i in range((length1 >> 5) + 1):
+        used[0, i] = 0
     paths = 1
     for j in range(length2):
         old, new = j % 2, 1 - j % 2
@@ -393,7 +425,7 @@ def search(
                     start, stop = found[m, 2], found[m, 2] + found[m, 3]
                     i = start
                     marked = used[state[old, p, 4]]
-                    while i < stop and not marked[i]:
+                    while i < stop and not (marked[i >> 5] >> (i & 31)) & 1:
                         i += 1
                     if i < stop:
                         continue
@@ -427,7 +459,7 @@ def search(
                 free += 1
             children[free] = 1
             state[new, q, 4] = free
-            for i in range(length1):
+            for i in range((length1 >> 5) + 1):
                 used[free, i] = used[row, i]
         for q in range(size):
             p, m = beam[q, 2], beam[q, 3]
@@ -441,7 +473,7 @@ def search(
                 state[new, q, 2] = j + found[m, 1]
                 state[new, q, 3] = found[m, 2] + found[m, 3]
                 for i in range(found[m, 2], found[m, 2] + found[m, 3]):
-                    used[state[new, q, 4], i] = True
+                    used[state[new, q, 4], i >> 5] |= 1 << (i & 31)
             elif m == -1:
                 state[new, q, 2] = j + 1
                 state[new, q, 3] = -1
@@ -620,7 +652,7 @@ def align(
     masks = np.zeros((PARAPHRASE, SHORT), np.int64)
     beam = np.zeros((BEAM, 4), np.int64)
     state = np.zeros((2, BEAM, 5), np.int64)
-    used = np.zeros((2 * BEAM, longest), np.bool_)
+    used = np.zeros((2 * BEAM, longest // 32 + 1), np.int64)
     children = np.zeros(2 * BEAM, np.int64)
     history = np.zeros((longest, BEAM, 2), np.int32)
     cover = np.zeros((2, longest), np.int64)

@@ -49,7 +49,7 @@ def trace(
     masks = np.zeros((PARAPHRASE, SHORT), np.int64)
     beam = np.zeros((BEAM, 4), np.int64)
     state = np.zeros((2, BEAM, 5), np.int64)
-    used = np.zeros((2 * BEAM, longest), np.bool_)
+    used = np.zeros((2 * BEAM, longest // 32 + 1), np.int64)
     children = np.zeros(2 * BEAM, np.int64)
     history = np.zeros((longest, BEAM, 2), np.int32)
     cover = np.zeros((2, longest), np.int64)

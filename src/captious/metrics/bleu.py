@@ -43,8 +43,8 @@ def clipped_matches(  # type: ignore[no-untyped-def]
                     else:
                         b = middle
                 if a < r_offsets[r + 1] and r_number[a] == number and r_count[a] > most:
-                    most = r_count[a]
-            matched += min(most, c_count[j])
+                    most = int(r_count[a])
+            matched += min(most, int(c_count[j]))
         out[i] = matched
 
 

@@ -22,7 +22,7 @@ from captious.measures.base import FloatArray, Measure, Need, as_statistics
 from captious.measures.options import DF, Option
 from captious.measures.resources import Resource
 from captious.metrics import cider_batch
-from captious.text.ngrams import NgramTable
+from captious.text.ngrams import NgramTable, sort_run
 from captious.threads import side_by_side, threads_for
 
 MAX_N = 4
@@ -87,8 +87,47 @@ def _in_order(captions: Captions, table: NgramTable, squares: FloatArray, captio
 
 
 @kernel
+def lengths(number, count, offsets, weights, unseen, seen, out):  # type: ignore[no-untyped-def]
+    """The Euclidean norm of each caption's vector. Numbers from ``seen`` on are those that the references do not have."""
+    most = 0
+    for i in range(offsets.shape[0] - 1):
+        most = max(most, offsets[i + 1] - offsets[i])
+    new = np.empty(most, np.float64)
+    for i in range(offsets.shape[0] - 1):
+        total = 0.0
+        others = 0
+        for j in range(offsets[i], offsets[i + 1]):
+            weight = count[j] * (weights[number[j]] if number[j] < weights.shape[0] else unseen)
+            if number[j] < seen:
+                total += weight * weight
+            else:
+                new[others] = weight * weight
+                others += 1
+        # N-grams that the references do not have are numbered as they appear in the file: in their order, a part of the file
+        # could add them up in another order, with another last bit.
+        sort_run(new, 0, others)
+        for j in range(others):
+            total += new[j]
+        out[i] = np.sqrt(total)
+
+
+def vector_lengths(captions: Captions, frequencies: DocumentFrequencies, n: int) -> FloatArray:
+    """The norms of the captions' tf-idf vectors."""
+
+    def measure() -> FloatArray:
+        table, base = captions.ngrams(n), captions.encoding.base
+        weights = frequencies.weights(captions.encoding, n)
+        seen = 2**62 if base is None else base.numbered(n).size
+        out = np.zeros(len(captions))
+        lengths.pick(len(table.number) * 3)(table.number, table.count, table.offsets, weights, frequencies.unseen, seen, out)
+        return out
+
+    return captions.cached(("lengths of n-gram vectors", frequencies, n), measure)
+
+
+@kernel
 def pair_products(  # type: ignore[no-untyped-def]
-    c_number, c_weight, c_offsets, r_number, r_weight, r_offsets, candidate, reference, clip, out
+    c_number, c_count, c_offsets, r_number, r_count, r_offsets, weights, unseen, candidate, reference, clip, out
 ):
     """Scalar product of the vectors of each pair; with ``clip`` the candidate's weights are cut to the reference's."""
     for p in range(candidate.shape[0]):
@@ -101,10 +140,11 @@ def pair_products(  # type: ignore[no-untyped-def]
             elif c_number[i] > r_number[j]:
                 j += 1
             else:
-                weight = c_weight[i]
-                if clip and r_weight[j] < weight:
-                    weight = r_weight[j]
-                total += weight * r_weight[j]
+                weight = weights[c_number[i]] if c_number[i] < weights.shape[0] else unseen
+                ours, theirs = c_count[i] * weight, r_count[j] * weight
+                if clip and theirs < ours:
+                    ours = theirs
+                total += ours * theirs
                 i += 1
                 j += 1
         out[p] = total
@@ -121,16 +161,19 @@ def pair_similarities(
     clip: bool = False,
 ) -> FloatArray:
     """tf-idf cosine of candidate[p] with reference[p] for one n (0 where either has no weight)."""
-    if 4 * len(candidate) < len(references) and ("weighted n-grams", frequencies, n) not in references.memo:
+    if 4 * len(candidate) < len(references) and ("lengths of n-gram vectors", frequencies, n) not in references.memo:
         # A few images need few of the references.
         rows, reference = np.unique(reference, return_inverse=True)
         references = references.take(rows, np.arange(len(rows) + 1))
-    c, r = weighted_ngrams(candidates, frequencies, n), weighted_ngrams(references, frequencies, n)
+    c, r = candidates.ngrams(n), references.ngrams(n)
+    c_lengths, r_lengths = (vector_lengths(captions, frequencies, n) for captions in (candidates, references))
     products = np.zeros(len(candidate))
-    pair_products.pick(len(candidate) * 40)(
-        c.number, c.weight, c.offsets, r.number, r.weight, r.offsets, candidate, reference, clip, products
-    )
-    norms = c.norm[candidate] * r.norm[reference]
+    work = np.diff(c.offsets)[candidate].sum() + np.diff(r.offsets)[reference].sum()
+    pair_products.pick(4.0 * float(work))(
+        c.number, c.count, c.offsets, r.number, r.count, r.offsets, frequencies.weights(candidates.encoding, n), frequencies.unseen,
+        candidate, reference, clip, products,
+    )  # fmt: skip
+    norms = c_lengths[candidate] * r_lengths[reference]
     return np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)
 
 
@@ -165,7 +208,7 @@ class Cider(Measure):
         """The table given, or the counts of these references."""
         frequencies = self.df if self.df is not None else self._own(references)
         frequencies.check_tokenizer(references.tokenizer)
-        count = frequencies.all_counts if isinstance(frequencies, ReferenceFrequencies) else partial(frequencies.counts, references)
+        count = partial(frequencies.weights, references.encoding)
         deque(side_by_side(count, range(MAX_N, 0, -1), threads_for(len(references.tokens))), maxlen=0)
         return frequencies
 

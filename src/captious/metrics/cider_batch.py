@@ -143,16 +143,17 @@ def known_ngrams(references: Captions, frequencies: ReferenceFrequencies, n: int
             return None
         counts = frequencies.all_counts(n).astype(np.float64)
         idf = np.log(float(frequencies.images)) - np.log(np.maximum(1.0, counts))
-        table = np.zeros((len(idf) if finder is None else len(finder.slots), 2), np.uint64)
+        table = np.zeros((len(idf) if finder is None else len(finder.places), 2), np.uint64)
         known = Known(table, table.view(np.int32), table.view(np.float32))
         if finder is None:
             known.numbers[:, 2] = np.arange(len(idf))
             known.idf[:, 3] = idf
         else:
-            used = np.flatnonzero(finder.slots)
-            table[:, 0] = finder.slots
-            known.numbers[used, 2] = finder.numbers[used]
-            known.idf[used, 3] = idf[finder.numbers[used]]
+            used = np.flatnonzero(finder.places)
+            numbers = finder.places[used] - 1
+            table[used, 0] = finder.keys[numbers]
+            known.numbers[used, 2] = numbers
+            known.idf[used, 3] = idf[numbers]
         return known
 
     return references.cached(("n-grams to look up", frequencies, n), make)

@@ -13,13 +13,16 @@ from captious.corpus import Captions, Corpus
 from captious.measures.base import FloatArray, Measure
 from captious.measures.options import METEOR_DATA, Option
 from captious.measures.resources import Resource
-from captious.meteor.encode import Encoded, encode_captions, prepare_references
+from captious.meteor.encode import encode_captions, prepare_references
 from captious.meteor.links import links
 from captious.meteor.resources import Resources, Tables
-from captious.meteor.score import score, score_sums, summable
+from captious.meteor.score import STATISTICS, score, score_sums, summable
 from captious.meteor.statistics import pair_statistics
-from captious.ragged import IntArray, offsets_of
+from captious.ragged import IntArray, offsets_of, stretches
 from captious.text import meteor_data
+
+#: Candidates that are aligned at a time: what is known of their words and phrases takes far more memory than their scores.
+PORTION = 1 << 14
 
 
 class Best(NamedTuple):
@@ -27,11 +30,9 @@ class Best(NamedTuple):
 
     #: The reference implementation's 23 numbers, and the chunks that count in sums.
     table: FloatArray
-    encoded: Encoded
-    #: Lines of the candidate and of the reference, and the reference's number; -1 where an image has no reference.
-    line: IntArray
-    reference_line: IntArray
+    #: The reference's number, -1 where an image has no reference; and which of its lines it is.
     reference: IntArray
+    part: IntArray
 
 
 class Alignment(NamedTuple):
@@ -79,10 +80,12 @@ class Meteor(Measure):
         """The alignment behind each candidate's score; nothing where there is no reference."""
         best = self._best(corpus, state)
         known = np.flatnonzero(best.reference >= 0)
-        found = links(best.encoded, best.line[known], best.reference_line[known], state)
+        encoded, line, (begin, _) = encode_captions(corpus.candidates, corpus.references, state, np.unique(best.reference[known]))
+        reference_line = begin[best.reference] + best.part
+        found = links(encoded, line[known], reference_line[known], state)
         out: list[Alignment | None] = [None] * len(best.reference)
         for i, matches in zip(known.tolist(), found):
-            words, reference_words = (best.encoded.words(int(row[i])) for row in (best.line, best.reference_line))
+            words, reference_words = (encoded.words(int(row[i])) for row in (line, reference_line))
             out[i] = Alignment(words, int(best.reference[i]), reference_words, matches)
         return out
 
@@ -92,25 +95,38 @@ class Meteor(Measure):
 
 def _best_reference(corpus: Corpus, resources: Resources) -> Best:
     """Each candidate with the reference that gives it the highest score; the first of equals."""
-    candidate, reference = corpus.pairs
-    wanted = np.unique(reference) if len(corpus) < corpus.references.n_images else None
-    encoded, line, (begin, end) = encode_captions(corpus.candidates, corpus.references, resources, wanted)
+    found = [_best_of_part(corpus, resources, *some) for some in stretches(corpus.candidates.image_offsets, PORTION)]
+    if len(found) == 1:
+        return found[0]
+    return Best(*(np.concatenate(column) for column in zip(*found))) if found else Best(np.zeros((0, STATISTICS + 1)), *np.zeros((2, 0), np.int64))
+
+
+def _best_of_part(corpus: Corpus, resources: Resources, first_image: int, end_image: int) -> Best:
+    """The same for the candidates of some images, one after the other."""
+    candidates = corpus.candidates
+    here = slice(int(candidates.image_offsets[first_image]), int(candidates.image_offsets[end_image]))
+    pairs = slice(int(corpus.pair_offsets[here.start]), int(corpus.pair_offsets[here.stop]))
+    candidate, reference = (side[pairs] for side in corpus.pairs)
+    if here.stop - here.start < len(candidates):
+        candidates = candidates.take(np.arange(here.start, here.stop), candidates.image_offsets[first_image : end_image + 1] - here.start)
+        candidate = candidate - here.start
+    wanted = np.unique(reference) if end_image - first_image < corpus.references.n_images else None
+    encoded, line, (begin, end) = encode_captions(candidates, corpus.references, resources, wanted)
     # A reference with a separator in it stands for several.
     parts = (end - begin)[reference]
     pair = np.repeat(np.arange(len(reference)), parts)
     part = np.arange(len(pair)) - np.repeat(offsets_of(parts)[:-1], parts)
     candidate = candidate[pair]
-    lines = begin[reference[pair]] + part
-    statistics = pair_statistics(encoded, line[candidate], lines, resources)
+    statistics = pair_statistics(encoded, line[candidate], begin[reference[pair]] + part, resources)
 
     scores = score(statistics)
-    best = np.full(len(corpus.candidates), -1.0)
+    best = np.full(len(candidates), -1.0)
     np.maximum.at(best, candidate, scores)
     at_best = np.flatnonzero(scores == best[candidate])
     rows, first = np.unique(candidate[at_best], return_index=True)
     chosen = at_best[first]
-    table = np.zeros((len(corpus.candidates), statistics.shape[1] + 1))
+    table = np.zeros((len(candidates), statistics.shape[1] + 1))
     table[rows] = summable(statistics[chosen])
-    nearest, its_line = np.full((2, len(corpus.candidates)), -1, dtype=np.int64)
-    nearest[rows], its_line[rows] = reference[pair][chosen], lines[chosen]
-    return Best(table, encoded, line, its_line, nearest)
+    nearest, its_part = np.full((2, len(candidates)), -1, dtype=np.int64)
+    nearest[rows], its_part[rows] = reference[pair][chosen], part[chosen]
+    return Best(table, nearest, its_part)

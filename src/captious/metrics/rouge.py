@@ -14,84 +14,69 @@ from captious.measures.base import FloatArray, Measure, as_statistics
 BETA = 1.2
 
 
-#: Pairs with more cells than this are compared 62 cells at a time.
-LONG = 50_000
+#: Words of so many bits leave room for the carry of an addition.
 _BITS = 62
 _FULL = (1 << 62) - 1
 
 
 @kernel
-def bit_rows(first, last, order, frequent, masks, width):  # type: ignore[no-untyped-def]
-    """Length of the longest common subsequence of two long sequences: a row of the table is a row of bits.
+def common_subsequences(c_tokens, c_offsets, r_tokens, r_offsets, candidate, reference, row_of, out):  # type: ignore[no-untyped-def]
+    """Length of the longest common subsequence of each pair: a row of the usual table is a row of bits.
 
     A bit is set where the length does not grow (Hyyrö 2004); a row follows from the one above by an addition whose carries
-    run along it. Words of 62 bits leave room for the carry. Word i of one sequence is found in the other, of ``width``
-    words, at ``order[first[i]:last[i]]``; frequent words have those places as bits already, in ``masks[frequent[i]]``.
+    run along it, so that 62 cells take a few steps. ``row_of`` has -1 for every word, and has so again at the end; meanwhile it
+    says which row of ``places`` has the places of the word in the reference as bits.
     """
-    words = width // _BITS + 1
-    same = np.zeros(words, np.int64)
-    state = np.full(words, _FULL, np.int64)
-    for i in range(len(first)):
-        low, high = first[i], last[i]
-        if low == high:
-            continue
-        mask = same
-        if frequent[i] >= 0:
-            mask = masks[frequent[i]]
-        else:
-            for k in range(low, high):
-                same[order[k] // _BITS] |= 1 << (order[k] % _BITS)
-        carry = 0
-        for w in range(order[low] // _BITS, words):  # nothing changes before the first occurrence
-            total = state[w] + (state[w] & mask[w]) + carry
-            carry = total >> _BITS
-            state[w] = (total & _FULL) | (state[w] & ~mask[w])
-        if frequent[i] < 0:
-            for k in range(low, high):
-                same[order[k] // _BITS] = 0
-    length = 0
-    for j in range(width):
-        if not (state[j // _BITS] >> (j % _BITS)) & 1:
-            length += 1
-    return length
-
-
-def long_common_subsequence(a: NDArray[np.int32], b: NDArray[np.int32]) -> int:
-    """Length of the longest common subsequence of two sequences, however long."""
-    order = np.argsort(b, kind="stable")
-    known = b[order]
-    first, last = np.searchsorted(known, a, "left"), np.searchsorted(known, a, "right")
-    words = len(b) // _BITS + 1
-    # A word that fills more places than a row has words is set once; there are at most 62 of them.
-    often = np.unique(known[first[last - first > words]]) if len(b) else known
-    masks = np.zeros((len(often) + 1, words), np.int64)
-    for row, token in enumerate(often):
-        places = np.flatnonzero(b == token)
-        np.bitwise_or.at(masks[row], places // _BITS, np.left_shift(1, places % _BITS))
-    frequent = np.where(np.isin(a, often), np.searchsorted(often, a), -1)
-    return int(bit_rows.pick(float(len(a)) * words)(first, last, order, frequent, masks, len(b)))
-
-
-@kernel
-def common_subsequences(c_tokens, c_offsets, r_tokens, r_offsets, candidate, reference, row, out):  # type: ignore[no-untyped-def]
-    """Length of the longest common subsequence of each pair, by dynamic programming over one row."""
+    places = np.zeros(64, np.int64)
+    state = np.zeros(1, np.int64)
     for p in range(candidate.shape[0]):
         c_low, c_high = c_offsets[candidate[p]], c_offsets[candidate[p] + 1]
         r_low, r_high = r_offsets[reference[p]], r_offsets[reference[p] + 1]
         width = r_high - r_low
-        for j in range(width + 1):
-            row[j] = 0
+        words = (width + _BITS - 1) // _BITS
+        rows = 0
+        for j in range(r_low, r_high):
+            if row_of[r_tokens[j]] < 0:
+                row_of[r_tokens[j]] = rows
+                rows += 1
+        if rows * words > places.shape[0]:
+            places = np.zeros(2 * rows * words, np.int64)
+        if words > state.shape[0]:
+            state = np.zeros(2 * words, np.int64)
+        for k in range(rows * words):
+            places[k] = 0
+        for j in range(width):
+            places[row_of[r_tokens[r_low + j]] * words + j // _BITS] |= 1 << (j % _BITS)
+        for w in range(words):
+            state[w] = _FULL
         for i in range(c_low, c_high):
-            token = c_tokens[i]
-            diagonal = 0
-            for j in range(width):
-                above = row[j + 1]
-                if r_tokens[r_low + j] == token:
-                    row[j + 1] = diagonal + 1
-                elif row[j] > above:
-                    row[j + 1] = row[j]
-                diagonal = above
-        out[p] = row[width]
+            row = row_of[c_tokens[i]]
+            if row >= 0:
+                carry = 0
+                for w in range(words):
+                    same = places[row * words + w]
+                    total = state[w] + (state[w] & same) + carry
+                    carry = total >> _BITS
+                    state[w] = (total & _FULL) | (state[w] & ~same)
+        length = 0
+        for j in range(width):
+            if not (state[j // _BITS] >> (j % _BITS)) & 1:
+                length += 1
+        out[p] = length
+        for j in range(r_low, r_high):
+            row_of[r_tokens[j]] = -1
+
+
+def longest_common(corpus: Corpus) -> NDArray[np.int64]:
+    """The longest common subsequence of every pair of candidate and reference."""
+    candidate, reference = corpus.pairs
+    c, r = corpus.candidates, corpus.references
+    found = np.zeros(len(candidate), dtype=np.int64)
+    ours, theirs = c.lengths[candidate], r.lengths[reference]
+    work = float(np.sum(ours * (theirs // _BITS + 1) + 4 * theirs))
+    row_of = np.full(max(len(c.vocabulary), len(r.vocabulary)), -1, dtype=np.int32)
+    common_subsequences.pick(work)(c.tokens, c.token_offsets, r.tokens, r.token_offsets, candidate, reference, row_of, found)
+    return found
 
 
 class RougeL(Measure):
@@ -104,19 +89,7 @@ class RougeL(Measure):
     def statistics(self, corpus: Corpus, state: None) -> FloatArray:
         candidate, reference = corpus.pairs
         c, r = corpus.candidates, corpus.references
-        common = np.zeros(len(candidate), dtype=np.int64)
-        cells = c.lengths[candidate] * r.lengths[reference]
-        short = np.flatnonzero(cells <= LONG)
-        found = np.zeros(len(short), dtype=np.int64)
-        longest = int(r.lengths[reference[short]].max(initial=0))
-        common_subsequences.pick(float(cells[short].sum()))(
-            c.tokens, c.token_offsets, r.tokens, r.token_offsets, candidate[short], reference[short],
-            np.zeros(longest + 1, dtype=np.int64), found,
-        )  # fmt: skip
-        common[short] = found
-        for p in np.flatnonzero(cells > LONG).tolist():
-            here, there = c.token_offsets[candidate[p] :][:2], r.token_offsets[reference[p] :][:2]
-            common[p] = long_common_subsequence(c.tokens[slice(*here)], r.tokens[slice(*there)])
+        common = longest_common(corpus)
         # The COCO tools split an empty caption into one empty word: two empty captions then share a word.
         c_length, r_length = c.lengths[candidate], r.lengths[reference]
         common[(c_length == 0) & (r_length == 0)] = 1

@@ -22,7 +22,7 @@ def _common_words(c_number, c_count, c_offsets, r_number, r_count, r_offsets, ca
             elif c_number[i] > r_number[j]:
                 j += 1
             else:
-                common += min(c_count[i], r_count[j])
+                common += int(min(c_count[i], r_count[j]))
                 i += 1
                 j += 1
         out[p] = common

@@ -54,53 +54,47 @@ def _mix(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 @kernel
-def _assign(keys, slots, numbers, known, multiplier, half, hits):  # type: ignore[no-untyped-def]
-    """Number each key by open addressing: ``slots`` holds keys (0 = free), ``numbers`` their numbers.
+def _assign(keys, places, stored, known, multiplier, half, hits):  # type: ignore[no-untyped-def]
+    """Number each key by open addressing: ``places`` holds numbers from 1 on (0 = free), ``stored`` the key of each number.
 
     ``multiplier`` and ``half`` (32) are arguments because only typed scalars keep the arithmetic unsigned.
     """
-    mask = slots.shape[0] - 1
+    mask = places.shape[0] - 1
     for i in range(keys.shape[0]):
         key = keys[i]
         place = int(((key ^ (key >> half)) * multiplier) >> half) & mask
-        while slots[place] != key:
-            if slots[place] == 0:
-                slots[place] = key
-                numbers[place] = known
-                known += 1
-                break
+        while places[place] != 0 and stored[places[place] - 1] != key:
             place = (place + 1) & mask
-        hits[i] = numbers[place]
+        if places[place] == 0:
+            stored[known] = key
+            known += 1
+            places[place] = known
+        hits[i] = places[place] - 1
     return known
 
 
 @kernel
-def _find(keys, slots, numbers, multiplier, half, hits):  # type: ignore[no-untyped-def]
+def _find(keys, places, stored, multiplier, half, hits):  # type: ignore[no-untyped-def]
     """The number of each key, −1 where it is not in the table."""
-    mask = slots.shape[0] - 1
+    mask = places.shape[0] - 1
     for i in range(keys.shape[0]):
         key = keys[i]
         place = int(((key ^ (key >> half)) * multiplier) >> half) & mask
-        hits[i] = -1
-        while slots[place] != 0:
-            if slots[place] == key:
-                hits[i] = numbers[place]
-                break
+        while places[place] != 0 and stored[places[place] - 1] != key:
             place = (place + 1) & mask
+        hits[i] = places[place] - 1
 
 
 @kernel
-def _move(old_slots, old_numbers, slots, numbers, multiplier, half):  # type: ignore[no-untyped-def]
-    """Put the keys of a table into a larger one, with their numbers."""
-    mask = slots.shape[0] - 1
-    for i in range(old_slots.shape[0]):
-        key = old_slots[i]
-        if key != 0:
-            place = int(((key ^ (key >> half)) * multiplier) >> half) & mask
-            while slots[place] != 0:
-                place = (place + 1) & mask
-            slots[place] = key
-            numbers[place] = old_numbers[i]
+def _fill(stored, size, places, multiplier, half):  # type: ignore[no-untyped-def]
+    """Put the numbers of all keys into an empty table."""
+    mask = places.shape[0] - 1
+    for i in range(size):
+        key = stored[i]
+        place = int(((key ^ (key >> half)) * multiplier) >> half) & mask
+        while places[place] != 0:
+            place = (place + 1) & mask
+        places[place] = i + 1
 
 
 class NgramIndex:
@@ -111,51 +105,53 @@ class NgramIndex:
         self.size = 0
         #: Whether keys are packed n-grams; otherwise they are hashes.
         self.exact = exact
-        self.slots: NDArray[np.uint64] = np.zeros(1024, dtype=np.uint64)
-        self.numbers: NDArray[np.int32] = np.zeros(1024, dtype=np.int32)
+        #: The key of each number, and room for more.
+        self.keys: NDArray[np.uint64] = np.empty(512, dtype=np.uint64)
+        #: A hash table of numbers, counted from 1; 0 is free.
+        self.places: NDArray[np.int32] = np.zeros(1024, dtype=np.int32)
 
     @classmethod
-    def restore(cls, n: int, exact: bool, size: int, slots: NDArray[np.uint64], numbers: NDArray[np.int32]) -> NgramIndex:
+    def restore(cls, n: int, exact: bool, keys: NDArray[np.uint64], places: NDArray[np.int32]) -> NgramIndex:
         """An index from its parts, as a prepared file keeps them."""
         index = cls(n, exact)
-        index.size, index.slots, index.numbers = size, slots, numbers
+        index.size, index.keys, index.places = len(keys), keys, places
         return index
 
     def encode(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
         """The number of each key, adding those that are new."""
         hits = np.empty(len(keys), dtype=np.int32)
         assign = _assign.pick(len(keys) * 4)
-        at = 0
-        while at < len(keys):
+        for at in range(0, len(keys), _PIECE):
             # All keys of a piece may be new, but most are not: pieces keep the table as small as the caches like it.
-            piece = slice(at, at + max(_PIECE, self.size))
+            piece = slice(at, at + _PIECE)
             part = keys[piece]
             self._reserve(self.size + len(part))
             with np.errstate(over="ignore"):
                 self.size = int(
-                    assign(part, self.slots, self.numbers, self.size, _MULTIPLIER, np.uint64(32), hits[piece])
+                    assign(part, self.places, self.keys, self.size, _MULTIPLIER, np.uint64(32), hits[piece])
                 )
-            at += len(part)
         return hits
 
     def find(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
         """The number of each key, −1 for those that are not here; nothing is added."""
         hits = np.empty(len(keys), dtype=np.int32)
         with np.errstate(over="ignore"):
-            _find.pick(len(keys) * 4)(keys, self.slots, self.numbers, _MULTIPLIER, np.uint64(32), hits)
+            _find.pick(len(keys) * 4)(keys, self.places, self.keys, _MULTIPLIER, np.uint64(32), hits)
         return hits
 
     def _reserve(self, count: int) -> None:
-        capacity = len(self.slots)
+        if count > len(self.keys):
+            grown = np.empty(max(count, 2 * len(self.keys)), dtype=np.uint64)
+            grown[: self.size] = self.keys[: self.size]
+            self.keys = grown
+        capacity = len(self.places)
         if capacity >= 2 * count:
             return
         while capacity < 2 * count:
             capacity *= 2
-        old_slots, old_numbers = self.slots, self.numbers
-        self.slots = np.zeros(capacity, dtype=np.uint64)
-        self.numbers = np.zeros(capacity, dtype=np.int32)
+        self.places = np.zeros(capacity, dtype=np.int32)
         with np.errstate(over="ignore"):
-            _move.pick(self.size * 4)(old_slots, old_numbers, self.slots, self.numbers, _MULTIPLIER, np.uint64(32))
+            _fill.pick(self.size * 4)(self.keys, self.size, self.places, _MULTIPLIER, np.uint64(32))
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,16 +162,26 @@ class NgramTable:
     """
 
     number: NDArray[np.int32]
-    count: NDArray[np.int32]
+    #: In bytes, unless a caption has hundreds of n-grams.
+    count: NDArray[np.uint8] | NDArray[np.int32]
     offsets: IntArray
     #: Number of n-grams (with repeats) of each caption.
     totals: IntArray
 
 
 @kernel
-def _sort(numbers, low, high):  # type: ignore[no-untyped-def]
-    """Sort a long stretch in place, by a heap: never slow, whatever the order was."""
+def sort_run(numbers, low, high):  # type: ignore[no-untyped-def]
+    """Sort ``numbers[low:high]`` in place: a short run by insertion, a long one by a heap, which is never slow, whatever the order was."""
     size = high - low
+    if size <= 64:
+        for j in range(low + 1, high):
+            value = numbers[j]
+            k = j - 1
+            while k >= low and numbers[k] > value:
+                numbers[k + 1] = numbers[k]
+                k -= 1
+            numbers[k + 1] = value
+        return
     at = size // 2
     while size > 1:
         if at > 0:
@@ -200,22 +206,13 @@ def _sort(numbers, low, high):  # type: ignore[no-untyped-def]
 
 @kernel
 def _tabulate(numbers, starts, out_number, out_count, out_offsets):  # type: ignore[no-untyped-def]
-    """Sort and count the n-gram numbers of each caption. Short captions by insertion, long ones by a heap."""
+    """Sort and count the n-gram numbers of each caption."""
     at = 0
     out_offsets[0] = 0
     for i in range(starts.shape[0] - 1):
         low = starts[i]
         high = starts[i + 1]
-        if high - low > 64:
-            _sort(numbers, low, high)
-        else:
-            for j in range(low + 1, high):
-                value = numbers[j]
-                k = j - 1
-                while k >= low and numbers[k] > value:
-                    numbers[k + 1] = numbers[k]
-                    k -= 1
-                numbers[k + 1] = value
+        sort_run(numbers, low, high)
         previous = -1
         for j in range(low, high):
             value = numbers[j]
@@ -239,10 +236,34 @@ def ngram_positions(offsets: IntArray, n: int) -> tuple[IntArray, IntArray]:
     return positions, starts
 
 
-def tabulate(numbers: NDArray[np.int32], starts: IntArray) -> NgramTable:
-    """Count the n-grams of captions, whose numbers are ``numbers[starts[i]:starts[i + 1]]``; the numbers get sorted."""
-    number = np.empty(len(numbers), dtype=np.int32)
-    count = np.empty(len(numbers), dtype=np.int32)
-    offsets = np.empty(len(starts), dtype=np.int64)
-    used = int(_tabulate.pick(len(numbers) * 4)(numbers, starts, number, count, offsets))
-    return NgramTable(number[:used].copy(), count[:used].copy(), offsets, np.diff(starts))
+class TableWriter:
+    """Makes a table of the n-grams of captions, a stretch of captions after the other."""
+
+    def __init__(self, totals: IntArray) -> None:
+        """For captions with so many n-grams each."""
+        self._starts = np.zeros(len(totals) + 1, dtype=np.int64)
+        np.cumsum(totals, out=self._starts[1:])
+        self._totals = totals
+        # Room for n-grams that all differ. The system gives memory for what is written, so what is left over costs nothing.
+        self._number = np.empty(int(self._starts[-1]), dtype=np.int32)
+        # No n-gram occurs more often than there are n-grams.
+        self._count = np.empty(int(self._starts[-1]), dtype=np.uint8 if totals.max(initial=0) < 256 else np.int32)
+        self._offsets = np.zeros(len(totals) + 1, dtype=np.int64)
+        self._captions = 0
+        self._used = 0
+
+    def add(self, numbers: NDArray[np.int32]) -> None:
+        """The numbers of the n-grams of further captions, with repeats; they get sorted."""
+        first, begin = self._captions, int(self._starts[self._captions])
+        # Captions without n-grams behind the stretch belong to it as well.
+        last = int(np.searchsorted(self._starts, begin + len(numbers), side="right")) - 1
+        room = slice(self._used, self._used + len(numbers))
+        offsets = self._offsets[first : last + 1]
+        used = _tabulate.pick(len(numbers) * 4)(numbers, self._starts[first : last + 1] - begin, self._number[room], self._count[room], offsets)
+        offsets += self._used
+        self._used += int(used)
+        self._captions = last
+
+    def table(self) -> NgramTable:
+        """The table of all captions."""
+        return NgramTable(self._number[: self._used], self._count[: self._used], self._offsets, self._totals)

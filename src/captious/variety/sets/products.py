@@ -75,7 +75,7 @@ def _most_elsewhere(number, count, offsets, image_offsets, head, before, most): 
 
 
 def most_elsewhere(
-    number: NDArray[np.int32], count: NDArray[np.int32], offsets: IntArray, image_offsets: IntArray
+    number: NDArray[np.int32], count: NDArray[np.uint8] | NDArray[np.int32], offsets: IntArray, image_offsets: IntArray
 ) -> NDArray[np.int32]:
     """For each row of an n-gram table: the largest count of its n-gram in another caption of the image (0 for none)."""
     head = np.full(int(number.max(initial=0)) + 1, -1, dtype=np.int64)
