@@ -14,6 +14,7 @@ from captious.container import _checksum
 from captious.data import demo_path
 from captious.errors import InputError
 from captious.io import container, read
+from captious.io import prepared as prepared_files
 from captious.language.parser import ParsedBatch
 from captious.language.parsers import get
 from captious.references import References
@@ -159,6 +160,21 @@ def test_meteor_finds_words_and_phrases_in_the_file(prepared: Path, monkeypatch:
     monkeypatch.setattr(encode, "know", lambda words, resources: looked_up.extend(words) or know(words, resources))  # type: ignore[func-returns-value]
     captious.score(captious.load(references, system("good")), "METEOR")
     assert not set(looked_up) & set(references.captions.vocabulary.words)
+
+
+@pytest.mark.parametrize("version", range(prepared_files.OLDEST, prepared_files.VERSION + 1))
+def test_files_of_older_versions_are_read(version: int, prepared: Path, tmp_path: Path) -> None:
+    opened = container.read(prepared, prepared_files.KIND, prepared_files.VERSION, "")
+    container.write(tmp_path / "r.prepared", prepared_files.KIND, version, opened.meta, dict(opened.arrays))
+    old, new = (captious.score(path, demo_path("good"), "CIDEr-D", subset=True)["CIDEr-D"].value for path in (tmp_path / "r.prepared", prepared))
+    assert old == new > 0
+
+
+@pytest.mark.parametrize(("version", "age"), [(prepared_files.OLDEST - 1, "an older"), (prepared_files.VERSION + 1, "a newer")])
+def test_files_of_other_versions_are_refused(version: int, age: str, tmp_path: Path) -> None:
+    container.write(tmp_path / "r.prepared", prepared_files.KIND, version, {}, {})
+    with pytest.raises(InputError, match=f"of {age} captious"):
+        References.read(tmp_path / "r.prepared")
 
 
 def test_only_whole_references_can_be_kept(tmp_path: Path) -> None:

@@ -143,8 +143,9 @@ def is_container(path: str | Path) -> bool:
         return False
 
 
-def read(path: str | Path, kind: str, version: int, how: str, content: bytes | None = None) -> Container:
-    """Open a file of one kind; ``how`` tells how to make one, for messages. Its ``content`` may have been read already."""
+def read(path: str | Path, kind: str, version: int, how: str, content: bytes | None = None, *, oldest: int | None = None) -> Container:
+    """Open a file of one kind; ``how`` tells how to make one, for messages. Its ``content`` may have been read already. Versions from ``oldest``
+    on are read, too."""
     source = Path(path)
     try:
         with source.open("rb") if content is None else io.BytesIO(content) as stream:
@@ -161,7 +162,7 @@ def read(path: str | Path, kind: str, version: int, how: str, content: bytes | N
             described = _described(source, header)
             if described["kind"] != kind:
                 raise InputError(f"{source}: {_article(str(described['kind']))}, not {_article(kind)}; {how}")
-            if described["version"] != version:
+            if not (version if oldest is None else oldest) <= described["version"] <= version:
                 age = "an older" if described["version"] < version else "a newer"
                 raise InputError(
                     f"{source}: {_article(kind)} of {age} captious (format {described['version']}, this one reads {version}); {how}"

@@ -12,9 +12,9 @@ from captious.writing import is_standard
 __all__ = ["Container", "Texts", "begins", "is_container", "open_kept", "read", "text_arrays", "vouch", "write"]
 
 
-def read(path: str | Path, kind: str, version: int, how: str, content: bytes | None = None) -> Container:
+def read(path: str | Path, kind: str, version: int, how: str, content: bytes | None = None, *, oldest: int | None = None) -> Container:
     """Open a file of one kind (see :func:`captious.container.read`); that of a pipe or of standard input (``-``) is read into memory."""
     source = Path(path)
     if content is None and (is_standard(path) or (source.exists() and not source.is_file() and not source.is_dir())):
         content = read_raw(path)
-    return container.read(path, kind, version, how, content)
+    return container.read(path, kind, version, how, content, oldest=oldest)

@@ -19,7 +19,8 @@ from captious.ragged import IntArray
 from captious.text.vocabulary import Vocabulary
 
 KIND = "prepared references"
-VERSION = 1
+#: Files of version 1 (captious 0.4) hold a larger n-gram index, which is read still.
+VERSION, OLDEST = 2, 1
 _HOW = "'captious prepare REFS -o FILE' makes one"
 
 
@@ -62,7 +63,7 @@ def is_prepared(path: str | Path) -> bool:
 
 def open_captions(path: str | Path, content: bytes | None = None) -> tuple[Captions, str]:
     """The captions, mapped from the file (or in content that was read already), and the name of what they were made from."""
-    opened = container.read(path, KIND, VERSION, _HOW, content)
+    opened = container.read(path, KIND, VERSION, _HOW, content, oldest=OLDEST)
     if content is None and opened.path.is_file():
         container.vouch(opened)
     meta, arrays = opened.meta, opened.arrays
