@@ -40,6 +40,11 @@ class FlatTable(Mapping[str, bytes]):
         self._keys, self._key_ends, self._values, self._value_ends, self._buckets = keys, key_ends, values, value_ends, buckets
         self._mask = len(buckets) - 2
 
+    def __reduce__(self) -> tuple[type[FlatTable], tuple[dict[str, NDArray[Any]]]]:
+        """To be sent to another process: views of memory cannot be, arrays can."""
+        views = (self._keys, self._key_ends, self._values, self._value_ends, self._buckets)
+        return FlatTable, ({part: np.asarray(view) for part, view in zip(PARTS, views)},)
+
     def find(self, word: str) -> bytes | None:
         """The value of a key, or nothing."""
         key = _bytes(word)
