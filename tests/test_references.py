@@ -116,7 +116,7 @@ def test_damage_is_noticed_in_every_part(tmp_path: Path) -> None:
     path = tmp_path / "small.prepared"
     captious.prepare({"1": ["a dog runs"], "2": ["two cats sleep"]}, "BLEU-4,CIDEr-D").save(path)
     whole = path.read_bytes()
-    opened = container.read(path, "prepared references", 1, "")
+    opened = container.read(path, prepared_files.KIND, prepared_files.VERSION, "")
     for name in opened.arrays:
         row = opened.arrays._rows[name]
         if not np.prod(row["shape"]):
@@ -124,7 +124,7 @@ def test_damage_is_noticed_in_every_part(tmp_path: Path) -> None:
         at = opened.arrays._start + row["at"]
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         with pytest.raises(InputError, match=r"damaged \(its part"):
-            container.read(path, "prepared references", 1, "").arrays[name]
+            container.read(path, prepared_files.KIND, prepared_files.VERSION, "").arrays[name]
     path.write_bytes(whole[:-1])
     with pytest.raises(InputError, match="damaged"):
         References.read(path)
