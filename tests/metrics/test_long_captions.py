@@ -43,6 +43,20 @@ def test_rows_of_bits_give_the_longest_common_subsequence(form: str, ours: list[
     assert (row_of == -1).all()
 
 
+@pytest.mark.parametrize("form", ["plain", "compiled"])
+@pytest.mark.parametrize("vocabulary", [3, 60])
+def test_rows_of_several_words_of_bits(form: str, vocabulary: int) -> None:
+    """Captions of more than two rows of bits, where carries cross, each compared with several references in turn."""
+    draw = np.random.default_rng(vocabulary)
+    sides = [[draw.integers(0, vocabulary, length).tolist() for length in (200, 150, 70)] for _ in range(2)]
+    pairs = [(i, j) for i in range(3) for j in range(3)]
+    flat = [(np.array([w for own in side for w in own], np.int32), offsets_of([len(own) for own in side])) for side in sides]
+    candidate, reference = (np.array(column, np.int64) for column in zip(*pairs))
+    row_of, found = np.full(61, -1, np.int32), np.zeros(len(pairs), np.int64)
+    getattr(rouge.common_subsequences, form)(*flat[0], *flat[1], candidate, reference, row_of, found)
+    assert found.tolist() == [longest_common_subsequence(sides[0][i], sides[1][j]) for i, j in pairs]
+
+
 def test_rouge_l_of_a_hundred_thousand_words() -> None:
     words = [f"w{n}" for n in np.random.default_rng(1).integers(0, 30_000, 100_000)]
     text = " ".join(words)
