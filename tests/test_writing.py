@@ -109,6 +109,7 @@ def test_the_umask_is_never_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """It belongs to the whole process: another thread could make a file that everybody may write."""
     monkeypatch.setattr(os, "umask", lambda _: pytest.fail("the umask was changed"))
     write(tmp_path / "file")
+    assert (tmp_path / "file").exists()
 
 
 def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:

@@ -199,8 +199,9 @@ def test_empty_shards(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "out")
     for path in folder.glob("part-*"):
         path.unlink()
-    nothing = run(folder, tmp_path / "out")
-    assert nothing.rows == 0 and len(nothing.scores) == 0
+    with pytest.raises(InputError, match=r"no captions in .*a-none\.parquet, .*b-none\.jsonl"):
+        run(folder, tmp_path / "out")
+    assert not list((tmp_path / "out").glob("*captions*"))
 
 
 def die(item: int) -> int:

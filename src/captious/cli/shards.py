@@ -141,7 +141,7 @@ def summary(result: Any) -> list[str]:
         listed = [f"{key} {number(value, formats[key])}" + (f" ({result.errors[key]})" if key in result.errors else "") for key, value in result.values.items()]
         lines.append(", ".join(listed))
     lines += [f"{key}: {why}" for key, why in result.errors.items() if key not in result.values]
-    text = f"{result.rows:,} captions in {len(result.shards):,} shards"
+    text = f"{result.rows:,} captions in {len(result.shards):,} shard{'s' if len(result.shards) != 1 else ''}"
     if result.kept:
         text += f", {result.kept:,} of them from an earlier run"
     worked = sum(done.rows for done in result.shards if not done.kept)

@@ -297,7 +297,7 @@ def engine(name: str | Engine | Executor = "local", workers: int | None = None) 
         return Executing(name, workers)
     kind, _, address = name.partition("=")
     if kind not in ENGINES:
-        raise InputError(f"unknown engine '{kind}'{did_you_mean(kind, ENGINES)}; there are {', '.join(ENGINES)}")
+        raise InputError(f"unknown engine '{kind}'{did_you_mean(kind, ENGINES)} (known: {', '.join(ENGINES)})")
     if kind == "local":
         if address:
             raise InputError(f"the engine 'local' has no address: {address}")

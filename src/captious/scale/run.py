@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from captious.corpus import Captions
-from captious.errors import InputError, printable
+from captious.errors import InputError, printable, some
 from captious.io.columns import Columns, split_names
 from captious.io.prepared import is_prepared
 from captious.kernels import called_often
@@ -148,6 +148,8 @@ def score(
         done, faults = work(run, plan, show)
         if not done:
             raise InputError(f"no shard could be scored; the first: {next(iter(faults.values()))}")
+        if not any(one.rows for one in done):
+            raise InputError(f"there are no captions in {some(str(shard.path) for shard in found)}; give shards with rows (JSONL lines, Parquet rows, samples of a tar)")
         result = _merged(run, plan, done, faults, name)
         if output is not None:
             result.files.extend(_save(result, Path(output), name))
