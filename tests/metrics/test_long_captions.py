@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import captious
 from captious.corpus import Corpus
-from captious.meteor import alignment
+from captious.meteor import alignment, matches
 from captious.metrics import rouge
 from captious.ragged import offsets_of
 from captious.text.spacy_like import split_chunk
@@ -64,13 +64,13 @@ def test_rouge_l_of_a_hundred_thousand_words() -> None:
     assert captious.score(corpus, "ROUGE-L")["ROUGE-L"].value == pytest.approx(1.0)
 
 
-def lines_of(rng: np.random.Generator, count: int, vocabulary: int) -> tuple[alignment.Lines, alignment.Words, alignment.Phrases]:
+def lines_of(rng: np.random.Generator, count: int, vocabulary: int) -> tuple[matches.Lines, matches.Words, matches.Phrases]:
     """Random lines over words of which some share stems and synonyms, and some begin phrases with paraphrases."""
     tokens = rng.integers(0, vocabulary, 2 * count).astype(np.int32)
     offsets = np.array([0, count, 2 * count], np.int64)
     synonyms = [np.unique(rng.integers(0, vocabulary, 4)) for _ in range(vocabulary)]
     bounds = np.concatenate([[0], np.cumsum([len(part) for part in synonyms])]).astype(np.int64)
-    words = alignment.Words(
+    words = matches.Words(
         key=np.arange(vocabulary, dtype=np.int32) // 2, stem=np.arange(vocabulary, dtype=np.int32) // 4,
         function=np.zeros(vocabulary, np.bool_), bits=np.left_shift(1, np.arange(vocabulary) % 62), synonym_offsets=bounds, synonyms=np.concatenate(synonyms).astype(np.int32),
     )  # fmt: skip
@@ -80,19 +80,19 @@ def lines_of(rng: np.random.Generator, count: int, vocabulary: int) -> tuple[ali
     spans[:, 1] = np.where((spans[:, 1] < 3) & (spans[:, 1] >= 0), -1, spans[:, 1])
     spans[[count - 1, 2 * count - 1], 1] = -1
     targets = [np.unique(rng.integers(0, 6, 3)) for _ in range(6)]
-    phrases = alignment.Phrases(
+    phrases = matches.Phrases(
         np.array([1, 1, 1, 2, 2, 2], np.int32), np.concatenate([[0], np.cumsum([len(t) for t in targets])]).astype(np.int64),
         np.concatenate(targets).astype(np.int32), 2,
     )  # fmt: skip
     flat = spans[spans >= 0], np.concatenate([[0], np.cumsum((spans >= 0).sum(axis=1))]).astype(np.int64)
-    return alignment.gathered_lines(tokens, offsets, words, flat), words, phrases
+    return matches.gathered_lines(tokens, offsets, words, flat), words, phrases
 
 
-def collected(lines: alignment.Lines, words: alignment.Words, phrases: alignment.Phrases) -> list[list[int]]:
+def collected(lines: matches.Lines, words: matches.Words, phrases: matches.Phrases) -> list[list[int]]:
     found = np.zeros((100_000, 5), np.int32)
     longest = int(np.diff(lines.offsets).max())
     mark, chain = np.zeros((4, len(phrases.lengths)), np.int32), np.zeros((2, longest, 2), np.int32)
-    n = alignment.collect.plain(lines, words, phrases, 0, 1, mark, 1, chain, np.zeros((3, alignment.SHORT), np.int64), found)
+    n = matches.collect.plain(lines, words, phrases, 0, 1, mark, 1, chain, np.zeros((3, matches.SHORT), np.int64), found)
     rows: list[list[int]] = found[:n].tolist()
     return rows
 
@@ -103,9 +103,9 @@ def test_meteor_finds_the_same_matches_by_looking_up_as_by_comparing_all(seed: i
     parts = lines_of(rng, 40, 12 if seed % 2 else 60)
     compared = collected(*parts)
     with monkeypatch.context() as patch:
-        patch.setattr(alignment, "SHORT", 0)
+        patch.setattr(matches, "SHORT", 0)
         assert collected(*parts) == compared
-    monkeypatch.setattr(alignment, "LONG", 0)
+    monkeypatch.setattr(matches, "LONG", 0)
     assert collected(*parts) == compared
     lines, _, phrases = parts
     spans = [lines.spans[a:b].tolist() for a, b in pairwise(lines.span_offsets.tolist())]
@@ -120,7 +120,7 @@ def test_meteor_finds_the_same_matches_by_looking_up_as_by_comparing_all(seed: i
                     for u in range(40):
                         if target in spans[u + (0 if side == 0 else 40)]:
                             expected.append([t, own, u, length] if side == 0 else [u, length, t, own])
-    assert [row[:4] for row in compared if row[4] == alignment.PARAPHRASE] == expected
+    assert [row[:4] for row in compared if row[4] == matches.PARAPHRASE] == expected
 
 
 def test_hostile_chunks_are_split_in_linear_time() -> None:
@@ -132,11 +132,11 @@ def test_hostile_chunks_are_split_in_linear_time() -> None:
     assert split_chunk("(www.example.com/a.b)") == ["(", "www.example.com/a.b", ")"]
 
 
-def aligned(lines: alignment.Lines, words: alignment.Words, phrases: alignment.Phrases, found: np.ndarray) -> list[float]:
+def aligned(lines: matches.Lines, words: matches.Words, phrases: matches.Phrases, found: np.ndarray) -> list[float]:
     """The statistics of the two lines, with room for as many matches as there may be."""
     longest = int(np.diff(lines.offsets).max())
     mark, chain = np.zeros((4, len(phrases.lengths)), np.int32), np.zeros((2, longest, 2), np.int32)
-    n = alignment.collect.compiled(lines, words, phrases, 0, 1, mark, 1, chain, np.zeros((3, alignment.SHORT), np.int64), found)
+    n = matches.collect.compiled(lines, words, phrases, 0, 1, mark, 1, chain, np.zeros((3, matches.SHORT), np.int64), found)
     bounds, order, fixed, cover = np.zeros(longest + 1, np.int64), np.zeros(n, np.int64), np.zeros(longest, np.int64), np.zeros((2, longest), np.int64)
     alignment.group.compiled(found, n, longest, longest, cover, bounds, order, fixed)
     beam, state = np.zeros((alignment.BEAM, 4), np.int64), np.zeros((2, alignment.BEAM, 5), np.int64)

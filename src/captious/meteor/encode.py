@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from captious.corpus import Captions
 from captious.kernels import kernel
 from captious.memo import Arrays, Product
-from captious.meteor.alignment import Ints, Lines, Phrases, Words, gathered_lines
+from captious.meteor.matches import Ints, Lines, Phrases, Words, gathered_lines
 from captious.meteor.normalise import Normaliser
 from captious.meteor.phrases import Spans, restrict, spans_of
 from captious.meteor.resources import Resources

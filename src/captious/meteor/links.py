@@ -6,20 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.kernels import kernel
-from captious.meteor.alignment import (
-    BEAM,
-    MAX_MATCHES,
-    PARAPHRASE,
-    SHORT,
-    Ints,
-    Lines,
-    Phrases,
-    Words,
-    collect,
-    group,
-    search,
-)
+from captious.meteor.alignment import BEAM, group, search
 from captious.meteor.encode import Encoded, lines_of
+from captious.meteor.matches import MAX_MATCHES, PARAPHRASE, SHORT, Ints, Lines, Phrases, Words, collect
 from captious.meteor.resources import Resources
 from captious.ragged import offsets_of
 

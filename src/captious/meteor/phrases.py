@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.kernels import kernel
-from captious.meteor.alignment import Ints, Phrases
+from captious.meteor.matches import Ints, Phrases
 from captious.meteor.paraphrases import Paraphrases
 from captious.ragged import runs
 from captious.threads import side_by_side, threads_for

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.errors import InputError
-from captious.meteor.alignment import MAX_MATCHES, Ints, align
+from captious.meteor.alignment import align
 from captious.meteor.encode import Encoded, encode_texts, lines_of
+from captious.meteor.matches import MAX_MATCHES, Ints
 from captious.meteor.resources import Resources
 from captious.meteor.score import STATISTICS
 from captious.progress import track
