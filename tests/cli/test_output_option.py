@@ -169,4 +169,5 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:
 def test_a_dash_is_standard_input(words: list[str], file: str, made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("captious.io.content._standard_taken", False)  # as in a new process
     fill = lambda word: word.format(made) if word.startswith("{}") else word  # noqa: E731
-    run(*map(fill, words), stdin=Path(fill(file)).read_bytes())
+    printed = run(*map(fill, words), stdin=Path(fill(file)).read_bytes())
+    assert Path(fill(words[-1])).stat().st_size if "-o" in words else printed.strip()
