@@ -40,6 +40,7 @@ from captious.compiling import (
     target,
 )
 from captious.errors import WriteError
+from captious.progress import shown
 from captious.writing import atomic_write
 
 _FORMAT = b"captious kernel 2\n"
@@ -98,6 +99,7 @@ class Native:
     def _compiled(self, kinds: tuple[Kind, ...], arguments: tuple[Any, ...]) -> Callable[..., Any]:
         if not _usable():
             return self._dispatcher(True)  # type: ignore[no-any-return]
+        _tell()
         try:
             code = compiled(self._dispatcher(False), kinds, arguments)
         except UnsupportedError:
@@ -169,6 +171,13 @@ def write_code(path: Path, code: Code) -> None:
 
 def _sum(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=_SUM).digest()
+
+
+@cache
+def _tell() -> None:
+    """Say why nothing seems to happen, once in a process."""
+    if shown():
+        print("captious: compiling for this processor; this is done once on a machine and can take a minute", file=sys.stderr, flush=True)
 
 
 _lock = threading.RLock()
