@@ -16,7 +16,7 @@ from captious.kernels import kernel
 from captious.ragged import IntArray, offsets_of, stretches
 from captious.text.ptb.grammar import SPLIT_WORDS, words_with_period
 from captious.text.ptb.plain import REACH, code_of
-from captious.text.words import HALF, MULTIPLIER, WordTable, place_of
+from captious.text.words import HALF, MULTIPLIER, WordTable, number_text
 from captious.threads import jobs, side_by_side, threads_for
 
 _LETTER, _SPACE, _SPECIAL, _OTHER = 0, 1, 2, 3
@@ -106,58 +106,21 @@ def count_words(data, offsets, kinds, codes, split_words, zero, counts):  # type
 
 
 @kernel
-def _number(stored, size, multiplier, half, places, ends, state):  # type: ignore[no-untyped-def]
-    """The number of the word of ``size`` bytes behind those that are known; it is one of them from now on."""
-    used = ends[state[0]]
-    place = place_of(stored, used, size, multiplier, half, places, ends)
-    if places[place] == 0:
-        state[0] += 1
-        places[place] = state[0]
-        ends[state[0]] = used + size
-    return places[place] - 1
+def number_words(data, offsets, counts, others, other_offsets, folds, multiplier, half, zero, stored, places, ends, heads, known, starts, tokens):  # type: ignore[no-untyped-def]
+    """The numbers of the words of captions, from ``tokens[starts[i]]`` on; words that are not in the table are added to the ``known`` ones.
 
-
-@kernel
-def number_words(data, offsets, counts, others, multiplier, half, stored, places, ends, state, tokens):  # type: ignore[no-untyped-def]
-    """The numbers of all words of captions; new words are added to the table.
-
-    ``others`` has the words of captions that are not plain, each with a line feed behind it. ``state`` has how many words are known, and how
-    far ``tokens`` and ``others`` are.
+    Captions with a count below zero are not plain: their words are in ``others``, each with a line feed behind it.
     """
-    at_token, at_other = state[1], state[2]
     for i in range(offsets.shape[0] - 1):
-        used = ends[state[0]]
-        size = 0
-        if counts[i] < 0:
-            for _ in range(-counts[i] - 1):
-                while others[at_other] != 10:
-                    stored[used + size] = others[at_other]
-                    size += 1
-                    at_other += 1
-                at_other += 1
-                tokens[at_token] = _number(stored, size, multiplier, half, places, ends, state)
-                at_token += 1
-                used = ends[state[0]]
-                size = 0
-            continue
-        for at in range(offsets[i], offsets[i + 1] + 1):
-            byte = data[at] if at < offsets[i + 1] else np.uint8(32)
-            if 97 <= byte <= 122 or byte == 45 or 48 <= byte <= 57:
-                stored[used + size] = byte
-                size += 1
-            elif 65 <= byte <= 90:
-                stored[used + size] = byte + 32
-                size += 1
-            else:
-                if size > 0:
-                    tokens[at_token] = _number(stored, size, multiplier, half, places, ends, state)
-                    at_token += 1
-                    used = ends[state[0]]
-                    size = 0
-                if byte == 39:
-                    stored[used] = byte
-                    size = 1
-    state[1], state[2] = at_token, at_other
+        if counts[i] >= 0:
+            known = number_text(
+                data, offsets[i], offsets[i + 1], folds[0], multiplier, half, zero, stored, places, ends, heads, known, tokens, starts[i]
+            )
+        else:
+            known = number_text(
+                others, other_offsets[i], other_offsets[i + 1], folds[1], multiplier, half, zero, stored, places, ends, heads, known, tokens, starts[i]
+            )
+    return known
 
 
 @lru_cache(maxsize=1)
@@ -190,22 +153,32 @@ def count_plain(data: NDArray[np.uint8], offsets: IntArray) -> IntArray:
 def number(data: NDArray[np.uint8], offsets: IntArray, table: WordTable) -> tuple[NDArray[np.int32], IntArray]:
     """The words of captions by their numbers in a table, which takes those that are new, and the number of words of each caption."""
     counts = count_plain(data, offsets)
-    others, other_counts, other_sizes = _lexed(data, offsets, np.flatnonzero(counts < 0))
-    # A caption that is not plain has, below zero, one more than its number of words.
-    counts[counts < 0] = -1 - other_counts
-    words = np.where(counts < 0, -1 - counts, counts)
-    tokens = np.zeros(int(words.sum()), np.int32)
-    sizes = np.where(counts < 0, 0, np.diff(offsets))
-    sizes[counts < 0] = other_sizes
-    word_ends, size_ends = offsets_of(words), offsets_of(sizes)
-    state = np.array([table.count, 0, 0], np.int64)
+    which = np.flatnonzero(counts < 0)
+    others, other_counts, other_sizes = _lexed(data, offsets, which)
+    words, sizes = counts.copy(), np.zeros(len(counts), np.int64)
+    words[which], sizes[which] = other_counts, other_sizes
+    starts, other_offsets = offsets_of(words), offsets_of(sizes)
+    room = offsets_of(np.where(counts < 0, sizes, np.diff(offsets)))
+    tokens = np.zeros(int(starts[-1]), np.int32)
     run = number_words.pick(len(data) * 3)
-    for first, last in stretches(size_ends, _STRETCH):
-        table.reserve(int(size_ends[last] - size_ends[first]), int(word_ends[last] - word_ends[first]))
+    for first, last in stretches(room, _STRETCH):
+        table.reserve(int(room[last] - room[first]), int(starts[last] - starts[first]))
         with np.errstate(over="ignore"):
-            run(data, offsets[first : last + 1], counts[first:last], others, MULTIPLIER, HALF, table.stored, table.places, table.ends, state, tokens)
-        table.count = int(state[0])
+            table.count = int(run(
+                data, offsets[first : last + 1], counts[first:last], others, other_offsets[first : last + 1], _folds(), MULTIPLIER, HALF, np.uint64(0),
+                table.stored, table.places, table.ends, table.heads, table.count, starts[first:last], tokens,
+            ))  # fmt: skip
     return tokens, words
+
+
+@lru_cache(maxsize=1)
+def _folds() -> NDArray[np.int16]:
+    """What stands for each byte within words, −1 for those between words: of plain captions, and of words of the lexer."""
+    folds = np.stack([np.full(256, -1, np.int16), np.arange(256, dtype=np.int16)])
+    for byte in b"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz":
+        folds[0, byte] = ord(chr(byte).lower())
+    folds[1, ord("\n")] = -1
+    return folds
 
 
 def _lexed(data: NDArray[np.uint8], offsets: IntArray, which: IntArray) -> tuple[NDArray[np.uint8], IntArray, IntArray]:
