@@ -183,15 +183,13 @@ def _folds() -> NDArray[np.int16]:
 
 def _lexed(data: NDArray[np.uint8], offsets: IntArray, which: IntArray) -> tuple[NDArray[np.uint8], IntArray, IntArray]:
     """The words of some captions by the lexer, each with a line feed behind it; how many words each caption has, and how many bytes."""
-    from captious.text.ptb import tokenize
+    from captious.text.ptb import tokenize_many
 
-    known: dict[bytes, tuple[bytes, int]] = {}
-    found = []
-    for i in which.tolist():
-        raw = data[offsets[i] : offsets[i + 1]].tobytes()
-        if raw not in known:
-            words = tokenize(raw.decode("utf-8", "surrogatepass"))
-            known[raw] = "".join([word + "\n" for word in words]).encode("utf-8", "surrogatepass"), len(words)
-        found.append(known[raw])
+    raw = [data[offsets[i] : offsets[i + 1]].tobytes() for i in which.tolist()]
+    different = list(dict.fromkeys(raw))
+    known = {}
+    for text, words in zip(different, tokenize_many([text.decode("utf-8", "surrogatepass") for text in different])):
+        known[text] = "".join([word + "\n" for word in words]).encode("utf-8", "surrogatepass"), len(words)
+    found = [known[text] for text in raw]
     joined = b"".join([words for words, _ in found])
     return np.frombuffer(joined, np.uint8), np.array([n for _, n in found], np.int64), np.array([len(w) for w, _ in found], np.int64)
