@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious import digest, html
-from captious.container import Grouped
+from captious.container import Grouped, Texts
 from captious.encoding import Encoding
 from captious.errors import InputError
 from captious.kernels import kernel
@@ -208,6 +208,10 @@ class Captions:
         if self._digest is not None:
             return self._digest
         texts, bounds = self.texts, itertools.pairwise(self.image_offsets.tolist())
+        if isinstance(texts, Texts):
+            quickly = digest.of_named_texts(Texts.of(self.ids).arrays, texts.arrays, self.image_offsets)
+            if quickly is not None:
+                return quickly
         return digest.of_any_order([image, *sorted(texts[a:b])] for image, (a, b) in zip(self.ids, bounds))
 
     @property

@@ -253,10 +253,10 @@ def _is(data, keys, place, wanted):  # type: ignore[no-untyped-def]
     start = keys[place, 0]
     if keys[place, 1] - start != wanted.shape[0]:
         return False
-    for k in range(wanted.shape[0]):
-        if data[start + k] != wanted[k]:
-            return False
-    return True
+    k = 0
+    while k < wanted.shape[0] and data[start + k] == wanted[k]:
+        k += 1
+    return k == wanted.shape[0]
 
 
 @kernel

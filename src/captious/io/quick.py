@@ -36,7 +36,7 @@ _BLOCK = 1 << 20
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
-class _Unusual(Exception):
+class _UnusualError(Exception):
     """Not a file for the quick way."""
 
 
@@ -58,7 +58,7 @@ def read_json(data: bytes, name: str, role: Role, several: bool | None = None, p
         return None
     try:
         return _File(data, name, role).read(several, path)
-    except (_Unusual, InputError):
+    except (_UnusualError, InputError):
         return None
 
 
@@ -71,7 +71,7 @@ class _File:
         self.deepest = min(_DEEPEST, DEPTH.value())
         self.longest = LINE.value()
         if self.longest < _BEGINNING:
-            raise _Unusual
+            raise _UnusualError
         self.keys = np.zeros((_KEYS, 2), np.int64)
         self.frames = np.zeros(_DEEPEST, np.int64)
 
@@ -84,7 +84,7 @@ class _File:
         elif opening == b"{":
             rows, form = self._lines(start) or self._annotations(start)
         else:
-            raise _Unusual
+            raise _UnusualError
         _check_encoding(self.data)
         return self._gathered(rows, form, several, path)
 
@@ -96,16 +96,16 @@ class _File:
         try:
             return [first_value(beginning)]
         except (json.JSONDecodeError, InputError):  # or it is very long
-            raise _Unusual from None
+            raise _UnusualError from None
 
     def _ends(self, at: int) -> None:
         if self.data[at:].strip(b" \t\r\n"):
-            raise _Unusual
+            raise _UnusualError
 
     def _rows(self, at: int, first: list[Any], depth: int, lines: bool = False) -> _Rows:
         """The rows from ``at`` on, read by the keys that the first one has; a row's own values lie below ``depth``."""
         if not first or not isinstance(first[0], Mapping):
-            raise _Unusual
+            raise _UnusualError
         id_key, caption_key = pick_id(first[0], self.name, ""), pick_caption(first[0], self.name, "", self.role)
         wanted = [np.frombuffer(key.encode("utf-8", "surrogatepass"), np.uint8) for key in (id_key, caption_key)]
         state = np.zeros(scan.STATE, np.int64)
@@ -119,7 +119,7 @@ class _File:
                 break
             ids, spans, row_of = (np.concatenate([part, np.zeros_like(part)]) for part in (ids, spans, row_of))
         if status != scan.DONE:
-            raise _Unusual
+            raise _UnusualError
         count, captions = int(state[scan.ROWS]), int(state[scan.CAPTIONS])
         return _Rows(ids[:count], bool(state[scan.TEXT_IDS]), spans[:captions], row_of[:captions], bool(state[scan.LISTS]), int(state[scan.AT]))
 
@@ -143,14 +143,14 @@ class _File:
         wanted = np.frombuffer(b"annotations", np.uint8)
         arguments = self.units, len(self.data), wanted, state, self.keys, self.frames, self.deepest, spans
         if self.role != "references" or run(*arguments) != scan.FOUND:
-            raise _Unusual
+            raise _UnusualError
         first = self._first(int(state[scan.AT]))
         keys = self.keys.copy()
         rows = self._rows(int(state[scan.AT]) + 1, first, depth=3)
         self.keys[:] = keys
         state[scan.AT] = rows.end
         if run(*arguments) != scan.DONE:
-            raise _Unusual
+            raise _UnusualError
         self._ends(int(state[scan.AT]))
         # The same questions that are asked of the whole: they look at the first items only.
         small: dict[str, Any] = {}
@@ -158,7 +158,7 @@ class _File:
             key = self.data[low:high].decode("utf-8")
             small[key] = first if key == "annotations" else self._first(at) if self.data[at : at + 1] == b"[" else None
         if not is_coco(small):
-            raise _Unusual
+            raise _UnusualError
         return rows, "coco-annotations"
 
     def _gathered(self, rows: _Rows, form: str, several: bool | None, path: Path | None) -> CaptionFile:
@@ -169,14 +169,14 @@ class _File:
         if self.role == "predictions" and len(first) < len(rows.ids):
             stated = several if several is not None else 2 * int(np.count_nonzero(per_image > 1)) > len(first)
             if not stated:
-                raise _Unusual  # rows that are one too many
+                raise _UnusualError  # rows that are one too many
         of_caption = image[rows.row_of]
         order = np.arange(len(of_caption)) if (of_caption[1:] >= of_caption[:-1]).all() else np.argsort(of_caption, kind="stable")
         texts = np.empty(int((rows.spans[:, 1] - rows.spans[:, 0]).sum()), np.uint8)
         offsets = np.zeros(len(order) + 1, np.int64)
         used = int(scan.copy_texts.pick(len(texts) * 2)(self.units, rows.spans, order, self.longest, texts, offsets))
         if used < 0:
-            raise _Unusual
+            raise _UnusualError
         return CaptionFile(
             name=self.name if path is None else path.name,
             ids=self._names(rows, first),
@@ -202,7 +202,7 @@ class _File:
             return list(map(str, rows.ids[first, 0].tolist()))
         names = [self.data[low:high].decode("utf-8") for low, high in rows.ids[first].tolist()]
         if any(name != name.strip() or not name or len(name) > self.longest for name in names):
-            raise _Unusual
+            raise _UnusualError
         return names
 
 
@@ -215,4 +215,4 @@ def _check_encoding(data: bytes) -> None:
         for start in range(0, len(data), _BLOCK):
             decoder.decode(data[start : start + _BLOCK], final=start + _BLOCK >= len(data))
     except UnicodeDecodeError:
-        raise _Unusual from None
+        raise _UnusualError from None

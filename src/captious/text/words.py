@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -147,8 +148,8 @@ class WordTable:
         data = self.stored[bounds[0] : bounds[-1]].tobytes()
         if data.isascii():
             text = data.decode("ascii")
-            return [text[a - bounds[0] : b - bounds[0]] for a, b in zip(bounds, bounds[1:])]
-        return [data[a - bounds[0] : b - bounds[0]].decode("utf-8", "surrogatepass") for a, b in zip(bounds, bounds[1:])]
+            return [text[a - bounds[0] : b - bounds[0]] for a, b in itertools.pairwise(bounds)]
+        return [data[a - bounds[0] : b - bounds[0]].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(bounds)]
 
 
 def _grown(values: NDArray[Number], used: int, wanted: int) -> NDArray[Number]:

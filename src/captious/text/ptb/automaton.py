@@ -204,7 +204,7 @@ class Table(Automaton):
         self.accepts = accepts.tolist()
         self.n_classes = steps.shape[1]
         # Single numbers are read from a view in half the time that an array takes.
-        self._steps = memoryview(np.ascontiguousarray(steps).reshape(-1))
+        self._steps = np.ascontiguousarray(steps).reshape(-1).data
 
     def following(self, state: int, kind: int) -> int:
         return self._steps[state * self.n_classes + kind]
