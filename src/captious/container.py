@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from captious.cache import remember, remembered, stamp
 from captious.errors import InputError
-from captious.ragged import IntArray, offsets_of
+from captious.ragged import IntArray, offsets_of, runs
 from captious.threads import side_by_side
 from captious.writing import atomic_write
 
@@ -261,6 +261,22 @@ class Texts(Sequence[str]):
         lengths = np.concatenate([np.diff(part["/offsets"]) for part in parts])
         return cls(np.concatenate([part[""] for part in parts]), offsets_of(lengths))
 
+    @property
+    def arrays(self) -> tuple[NDArray[np.uint8], IntArray]:
+        """All bytes in a row, and where each text begins."""
+        return self._data, self._offsets
+
+    @property
+    def size(self) -> int:
+        """How many bytes they have together."""
+        return int(self._offsets[-1] - self._offsets[0])
+
+    def take(self, index: IntArray) -> Texts:
+        """Some of the texts."""
+        # Some at a time: the places of bytes take eight times the room of the bytes.
+        parts = [self._data[runs(self._offsets, index[start : start + _PORTION])[0]] for start in range(0, max(len(index), 1), _PORTION)]
+        return Texts(np.concatenate(parts), offsets_of(np.diff(self._offsets)[index]))
+
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
@@ -288,3 +304,40 @@ class Texts(Sequence[str]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self[:])
+
+
+class Grouped(Sequence[Sequence[str]]):
+    """Texts in groups, one for each image."""
+
+    def __init__(self, texts: Sequence[str], offsets: IntArray) -> None:
+        #: The texts of all groups, one after the other; group i is ``texts[offsets[i]:offsets[i + 1]]``.
+        self.texts, self.offsets = texts, np.asarray(offsets)
+
+    def take(self, index: IntArray) -> Grouped:
+        """Some of the groups."""
+        rows, offsets = runs(self.offsets, index)
+        return Grouped(self.texts.take(rows) if isinstance(self.texts, Texts) else [self.texts[i] for i in rows.tolist()], offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, i: int) -> Sequence[str]: ...
+    @overload
+    def __getitem__(self, i: slice) -> Sequence[Sequence[str]]: ...
+    def __getitem__(self, i: int | slice) -> Sequence[str] | Sequence[Sequence[str]]:
+        if isinstance(i, slice):
+            return [self[k] for k in range(*i.indices(len(self)))]
+        if not -len(self) <= i < len(self):
+            raise IndexError(i)
+        i %= len(self)
+        return self.texts[int(self.offsets[i]) : int(self.offsets[i + 1])]
+
+    def __iter__(self) -> Iterator[Sequence[str]]:
+        # Some at a time: whoever compares two files mostly needs the first image.
+        start, step = 0, 16
+        while start < len(self):
+            bounds = self.offsets[start : start + step + 1].tolist()
+            texts = self.texts[bounds[0] : bounds[-1]]
+            yield from (texts[a - bounds[0] : b - bounds[0]] for a, b in itertools.pairwise(bounds))
+            start, step = start + step, min(step * 4, 4096)

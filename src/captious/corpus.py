@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious import digest, html
+from captious.container import Grouped, Texts
 from captious.encoding import Encoding
 from captious.errors import InputError
 from captious.kernels import kernel
@@ -95,10 +96,10 @@ class Captions:
         over: Captions | None = None,
     ) -> Captions:
         """Tokenize and encode caption texts, one list per image; for candidates, ``over`` their references."""
-        texts = [text for group in groups for text in group]
-        encoding = Encoding.of(texts, tokenizer, over.encoding if over is not None else None)
+        flat = groups if isinstance(groups, Grouped) else Grouped([text for group in groups for text in group], offsets_of([len(group) for group in groups]))
+        encoding = Encoding.of(flat.texts, tokenizer, over.encoding if over is not None else None)
         names = ids if ids is not None else [str(i) for i in range(len(groups))]
-        return cls(names, offsets_of([len(group) for group in groups]), encoding)
+        return cls(names, flat.offsets, encoding)
 
     def take(self, rows: IntArray, image_offsets: IntArray, ids: Sequence[str] | None = None) -> Captions:
         """Some of the captions, regrouped; nothing is tokenized or numbered again."""
@@ -207,6 +208,10 @@ class Captions:
         if self._digest is not None:
             return self._digest
         texts, bounds = self.texts, itertools.pairwise(self.image_offsets.tolist())
+        if isinstance(texts, Texts):
+            quickly = digest.of_named_texts(Texts.of(self.ids).arrays, texts.arrays, self.image_offsets)
+            if quickly is not None:
+                return quickly
         return digest.of_any_order([image, *sorted(texts[a:b])] for image, (a, b) in zip(self.ids, bounds))
 
     @property
@@ -349,12 +354,12 @@ def nothing_like(captions: Captions) -> Captions:
 
 def _check(ids: Sequence[str], captions: Iterable[Sequence[str]], side: str) -> None:
     """Every image has captions, and there are images; what has none is refused where it can be named."""
-    captions = list(captions)
-    if len(captions) != len(ids):
-        raise InputError(f"{len(ids):,} image ids were given and lists of {side} captions for {len(captions):,} images")
+    counts = np.diff(captions.offsets).tolist() if isinstance(captions, Grouped) else list(map(len, captions))
+    if len(counts) != len(ids):
+        raise InputError(f"{len(ids):,} image ids were given and lists of {side} captions for {len(counts):,} images")
     if not ids:
         raise InputError("there are no images: give at least one image id with its captions")
-    bare = next((image for image, group in zip(ids, captions) if not len(group)), None)
+    bare = next((image for image, count in zip(ids, counts) if not count), None)
     if bare is not None:
         raise InputError(
             f"image {bare} has no {side} caption; leave the image out, or give it an empty caption to have that scored"

@@ -14,12 +14,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.container import compact
+from captious.container import Texts, compact
 from captious.memo import Arrays, Memo, Product
 from captious.ragged import IntArray, offsets_of, stretches
 from captious.text import tokenizers
 from captious.text.ngrams import NgramIndex, NgramTable, TableWriter, is_exact, ngram_positions, pack
 from captious.text.vocabulary import Vocabulary
+from captious.text.words import WordTable
 
 S = TypeVar("S", bound=np.generic)
 
@@ -27,6 +28,9 @@ S = TypeVar("S", bound=np.generic)
 #: little beside what is kept of them.
 PORTION = 1 << 13
 STRETCH = 1 << 17
+#: Characters of captions from which on loading compiled code is worth it.
+LARGE = 1 << 17
+_TABLE = "table of words"
 
 
 class Numbered(NamedTuple):
@@ -64,6 +68,11 @@ def _unpack_numbered(arrays: Arrays) -> Numbered:
     return Numbered(table, size, index)
 
 
+def _size(texts: Sequence[str]) -> int:
+    """About how many characters texts have."""
+    return texts.size if isinstance(texts, Texts) else sum(map(len, texts))
+
+
 NUMBERED = Product("n-grams", _pack_numbered, _unpack_numbered)
 
 
@@ -93,6 +102,8 @@ class Encoding:
     def of(cls, texts: Sequence[str], tokenizer: str = "ptb", base: Encoding | None = None) -> Encoding:
         """Tokenize and number."""
         split = tokenizers.get(tokenizer)
+        if tokenizer == "ptb" and _size(texts) >= LARGE:
+            return cls._from_bytes(texts if isinstance(texts, Texts) else Texts.of(texts), tokenizer, base)
         vocabulary = Vocabulary(base=base.vocabulary if base is not None else None)
         tokens, counts = [], []
         # A word as text takes ten times the memory of its number, so not all of them are there at once.
@@ -101,6 +112,24 @@ class Encoding:
             tokens.append(vocabulary.encode(words))
             counts.append(numbers)
         return cls(compact(texts), np.concatenate(tokens), offsets_of(np.concatenate(counts)), vocabulary, tokenizer, base)
+
+    @classmethod
+    def _from_bytes(cls, texts: Texts, tokenizer: str, base: Encoding | None) -> Encoding:
+        """The same for many texts: loops over their bytes."""
+        from captious.text.ptb import numbering
+
+        table = WordTable.of([]) if base is None else base._word_table().copy()
+        known = table.count
+        tokens, counts = numbering.number(*texts.arrays, table)
+        vocabulary = Vocabulary(table.words(known), base=None if base is None else base.vocabulary)
+        made = cls(texts, tokens, offsets_of(counts), vocabulary, tokenizer, base)
+        if base is None:
+            made.memo.get(_TABLE, lambda: table)
+        return made
+
+    def _word_table(self) -> WordTable:
+        """The words as bytes, to be looked up by loops."""
+        return self.memo.get(_TABLE, lambda: WordTable.of(self.vocabulary.words))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

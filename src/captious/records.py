@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,26 +39,29 @@ class Record(NamedTuple):
     value: float
 
 
-class ScoredCaptions(NamedTuple):
+@dataclass(frozen=True)
+class ScoredCaptions:
     """The captions that were scored."""
 
     ids: tuple[str, ...]
     #: The captions of image j are ``texts[image_offsets[j]:image_offsets[j + 1]]``.
     image_offsets: IntArray
     texts: Sequence[str] | None
-    #: The place of each image among the references, and a digest of their order; nothing without references.
+    #: The place of each image among the references, and their order (their ids, or a digest of those); nothing without references.
     places: IntArray | None
-    order: str | None
+    ordered: tuple[str, ...] | str | None
 
     @classmethod
     def of(cls, corpus: Corpus) -> ScoredCaptions:
         """The candidates of a corpus."""
         captions, references = corpus.candidates, corpus.references
-        places = order = None
-        if corpus.has_references:
-            places = corpus.images
-            order = references.cached("order of images", lambda: digest.of_lines(references.ids))
-        return cls(captions.ids, captions.image_offsets, captions.texts, places, order)
+        known = corpus.has_references
+        return cls(captions.ids, captions.image_offsets, captions.texts, corpus.images if known else None, references.ids if known else None)
+
+    @property
+    def order(self) -> str | None:
+        """A digest of the order of the references' images. Who saves nothing needs none."""
+        return digest.of_lines(self.ordered) if isinstance(self.ordered, tuple) else self.ordered
 
 
 class Saved(NamedTuple):

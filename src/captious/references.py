@@ -13,11 +13,11 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from captious.container import Texts
+from captious.container import Grouped, Texts
 from captious.corpus import Captions, Corpus, places
 from captious.errors import InputError
 from captious.io import CaptionFile, CaptionWarning, align, read
-from captious.io.prepared import Grouped, caption_file, is_prepared, open_captions, save
+from captious.io.prepared import caption_file, is_prepared, open_captions, save
 from captious.measures.base import Measure
 from captious.names import tell_apart
 

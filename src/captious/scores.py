@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from captious.merging import merged
 from captious.names import tell_apart
 from captious.ragged import offsets_of
 from captious.records import ScoredCaptions
-from captious.signature import Signature, sign
+from captious.signature import Signature, Unsigned
 from captious.significance import Bootstrap
 from captious.statistics import Rows, arranged
 
@@ -54,6 +54,11 @@ class Score:
             self._signature = self._signature()
         return Signature(self._signature)
 
+    @property
+    def origin(self) -> dict[str, str]:
+        """The fields of the signature that say what was measured; the digest of the references is made for the signature alone."""
+        return self._signature.origin() if isinstance(self._signature, Unsigned) else self.signature.fields
+
     def __getstate__(self) -> dict[str, Any]:
         return {"signature": self.signature, **self.__dict__}
 
@@ -64,8 +69,8 @@ class Score:
         prepared = state if state is not None else measure.prepare(corpus.references)
         statistics = measure.statistics(corpus, prepared)
         if measure.rows != "caption":
-            return cls.of_images(measure, statistics, corpus.ids, partial(sign, measure, corpus))
-        return cls(measure, statistics, corpus.ids, corpus.candidates.image_offsets, partial(sign, measure, corpus))
+            return cls.of_images(measure, statistics, corpus.ids, Unsigned(measure, corpus))
+        return cls(measure, statistics, corpus.ids, corpus.candidates.image_offsets, Unsigned(measure, corpus))
 
     @classmethod
     def of_images(cls, measure: Measure, statistics: Rows, ids: tuple[str, ...], signature: str | Callable[[], str]) -> Score:

@@ -42,6 +42,20 @@ class Signature(str):
         ]
 
 
+class Unsigned:
+    """The signature of a measure on a corpus, while nobody has asked for it: the digest of all references takes longer than some measures."""
+
+    def __init__(self, measure: Measure, corpus: Corpus) -> None:
+        self._measure, self._corpus = measure, corpus
+
+    def __call__(self) -> Signature:
+        return sign(self._measure, self._corpus)
+
+    def origin(self) -> dict[str, str]:
+        """What it was measured on, as the signature says it, but for the digest of the references."""
+        return data_fields(self._measure, self._corpus, digests=False)
+
+
 def sign(measure: Measure, corpus: Corpus) -> Signature:
     """The signature of a measure on a corpus: settings, resources, references, tokenizer, version."""
     return Signature.of(measure.name, {**described(measure), **data_fields(measure, corpus)})
@@ -52,12 +66,12 @@ def described(measure: Measure) -> dict[str, str]:
     return {**measure.parameters(), **{name: in_signature(given) for name, given in measure.resources().items()}}
 
 
-def data_fields(measure: Measure, corpus: Corpus) -> dict[str, str]:
+def data_fields(measure: Measure, corpus: Corpus, *, digests: bool = True) -> dict[str, str]:
     """What it was measured on, beside the captions that are judged."""
     fields = dict(measure.data_fields(corpus))
     if corpus.has_references and measure.uses_references():
         references = corpus.references
-        fields["refs"] = f"{references.n_images}x{references.sizes}@{references.digest}"
+        fields["refs"] = f"{references.n_images}x{references.sizes}" + (f"@{references.digest}" if digests else "")
     if measure.rows == "image":
         fields["m"] = corpus.candidates.sizes
     fields["tok"] = corpus.tokenizer

@@ -116,7 +116,7 @@ def print_origin(results: list[Any], *, ci: bool = False) -> None:
         if not found:
             continue
         images = max(len(score.ids) for score in found)
-        fields = [score.signature.fields for score in found]
+        fields = [score.origin for score in found]
         known = next((f["refs"].partition("@")[0].partition("x")[2] for f in fields if "refs" in f), None)
         cut = next((f["subset"].split("of") for f in fields if "subset" in f), None)
         # Of shards, what is known of images is sums over groups of them.

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
+from captious.container import Grouped
 from captious.errors import InputError, some
 from captious.io.captions import BY_PLACE, CaptionFile, CaptionWarning, show
 
@@ -31,7 +34,9 @@ def align(references: CaptionFile, predictions: CaptionFile, subset: bool = Fals
     _check_roles(references, predictions)
     _check_places(references, predictions)
     predictions = _renamed(references, predictions)
-    predicted = dict(zip(predictions.ids, predictions.captions))
+    if predictions.ids == references.ids:
+        return Aligned(references.ids, references.captions, predictions.captions, 0)
+    predicted = {image: i for i, image in enumerate(predictions.ids)}
     common = [image in predicted for image in references.ids]
     n_common = sum(common)
     missing = len(references) - n_common
@@ -54,7 +59,13 @@ def align(references: CaptionFile, predictions: CaptionFile, subset: bool = Fals
         ids = [image for image, kept in zip(references.ids, common) if kept]
         # One at a time: those of a prepared file are read when they are asked for.
         texts = [references.captions[i] for i, kept in enumerate(common) if kept]
-    return Aligned(ids, texts, [predicted[image] for image in ids], missing)
+    return Aligned(ids, texts, _picked(predictions.captions, [predicted[image] for image in ids]), missing)
+
+
+def _picked(captions: Sequence[Sequence[str]], places: list[int]) -> Sequence[Sequence[str]]:
+    if isinstance(captions, Grouped):
+        return captions.take(np.array(places, dtype=np.int64))
+    return [captions[i] for i in places]
 
 
 #: How COCO names its pictures: the number of the image follows the name of the set, filled up with zeros.

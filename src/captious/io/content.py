@@ -205,6 +205,18 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
+def first_value(text: str, whole: bool = False) -> Any:
+    """The JSON value with which text begins; with ``whole``, nothing may follow. Refused is what :func:`loads` refuses."""
+    try:
+        return _DECODER.decode(text) if whole else _DECODER.raw_decode(text)[0]
+    except json.JSONDecodeError:
+        raise
+    except (_RepeatedKeyError, RecursionError, ValueError) as problem:
+        raise InputError(str(problem)) from None
+
+
 _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 

@@ -31,13 +31,13 @@ def from_value(value: object, name: str, role: Role) -> Records:
     if isinstance(value, Mapping):
         if not value:
             raise InputError(f"{name}: there is no caption in it (an empty object)")
+        if is_coco(value):
+            return _coco_annotations(value, name, role)
         if _is_karpathy(value):
             return _karpathy(value, name, role)
         if _is_id_dict(value):
             keys = list(value)
             return Records(keys, list(value.values()), lambda row: f"entry {show(keys[row])}", "dict")
-        if "annotations" in value:
-            return _coco_annotations(value, name, role)
         return from_rows([value], name, role, "json")  # JSON lines with one line
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return from_rows(value, name, role, "coco-results")
@@ -103,6 +103,11 @@ def pick_caption(row: Mapping[Any, object], name: str, place: str, role: Role) -
             "give the references first, then the predictions"
         )
     raise no_caption(name, f", {place}", list(row))
+
+
+def is_coco(value: Mapping[Any, Any]) -> bool:
+    """Whether an object is a file of COCO annotations. Of lists in it, the first item is looked at."""
+    return "annotations" in value and not _is_karpathy(value) and not _is_id_dict(value)
 
 
 def _is_id_dict(value: object) -> bool:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from captious.container import Grouped
 from captious.corpus import Captions
 from captious.encoding import Encoding
 from captious.io import container
 from captious.io.captions import CaptionFile
 from captious.memo import Arrays, Memo, ProductKey
-from captious.ragged import IntArray
 from captious.text.vocabulary import Vocabulary
 
 KIND = "prepared references"
@@ -103,34 +101,3 @@ class _Parts(Mapping[str, NDArray[Any]]):
 
     def __len__(self) -> int:
         return len(self._names)
-
-
-class Grouped(Sequence[Sequence[str]]):
-    """Texts in groups, one for each image."""
-
-    def __init__(self, texts: Sequence[str], offsets: IntArray) -> None:
-        self._texts, self._offsets = texts, np.asarray(offsets)
-
-    def __len__(self) -> int:
-        return len(self._offsets) - 1
-
-    @overload
-    def __getitem__(self, i: int) -> Sequence[str]: ...
-    @overload
-    def __getitem__(self, i: slice) -> Sequence[Sequence[str]]: ...
-    def __getitem__(self, i: int | slice) -> Sequence[str] | Sequence[Sequence[str]]:
-        if isinstance(i, slice):
-            return [self[k] for k in range(*i.indices(len(self)))]
-        if not -len(self) <= i < len(self):
-            raise IndexError(i)
-        i %= len(self)
-        return self._texts[int(self._offsets[i]) : int(self._offsets[i + 1])]
-
-    def __iter__(self) -> Iterator[Sequence[str]]:
-        # Some at a time: whoever compares two files mostly needs the first image.
-        start, step = 0, 16
-        while start < len(self):
-            bounds = self._offsets[start : start + step + 1].tolist()
-            texts = self._texts[bounds[0] : bounds[-1]]
-            yield from (texts[a - bounds[0] : b - bounds[0]] for a, b in itertools.pairwise(bounds))
-            start, step = start + step, min(step * 4, 4096)

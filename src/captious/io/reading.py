@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from captious.collector import collector_paused
+from captious.container import Grouped
 from captious.corpus import Captions
 from captious.errors import InputError, some
-from captious.io import json_formats, tables
+from captious.io import json_formats, quick, tables
 from captious.io.captions import BY_PLACE, CaptionFile, Records, Role, gather, kind, show
 from captious.io.columns import columns
 from captious.io.content import decode, read_bytes, shown_name
-from captious.io.prepared import Grouped, is_prepared, is_prepared_content, open_captions
+from captious.io.prepared import is_prepared, is_prepared_content, open_captions
 from captious.writing import is_standard
 
 
@@ -48,8 +49,8 @@ def read(
     with collector_paused(), columns(caption_column, id_column):
         if isinstance(source, str | os.PathLike):
             path = Path(source)
-            records = _from_file(path, role)
-            return gather(records, shown_name(path), role, several, None if is_standard(path) else path)
+            found = _prepared(*open_captions(path)) if is_prepared(path) else _from_content(read_bytes(path), path, role, several)
+            return found if isinstance(found, CaptionFile) else gather(found, shown_name(path), role, several, _place(path))
         records, name = _from_object(source, role)
         return gather(records, name, role, several)
 
@@ -57,14 +58,18 @@ def read(
 def read_content(data: bytes, path: Path, role: Role, several: bool | None = None) -> CaptionFile:
     """Captions in content that was read already from a path."""
     with collector_paused():
-        records = _from_content(data, shown_name(path), role)
-        return gather(records, shown_name(path), role, several, None if is_standard(path) else path)
+        found = _from_content(data, path, role, several)
+        return found if isinstance(found, CaptionFile) else gather(found, shown_name(path), role, several, _place(path))
 
 
-def _from_file(path: Path, role: Role) -> Records:
-    if is_prepared(path):
-        return _prepared(*open_captions(path))
-    return _from_content(read_bytes(path), shown_name(path), role)
+def _place(path: Path) -> Path | None:
+    return None if is_standard(path) else path
+
+
+def _from_content(data: bytes, path: Path, role: Role, several: bool | None) -> CaptionFile | Records:
+    """The captions, if they can be read quickly, or else rows as they were found."""
+    name = shown_name(path)
+    return quick.read_json(data, name, role, several, _place(path)) or _records(data, name, role)
 
 
 def _prepared(captions: Captions, _: str) -> Records:
@@ -72,7 +77,7 @@ def _prepared(captions: Captions, _: str) -> Records:
     return Records(list(captions.ids), groups, lambda i: f"image {i + 1}", "prepared references")
 
 
-def _from_content(data: bytes, name: str, role: Role) -> Records:
+def _records(data: bytes, name: str, role: Role) -> Records:
     if is_prepared_content(data):
         return _prepared(*open_captions(name, data))
     if data.startswith(b"PAR1"):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.text.ptb.grammar import words_with_period
-from captious.text.ptb.lexer import NEXT_LINE, lexer
+from captious.text.ptb.lexer import NEXT_LINE, Lexer, kept_lexer, lexer
 from captious.text.ptb.plain import PlainPath
 
 __all__ = ["PUNCTUATION", "tokenize", "tokenize_batch", "tokenize_flat", "tokenize_lines"]
@@ -36,7 +36,11 @@ def tokenize(
 ) -> list[str]:
     """Tokens of one caption. ``following`` is what stands behind it: after an abbreviation or a single letter with a period
     the reference looks there."""
-    tokens = lexer().tokens(text.replace("\n", " "), following)
+    return _tokens(lexer(), text, keep_punctuation, lowercase, following)
+
+
+def _tokens(by: Lexer, text: str, keep_punctuation: bool = False, lowercase: bool = True, following: str = NEXT_LINE) -> list[str]:
+    tokens = by.tokens(text.replace("\n", " "), following)
     if lowercase:
         tokens = [token.lower() for token in tokens]
     return tokens if keep_punctuation else [token for token in tokens if token not in PUNCTUATION]
@@ -60,6 +64,12 @@ def tokenize_batch(
 def tokenize_flat(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
     """All words of all captions in one list, lowercase and without punctuation, and the number of words of each."""
     return _flat(texts, keep_punctuation=False)
+
+
+def tokenize_many(texts: Sequence[str]) -> list[list[str]]:
+    """Words of captions that are not plain, out of many that are."""
+    by = kept_lexer()
+    return [_tokens(by, text) for text in texts]
 
 
 def tokenize_lines(texts: Sequence[str], keep_punctuation: bool = False) -> list[list[str]]:

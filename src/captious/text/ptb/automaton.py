@@ -8,11 +8,14 @@ automaton here. States are made when text first reaches them, which keeps start-
 Expressions know literals, ``[sets]`` with ranges and negation, ``( )``, ``|``, ``* + ?``, ``{m,n}``, ``{NAME}`` for
 a named part and backslash escapes. ``.`` is a literal dot. A literal ASCII letter matches both cases, a letter in a
 set only itself.
+
+An automaton with all its states is a table, which can be kept (:mod:`captious.text.ptb.tables`) and read where it lies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,8 @@ from numpy.typing import NDArray
 
 UNITS = 0x10000  # text is scanned as UTF-16 code units, as Java does
 Charset = NDArray[np.bool_]
+#: A named part: an expression, or what makes a set.
+Part = str | Callable[[], Charset]
 Node = tuple[Any, ...]  # ("set", key) | ("cat", [nodes]) | ("alt", [nodes]) | ("rep", node, low, high or -1)
 
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "f": "\f"}
@@ -146,19 +151,78 @@ class _Sets:
         return self._index[key]
 
 
-class Scanner:
+class Automaton(ABC):
+    """States and the steps between them."""
+
+    #: The class of each unit.
+    class_of: NDArray[np.uint8]
+    n_classes: int
+    #: The rule accepted in each state, -1 for none.
+    accepts: Sequence[int]
+
+    @abstractmethod
+    def following(self, state: int, kind: int) -> int:
+        """The state after ``state`` on a unit of class ``kind``; -1 when there is none."""
+
+    def classes(self, text: str) -> list[int]:
+        units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2")
+        return self.class_of[units].tolist()  # type: ignore[no-any-return]
+
+    def longest(self, kinds: Sequence[int], start: int, dead: set[int] | None = None) -> tuple[int, int]:
+        """(rule, end) of the longest match at ``start``; rule -1 when nothing matches.
+
+        For long text, ``dead`` collects (place, state) pairs from which nothing more was accepted (Reps 1998), so that
+        scans that went on and on without ever matching again are not repeated: the whole of a text is scanned in
+        linear time, where text made for it would cost the square of its length.
+        """
+        following, accepts = self.following, self.accepts
+        state, rule, end = 0, -1, start
+        pending: list[int] = []
+        for at in range(start, len(kinds)):
+            state = following(state, kinds[at])
+            if state < 0:
+                break
+            accepted = accepts[state]
+            if accepted >= 0:
+                rule, end = accepted, at + 1
+                pending.clear()
+            elif dead is not None:
+                key = at << 32 | state
+                if key in dead:
+                    break
+                pending.append(key)
+        if dead is not None:
+            dead.update(pending)
+        return rule, end
+
+
+class Table(Automaton):
+    """All states of an automaton: ``steps[state, class]`` is the next one, -1 where there is none."""
+
+    def __init__(self, class_of: NDArray[np.uint8], steps: NDArray[np.int16], accepts: NDArray[np.int16]) -> None:
+        self.class_of, self.steps, self.accepted = class_of, steps, accepts
+        self.accepts = accepts.tolist()
+        self.n_classes = steps.shape[1]
+        # Single numbers are read from a view in half the time that an array takes.
+        self._steps = np.ascontiguousarray(steps).reshape(-1).data
+
+    def following(self, state: int, kind: int) -> int:
+        return self._steps[state * self.n_classes + kind]
+
+
+class Scanner(Automaton):
     """The automaton of an ordered list of rules.
 
-    ``parts`` are named expressions in order of definition (a boolean array defines a set directly); ``rules`` are
+    ``parts`` are named expressions in order of definition (or a set, by what makes it); ``rules`` are
     expressions, the earlier the stronger.
     """
 
-    def __init__(self, parts: Mapping[str, str | Charset], rules: Sequence[str]) -> None:
+    def __init__(self, parts: Mapping[str, Part], rules: Sequence[str]) -> None:
         sets = _Sets()
         nodes: dict[str, Node] = {}
         for name, value in parts.items():
             nodes[name] = (
-                _Parser(value, nodes, sets).parse() if isinstance(value, str) else ("set", sets.intern(value))
+                _Parser(value, nodes, sets).parse() if isinstance(value, str) else ("set", sets.intern(value()))
             )
         self._epsilon: list[list[int]] = []
         self._move: list[tuple[int, int] | None] = []  # (set, target)
@@ -170,7 +234,7 @@ class Scanner:
             self._rule[last] = index
         self._classify(sets.arrays)
         self._states: dict[frozenset[int], int] = {}
-        self.accepts: list[int] = []  # rule accepted in a state, -1 for none
+        self.accepts: list[int] = []
         self.rows: list[list[int]] = []  # next state by character class; -1 = dead, -2 = not computed yet
         self._kernels: list[frozenset[int]] = []
         self._closures: dict[int, frozenset[int]] = {}
@@ -239,7 +303,7 @@ class Scanner:
         if self.n_classes > 256:
             raise ValueError("more than 256 character classes")
         lengths = np.diff(np.append(starts, UNITS))
-        self.class_of: NDArray[np.uint8] = np.repeat(np.array(kinds, dtype=np.uint8), lengths)
+        self.class_of = np.repeat(np.array(kinds, dtype=np.uint8), lengths)
         representative = starts[[kinds.index(kind) for kind in range(self.n_classes)]]
         self._has: list[list[bool]] = [members[representative].tolist() for members in arrays]
 
@@ -267,8 +331,12 @@ class Scanner:
             self.rows.append([-2] * self.n_classes)
         return index
 
-    def step(self, state: int, kind: int) -> int:
-        """Compute (and remember) the state after ``state`` on a unit of class ``kind``; -1 when there is none."""
+    def following(self, state: int, kind: int) -> int:
+        found = self.rows[state][kind]
+        return found if found != -2 else self._step(state, kind)
+
+    def _step(self, state: int, kind: int) -> int:
+        """Compute and remember it."""
         reached: set[int] = set()
         for node in self._kernels[state]:
             move = self._move[node]
@@ -278,36 +346,11 @@ class Scanner:
         self.rows[state][kind] = following
         return following
 
-    def classes(self, text: str) -> list[int]:
-        units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2")
-        return self.class_of[units].tolist()  # type: ignore[no-any-return]
-
-    def longest(self, kinds: Sequence[int], start: int, dead: set[int] | None = None) -> tuple[int, int]:
-        """(rule, end) of the longest match at ``start``; rule -1 when nothing matches.
-
-        For long text, ``dead`` collects (place, state) pairs from which nothing more was accepted (Reps 1998), so that
-        scans that went on and on without ever matching again are not repeated: the whole of a text is scanned in
-        linear time, where text made for it would cost the square of its length.
-        """
-        rows, accepts = self.rows, self.accepts
-        state, rule, end = 0, -1, start
-        pending: list[int] = []
-        for at in range(start, len(kinds)):
-            following = rows[state][kinds[at]]
-            if following == -2:
-                following = self.step(state, kinds[at])
-            if following < 0:
-                break
-            state = following
-            accepted = accepts[state]
-            if accepted >= 0:
-                rule, end = accepted, at + 1
-                pending.clear()
-            elif dead is not None:
-                key = at << 32 | state
-                if key in dead:
-                    break
-                pending.append(key)
-        if dead is not None:
-            dead.update(pending)
-        return rule, end
+    def table(self) -> Table:
+        """All states, those included that no text has reached yet."""
+        state = 0
+        while state < len(self.rows):
+            for kind in range(self.n_classes):
+                self.following(state, kind)
+            state += 1
+        return Table(self.class_of, np.array(self.rows, dtype=np.int16), np.array(self.accepts, dtype=np.int16))

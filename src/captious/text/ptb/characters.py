@@ -65,17 +65,21 @@ def _parse(text: str) -> Charset:
     return charset((int(pair[0], 16), int(pair[-1], 16)) for pair in pairs)
 
 
-LETTERS = _parse(_LETTERS)
-WORD_LETTERS = LETTERS | _parse(_WORD_EXTRAS)
-DIGITS = _parse(_DIGITS)
+def letters() -> Charset:
+    return _parse(_LETTERS)
 
 
-def _capitals() -> Charset:
-    capitals = _parse(_CAPITAL_SYMBOLS)
-    for unit in LETTERS.nonzero()[0].tolist():
+def word_letters() -> Charset:
+    return letters() | _parse(_WORD_EXTRAS)
+
+
+def digits() -> Charset:
+    return _parse(_DIGITS)
+
+
+def capitals() -> Charset:
+    found = _parse(_CAPITAL_SYMBOLS)
+    for unit in letters().nonzero()[0].tolist():
         if chr(unit).isupper():
-            capitals[unit] = True
-    return capitals & ~_parse(_CHEROKEE)
-
-
-CAPITALS = _capitals()
+            found[unit] = True
+    return found & ~_parse(_CHEROKEE)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from captious.text.ptb.automaton import Charset
-from captious.text.ptb.characters import CAPITALS, DIGITS, LETTERS, WORD_LETTERS
+from captious.text.ptb.automaton import Part
+from captious.text.ptb.characters import capitals, digits, letters, word_letters
 
 
 class Rule(NamedTuple):
@@ -59,11 +59,11 @@ _APOSTROPHE = "['\u0092\u2019]|&apos;"
 _AFTER_APOSTROPHE = "(?<=['\u0092\u2019;])"
 _BREAK = "[ \t\r\n\u000b\u000c\u0085\u00a0\u2000-\u200a\u2028\u2029\u3000]"
 
-PARTS: dict[str, str | Charset] = {
-    "L": LETTERS,
-    "W": WORD_LETTERS,
-    "D": DIGITS,
-    "CAP": CAPITALS,
+PARTS: dict[str, Part] = {
+    "L": letters,
+    "W": word_letters,
+    "D": digits,
+    "CAP": capitals,
     "ANY": "[\u0000-\uffff]",
     # --- white space and what ends a sentence
     "SPACE": "[ \\t\u00a0\u2000-\u200a\u3000]",

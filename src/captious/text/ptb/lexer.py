@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from captious.text.ptb.automaton import Scanner
+from captious.text.ptb.automaton import Automaton, Scanner
 from captious.text.ptb.grammar import PARTS, RULES, SPLIT_WORDS
+from captious.text.ptb.tables import keep_table, open_table
 
 # What follows the caption. The reference reads a whole file, and a few rules look past the end of the line: after an
 # abbreviation or a single letter, a capital on the next line means that a sentence ends here. Captions are tokenized
@@ -84,11 +85,12 @@ ACTIONS: dict[str, Callable[[str], str | None]] = {
     "skip": lambda token: None,
 }
 
-class Lexer:
-    """Compiled rules. One instance serves every caption; states of its automaton appear as text needs them."""
 
-    def __init__(self) -> None:
-        self.scanner = Scanner(PARTS, [f"({rule.expression})({rule.context})" for rule in RULES])
+class Lexer:
+    """Compiled rules. One instance serves every caption."""
+
+    def __init__(self, scanner: Automaton) -> None:
+        self.scanner = scanner
         self.actions = [ACTIONS[rule.action] for rule in RULES]
         self.back = [rule.back if isinstance(rule.back, int) else 0 for rule in RULES]
         self.cut = [re.compile(rule.back) if isinstance(rule.back, str) else None for rule in RULES]
@@ -149,6 +151,19 @@ def _from_units(token: str) -> str:
     return token.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
+def make_scanner() -> Scanner:
+    """The automaton of the rules; its states appear as text needs them."""
+    return Scanner(PARTS, [f"({rule.expression})({rule.context})" for rule in RULES])
+
+
 @lru_cache(maxsize=1)
 def lexer() -> Lexer:
-    return Lexer()
+    """For a few captions: with the table of all states if it is there."""
+    return Lexer(open_table() or make_scanner())
+
+
+@lru_cache(maxsize=1)
+def kept_lexer() -> Lexer:
+    """For many captions, in this process and in others: the table of all states is made, if it can be kept."""
+    found = keep_table(lambda: make_scanner().table())
+    return lexer() if found is None else Lexer(found)

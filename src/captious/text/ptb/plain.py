@@ -26,7 +26,7 @@ from captious.text.ptb.grammar import SPLIT_WORDS
 _LETTER, _SPACE, _NEWLINE, _SPECIAL, _OTHER = 0, 1, 2, 3, 4
 
 # Longer than any abbreviation: enough of the letters before a period to recognise one.
-_REACH = 8
+REACH = 8
 
 
 def _kinds() -> bytes:
@@ -59,8 +59,8 @@ class PlainPath:
     """Finds and splits plain captions; ``abbreviations`` are the words that keep their period."""
 
     def __init__(self, abbreviations: Sequence[str]) -> None:
-        codes = [_code(word) for word in abbreviations if len(word) < _REACH and word.isalpha()]
-        self._abbreviations: NDArray[np.uint64] = np.unique(np.array(codes, dtype=np.uint64))
+        codes = [code_of(word) for word in abbreviations if len(word) < REACH and word.isalpha()]
+        self._abbreviations: NDArray[np.uint64] = np.array(sorted(codes), dtype=np.uint64)
 
     def split(self, lines: str, keep_punctuation: bool = False) -> tuple[list[str], NDArray[np.int64], NDArray[np.bool_]]:
         """Lowercase tokens of all plain captions, number of tokens per caption, and which captions are plain.
@@ -129,14 +129,15 @@ def _codes_before(
     """The letters directly before each position, as numbers that are equal for equal words."""
     codes = np.zeros(len(at), dtype=np.uint64)
     inside = np.ones(len(at), dtype=np.bool_)
-    for back in range(1, _REACH + 1):
+    for back in range(1, REACH + 1):
         place = np.maximum(at - back, 0)
         inside &= kind[place] == _LETTER
         codes |= np.where(inside, units[place], 0).astype(np.uint64) << np.uint64(8 * (back - 1))
     return codes
 
 
-def _code(word: str) -> int:
+def code_of(word: str) -> int:
+    """A word of less than ``REACH`` letters as a number."""
     return sum(ord(letter) << (8 * place) for place, letter in enumerate(reversed(word)))
 
 
