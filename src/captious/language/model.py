@@ -1,7 +1,7 @@
 """The shipped model: reading it, and scoring sentences with NumPy and a few kernels.
 
-What a word adds to the first layer depends on the word alone, so it is computed once for each distinct word and
-kept; a sentence then costs one small matrix product per word and direction in the first layer. Sentences are
+What a word adds to the first layer depends on its class alone, so it is computed once for each class and kept; a
+sentence then costs one small matrix product per word and direction in the first layer. Sentences are
 processed in groups of one length, padded to whole blocks of `BLOCK` sentences with repetitions: nothing depends on
 which other sentences are in the group.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -32,7 +33,6 @@ Integers = NDArray[np.int64]
 FORMAT = 2
 BLOCK = 32  # sentences; fewer rows would let BLAS take other code paths, and other roundings
 CHUNK_SENTENCES, CHUNK_WORDS = 256, 2816  # worked on at a time: more would not stay in the cache
-WORDS_KEPT = 30_000  # distinct words whose first-layer inputs are kept
 UPPER_LAYERS = ("second", "third")
 SHIPPED = Path(__file__).with_name("model.npz")
 
@@ -130,7 +130,9 @@ class Model:
         self.exceptions: dict[str, str] = json.loads(bytes(arrays["lemmas"]).decode())
         self._lock = threading.Lock()
         self._workspace = _Workspace()
-        self._forget()
+        #: What each class of words adds to the first layer, filled in when a word of it comes.
+        self._inputs = np.empty((len(self._embedding), 2, self._bias1.shape[0] // 2), np.float32)
+        self._known = np.zeros(len(self._embedding), np.bool_)
 
     @staticmethod
     def _gates(arrays: dict[str, NDArray[Any]]) -> int:
@@ -138,39 +140,18 @@ class Model:
 
     # Words.
 
-    def _forget(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self._inputs = np.empty((0, 2, self._bias1.shape[0] // 2), np.float32)
-
-    def number(self, words: list[str]) -> tuple[Integers, Floats]:
-        """The numbers of words, and the array of first-layer inputs that these numbers index.
-
-        New words are learned. When there are too many, the store starts again; arrays handed out before stay valid.
-        """
+    def number(self, words: Sequence[str]) -> tuple[Integers, Floats]:
+        """The numbers of words' classes, and the array of first-layer inputs that these numbers index."""
+        classes = np.fromiter(map(self.classes.of, words), np.int64, len(words))
         with self._lock:
-            fresh = [word for word in dict.fromkeys(words) if word not in self._numbers]
-            if fresh and len(self._numbers) + len(fresh) > WORDS_KEPT:
-                self._forget()
-                fresh = list(dict.fromkeys(words))
-            if fresh:
-                self._learn(fresh)
-            return np.fromiter(map(self._numbers.__getitem__, words), np.int64, len(words)), self._inputs
-
-    def _learn(self, fresh: list[str]) -> None:
-        rows = np.array([self.classes.of(word) for word in fresh], np.int64)
-        # Whole blocks here too, so that a word's vector does not depend on its company.
-        padded = -(-len(fresh) // BLOCK) * BLOCK
-        vectors = np.zeros((padded, self._embedding.shape[1]), np.float32)
-        vectors[: len(fresh)] = self._embedding[rows].astype(np.float32) * self._scale[rows, None]
-        inputs = (vectors @ self._input1 + self._bias1)[: len(fresh)].reshape(len(fresh), 2, -1)
-        start = len(self._numbers)
-        if start + len(fresh) > len(self._inputs):
-            grown = np.empty((max(1024, 2 * (start + len(fresh))), *inputs.shape[1:]), np.float32)
-            grown[:start] = self._inputs[:start]
-            self._inputs = grown
-        self._inputs[start : start + len(fresh)] = inputs
-        for number, word in enumerate(fresh, start=start):
-            self._numbers[word] = number
+            fresh = np.unique(classes[~self._known[classes]])
+            if len(fresh):
+                # Whole blocks here too, so that a vector does not depend on its company.
+                vectors = np.zeros((len(fresh) + -len(fresh) % BLOCK, self._embedding.shape[1]), np.float32)
+                vectors[: len(fresh)] = self._embedding[fresh].astype(np.float32) * self._scale[fresh, None]
+                self._inputs[fresh] = (vectors @ self._input1 + self._bias1)[: len(fresh)].reshape(len(fresh), 2, -1)
+                self._known[fresh] = True
+        return classes, self._inputs
 
     # Sentences.
 
