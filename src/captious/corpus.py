@@ -60,6 +60,15 @@ def _distinct(tokens, offsets, places, multiplier, half, first, inverse):  # typ
     return found
 
 
+def distinct_runs(tokens: NDArray[np.int32], offsets: IntArray) -> tuple[IntArray, IntArray]:
+    """Distinct sequences of tokens: the first run of each, and each run's place among them."""
+    count = len(offsets) - 1
+    places = np.zeros(max(1 << (2 * count).bit_length(), 2), dtype=np.int32)
+    first, inverse = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    with np.errstate(over="ignore"):
+        found = _distinct.pick(4 * len(tokens))(tokens, offsets, places, _MULTIPLIER, np.uint64(32), first, inverse)
+    return first[: int(found)].copy(), inverse
+
 
 class Captions:
     """Captions of a list of images, flat: caption i is ``tokens[token_offsets[i]:token_offsets[i + 1]]``, and the
@@ -182,12 +191,7 @@ class Captions:
     @cached_property
     def unique(self) -> tuple[IntArray, IntArray]:
         """Distinct token sequences: index of the first caption of each, and each caption's place among them."""
-        count = len(self)
-        places = np.zeros(max(1 << (2 * count).bit_length(), 2), dtype=np.int32)
-        first, inverse = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
-        with np.errstate(over="ignore"):
-            found = _distinct.pick(4 * len(self.tokens))(self.tokens, self.token_offsets, places, _MULTIPLIER, np.uint64(32), first, inverse)
-        return first[: int(found)].copy(), inverse
+        return distinct_runs(self.tokens, self.token_offsets)
 
     def ngrams(self, n: int) -> NgramTable:
         """Distinct n-grams of each caption with counts; numbers agree between candidates and references."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from captious.language.cells import cell, cell_arrays, squash, squash_array
-from captious.language.decode import best_columns, best_trees, meet
+from captious.language.decode import best_columns, best_trees, meet, rectify
 
 
 def projective_trees(n: int) -> Iterator[tuple[int, ...]]:
@@ -65,21 +65,37 @@ def test_distance_counts() -> None:
     assert heads.tolist() == [[2, 3, 0]]
 
 
-def test_plain_and_compiled_kernels_agree() -> None:
+@pytest.mark.parametrize("form", ["plain", "compiled"])
+def test_what_the_network_says_of_words_is_read_off_its_columns(form: str) -> None:
+    """To the last bit what array operations give, for the sentences asked about; the others are left alone."""
     rng = np.random.default_rng(4)
-    length, n, width = 5, 7, 6
-    dependent, head = rng.normal(size=(2, length, n, width)).astype(np.float32)
-    root = rng.normal(size=width).astype(np.float32)
-    heads = rng.integers(0, length + 1, size=(n, length))
-    outs = [np.empty((length, n, width), np.float32) for _ in range(2)]
-    meet.plain(dependent, head, root, heads, outs[0])
-    meet.compiled(dependent, head, root, heads, outs[1])
-    assert (outs[0] == outs[1]).all()
-    best = [np.empty(n, np.int64) for _ in range(2)]
-    best_columns.plain(dependent[0], root, best[0])
-    best_columns.compiled(dependent[0], root, best[1])
-    assert (best[0] == best[1]).all()
-    assert (best[0] == (dependent[0] + root).argmax(1)).all()
+    length, n, count, arc, label, tags = 5, 7, 6, 3, 4, 5
+    outputs = rng.normal(size=(length, n, 2 * (arc + label) + tags)).astype(np.float32)
+    bias = rng.normal(size=outputs.shape[2]).astype(np.float32)
+    sums = (outputs + bias).transpose(1, 0, 2)[:count]
+    root = rng.normal(size=arc).astype(np.float32)
+    dependent, keys = np.empty((count, length, arc), np.float32), np.empty((count, length + 1, arc), np.float32)
+    getattr(rectify, form)(outputs, bias, root, dependent, keys)
+    leaky = np.maximum(sums, sums * np.float32(0.1))
+    assert (dependent == leaky[..., :arc]).all()
+    assert (keys[:, 1:] == leaky[..., arc : 2 * arc]).all() and (keys[:, 0] == root).all()
+
+    heads = rng.integers(0, length + 1, size=(count, length))
+    assert (heads == 0).any()
+    root = rng.normal(size=label).astype(np.float32)
+    met = np.full((length, n, label), 7, np.float32)
+    getattr(meet, form)(outputs, 2 * arc, bias, root, heads, met)
+    own, others = sums[..., 2 * arc : 2 * arc + label], sums[..., 2 * arc + label : 2 * (arc + label)]
+    theirs = np.where((heads == 0)[..., None], root, others[np.arange(count)[:, None], heads - 1])
+    assert (met[:, :count].transpose(1, 0, 2) == np.maximum(own + theirs, 0)).all()
+    assert (met[:, count:] == 7).all()
+
+    best = np.empty((count, length), np.int64)
+    getattr(best_columns, form)(outputs, 2 * (arc + label), bias, best)
+    assert (best == sums[..., 2 * (arc + label) :].argmax(2)).all()
+    equal = np.zeros((1, 1, 4), np.float32)
+    getattr(best_columns, form)(equal, 1, np.zeros(4, np.float32), best[:1, :1])
+    assert best[0, 0] == 0
 
 
 def test_cells_agree_to_the_last_bit() -> None:
@@ -92,8 +108,10 @@ def test_cells_agree_to_the_last_bit() -> None:
     results = []
     for run in (cell_arrays, cell.compiled):
         state = np.linspace(-2, 2, n * width, dtype=np.float32).reshape(n, width)
-        out = np.zeros((3, n, 2 * width), np.float32)
-        run(gates.copy(), inputs, 1, rows, state, out, 2, width)
+        out, again = np.zeros((3, n, 2 * width), np.float32), np.zeros((2, n, width + 5), np.float32)
+        run(gates.copy(), inputs, 1, rows, state, out, 2, width, again, 1, 5)
+        assert (again[1, :, 5:] == out[2, :, width:]).all() and not again[0].any() and not again[:, :, :5].any()
+        assert out[2, :, width:].all() and not out[:2].any() and not out[2, :, :width].any()
         results.append((state, out))
     assert (results[0][0] == results[1][0]).all()
     assert (results[0][1] == results[1][1]).all()

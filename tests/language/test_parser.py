@@ -18,6 +18,7 @@ from captious.errors import InputError
 from captious.language import Sentence, parse, parse_batch, parse_tokens, parses_of
 from captious.language.classes import spelling
 from captious.language.model import SHIPPED, read_model, shipped_model
+from captious.language.parser import parse_numbers
 from captious.language.sentences import LIMIT, pieces, split
 from captious.language.training.treebank import part_of, read_parses
 
@@ -223,16 +224,28 @@ def test_files_that_are_no_models_are_refused(tmp_path: Path) -> None:
         read_model(tmp_path / "old.npz")
 
 
-def test_many_distinct_words_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    import captious.language.model as module
+def test_many_distinct_words_do_not_fill_the_memory() -> None:
+    """What is kept is of classes, of which there are some thousand; and a class is the same whenever its first word came."""
+    model = read_model(SHIPPED)
+    captions = [[f"w{i}", f"v{i}x", "runs"] for i in range(100)]
+    one_by_one = [parse_batch([caption], model=model).sentences() for caption in captions]
+    numbers, inputs = model.number(["runs", "dog", "skateboard"])
+    assert model.number([w for c in captions for w in c])[1] is inputs and len(inputs) == model.classes.size
+    assert [[s] for s in parse_batch(captions, model=read_model(SHIPPED)).sentences()] == one_by_one
+    assert (inputs[numbers] == shipped_model().number(["runs", "dog", "skateboard"])[1][numbers]).all()
 
-    monkeypatch.setattr(module, "WORDS_KEPT", 50)
-    captions = [[f"w{i}", f"v{i}", "runs"] for i in range(100)]
-    before = parse_tokens(captions[:3])
-    for start in range(0, 100, 20):
-        parse_tokens(captions[start : start + 20])
-    assert len(shipped_model()._numbers) <= 63
-    assert parse_tokens(captions[:3]) == before
+
+def test_captions_in_numbers() -> None:
+    """Of a vocabulary only the words that occur; sentences that stand in several captions, or several times, once."""
+    names = ["unused", "dog", "a", ".", "runs", "cat", "!", "''", "other"]
+    captions = [[2, 1, 4, 3, 2, 5, 4], [], [2, 1, 4], [2, 5, 4], [2, 1, 4, 3], [2, 1, 6, 7, 2, 5, 4], [2] * (LIMIT + 3)]
+    tokens = np.array([n for c in captions for n in c], np.int32)
+    batch = parse_numbers(names, tokens, np.cumsum([0, *map(len, captions)]))
+    written = [[names[n] for n in c] for c in captions]
+    assert batch.parses() == [parse_tokens([c])[0] for c in written] == parse_tokens(written)
+    assert [[s.forms for s in p] for p in batch.parses()] == [list(map(list, split(c))) for c in written]
+    assert batch.word_names == ["dog", "a", ".", "runs", "cat", "!", "''"]
+    assert len(batch.sentences()) == 6 and batch.sentence_of.tolist() == [0, 1, 2, 1, 0, 3, 1, 4, 5]
 
 
 def test_twins_fall_on_the_same_side() -> None:

@@ -252,6 +252,12 @@ _mutant("flat-as-well-as-is-no-and", "scene/flat/sentences.py", 'return "and" if
 _mutant("flat-phrases-of-blocks-mixed-up", "scene/flat/sentences.py", "named[numbers[before[chosen] - 2 - rows[chosen, 1]]]", "named[numbers[-2 - rows[chosen, 1]]]", "scene/flat/test_sentences.py::test_threads_and_blocks_change_nothing")
 _mutant("flat-first-synonym-wins", "scene/flat/merge.py", "if similarity >= best:", "if similarity > best:", "scene/flat/test_graphs.py::test_of_equally_similar_objects_the_later_takes_a_word")
 _mutant("flat-synsets-do-not-grow", "scene/flat/merge.py", "space.synsets[concept] += meanings", "space.synsets[concept] += 0 * meanings", _BUILT)
+_UNUSUAL = "scene/flat/test_unusual.py"
+_mutant("flat-tuples-counted-twice-in-an-image", "scene/flat/unusual.py", "once = np.unique(image * len(self._keys) + which.reshape(-1))", "once = (image * len(self._keys) + which.reshape(-1))", _UNUSUAL)
+_mutant("flat-unknown-names-are-no-place", "scene/flat/unusual.py", "< 0, -2, numbers)", "< 0, -1, numbers)", _UNUSUAL)
+_mutant("flat-tuples-of-both-count-twice", "scene/flat/unusual.py", "if a == last or ours[a] != theirs[b]:", "if True:", _UNUSUAL)
+_mutant("flat-most-unusual-of-all", "scene/flat/unusual.py", "if k >= total - number:", "if True:", _UNUSUAL)
+_mutant("flat-relations-of-the-first-graph", "scene/flat/concepts.py", "numbers[starts[relations] + graphs.ends[:, 1]]", "numbers[graphs.ends[:, 1]]", _UNUSUAL)
 _mutant("flat-colour-like-any-attribute", "scene/flat/match.py", "if category and _kind(theirs, other, kinds) == category:", "if category:", "scene/flat/test_graphs.py::test_a_colour_is_no_hit_among_words_that_were_joined")
 _mutant("concepts-counted-by-mention", "scene/concept_table.py", "counts.update(set(tuples))", "counts.update(tuples)", "scene/test_concept_table.py")
 
@@ -329,7 +335,7 @@ _mutant("another-beta", "metrics/rouge.py", "BETA = 1.2", "BETA = 1.0", *_COCO)
 _mutant("two-empty-captions-differ", "metrics/rouge.py", "common[(c_length == 0) & (r_length == 0)] = 1", "pass", *_COCO)
 _mutant("meteor-of-the-last-reference", "metrics/meteor.py", "np.maximum.at(best, candidate, scores)", "best[candidate] = scores", "metrics/test_meteor.py::test_the_best_reference_counts_and_their_order_does_not")
 _mutant("empty-categories-count", "metrics/spice.py", "(reference > 0).astype(np.float64)", "np.ones_like(f)", "metrics/test_spice.py")
-_mutant("unusual-below-the-middle", "metrics/spice_u.py", "sum(all_values[len(all_values) - number :])", "sum(all_values)", "metrics/test_spice_u.py")
+_mutant("unusual-below-the-middle", "metrics/spice_u.py", "_sum(all_values[len(all_values) - number :])", "_sum(all_values)", "metrics/test_spice_u.py")
 _mutant("spice-u-is-a-mean", "metrics/spice_u.py", "ratio(2 * f * unique, f + unique)", "(f + unique) / 2", "metrics/test_spice_u.py")
 _mutant("spider-is-a-sum", "metrics/spider.py", "(spice[:, 0] + cider[:, 0]) / 2", "spice[:, 0] + cider[:, 0]", "metrics/test_spice.py")
 _mutant("chair-without-references", "metrics/chair.py", "return [a | b for a, b in zip(from_references", "return [b for a, b in zip(from_references", "metrics/test_chair.py", "metrics/test_chair_words.py")
@@ -341,8 +347,10 @@ _mutant("wmd-of-the-farthest", "metrics/wmd.py", "            best = min(best, d
 _mutant("wmd-of-another-mass", "metrics/wmd.py", "mass = 1.0 * total_a * total_b", "mass = 1.0 * total_a * total_a", "metrics/test_vector_metrics.py::test_wmd_is_the_transport_distance_to_the_nearest_reference")
 _mutant("stop-words-stay", "metrics/wembsim.py", "use = found & content_words(captions.encoding) if stop_words else found", "use = found", "metrics/test_vector_metrics.py::test_wembsim_is_the_cosine_of_means")
 _mutant("sentence-sim-is-a-sum", "metrics/over_references.py", "means = sums / np.maximum(counts, 1)[:, None]", "means = sums", "metrics/test_vector_metrics.py::test_sentence_sim_is_the_mean_cosine")
-_mutant("chains-unclipped", "metrics/hwcm.py", "sum(min(count, theirs[chain]) for chain", "sum(count for chain", "metrics/test_hwcm.py")
-_mutant("short-chains-count", "metrics/hwcm.py", "            if len(chain) == n:\n", "            if True:\n", "metrics/test_hwcm.py")
+_mutant("chains-unclipped", "metrics/hwcm.py", "                    a += 1\n                    b += 1\n", "                    a += 1\n", "metrics/test_hwcm.py")
+_mutant("short-chains-count", "metrics/hwcm.py", "whole = places[-1] >= 0", "whole = places[-1] >= -1", "metrics/test_hwcm.py")
+_mutant("chains-go-on-after-the-root", "metrics/hwcm.py", "np.where(last < 0, -1, up[last])", "up[last]", "metrics/test_hwcm.py")
+_mutant("no-chains-no-value", "metrics/hwcm.py", "if last > first else 0.0", "if last > first else np.nan", "metrics/test_hwcm.py")
 
 # Variety -------------------------------------------------------------------------------------------------------------
 

@@ -43,12 +43,13 @@ def squash_array(x: Floats) -> Floats:
 
 
 @kernel
-def cell(gates, inputs, side, rows, state, out, t, column):  # type: ignore[no-untyped-def]
+def cell(gates, inputs, side, rows, state, out, t, column, again, then, place):  # type: ignore[no-untyped-def]
     """One LSTM step: `gates` (n, 4h) holds the products, `inputs[rows, side]` what is added to them.
 
     The order of the gates is input, forget, candidate, output; the weights of the three sigmoid gates are halved
     beforehand, since sigmoid(2x) = (tanh(x) + 1) / 2. `state` (n, h) is updated; the result goes to
-    `out[t, :, column:column + h]`. Whole arrays and offsets, not slices, so that Numba knows they are contiguous.
+    `out[t, :, column:column + h]` and, for the next step, to `again[then, :, place:place + h]`. Whole arrays and offsets, not
+    slices, so that Numba knows they are contiguous.
     """
     n, width = state.shape
     for i in range(n):
@@ -56,6 +57,7 @@ def cell(gates, inputs, side, rows, state, out, t, column):  # type: ignore[no-u
         added = inputs[rows[i], side]
         memory = state[i]
         result = out[t, i][column : column + width]
+        copy = again[then, i][place : place + width]
         for j in range(4 * width):
             gate[j] = squash(gate[j] + added[j])
         for j in range(width):
@@ -63,10 +65,12 @@ def cell(gates, inputs, side, rows, state, out, t, column):  # type: ignore[no-u
             memory[j] = kept + (gate[j] * _HALF + _HALF) * gate[2 * width + j]
         for j in range(width):
             result[j] = (gate[3 * width + j] * _HALF + _HALF) * squash(memory[j])
+        for j in range(width):
+            copy[j] = result[j]
 
 
 def cell_arrays(
-    gates: Floats, inputs: Floats, side: int, rows: NDArray[np.int64], state: Floats, out: Floats, t: int, column: int
+    gates: Floats, inputs: Floats, side: int, rows: NDArray[np.int64], state: Floats, out: Floats, t: int, column: int, again: Floats, then: int, place: int
 ) -> None:
     """The same as `cell`, in array operations."""
     width = state.shape[1]
@@ -75,11 +79,12 @@ def cell_arrays(
     kept = sigmoid[:, width : 2 * width] * state
     state[:] = kept + sigmoid[:, :width] * gates[:, 2 * width : 3 * width]
     out[t, :, column : column + width] = sigmoid[:, 3 * width :] * squash_array(state)
+    again[then, :, place : place + width] = out[t, :, column : column + width]
 
 
-def stepping(gates: Floats, inputs: Floats, side: int, rows: NDArray[np.int64], state: Floats, out: Floats) -> Callable[..., None]:
+def stepping(gates: Floats, inputs: Floats, side: int, rows: NDArray[np.int64], state: Floats, out: Floats, again: Floats) -> Callable[..., None]:
     """The form of an LSTM step that suits the amount of work: `cell` for arrays like these, or `cell_arrays`."""
-    arguments = (gates, inputs, side, rows, state, out, 0, 0)
+    arguments = (gates, inputs, side, rows, state, out, 0, 0, again, 0, 0)
     if state.size < ENOUGH:
         return cell.compiled.kept(*arguments) or cell_arrays
     return cell.compiled.form(*arguments)

@@ -109,33 +109,69 @@ def best_trees(scores, distance, heads):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def meet(dependent, head, root, heads, out):  # type: ignore[no-untyped-def]
-    """Where a word meets its head: relu(dependent + head) for every word.
+def rectify(outputs, bias, root, dependent, keys):  # type: ignore[no-untyped-def]
+    """The two sides of arcs from the network's first columns, `outputs` (length, n, …): max(x, x / 10), with the bias added.
 
-    `dependent` and `head` are (length, n, width), `heads` (n, length), `out` (length, n, width).
+    Words as dependents go to `dependent` (n, length, width), as heads to `keys` (n, length + 1, width), after the root.
     """
-    length, n, width = dependent.shape
-    zero = np.float32(0.0)
-    for d in range(length):
-        for s in range(n):
-            h = heads[s, d]
-            if h == 0:
-                for j in range(width):
-                    out[d, s, j] = max(dependent[d, s, j] + root[j], zero)
-            else:
-                for j in range(width):
-                    out[d, s, j] = max(dependent[d, s, j] + head[h - 1, s, j], zero)
+    sentences, length, width = dependent.shape
+    tenth = np.float32(0.1)
+    own, others = bias[:width], bias[width : 2 * width]
+    for s in range(sentences):
+        for j in range(width):
+            keys[s, 0, j] = root[j]
+        for t in range(length):
+            word, governor = outputs[t, s][:width], outputs[t, s][width : 2 * width]
+            row, key = dependent[s, t], keys[s, t + 1]
+            for j in range(width):
+                value = word[j] + own[j]
+                row[j] = max(value, value * tenth)
+            for j in range(width):
+                value = governor[j] + others[j]
+                key[j] = max(value, value * tenth)
 
 
 @kernel
-def best_columns(scores, bias, out):  # type: ignore[no-untyped-def]
-    """The column with the highest score + bias of each row; the first among equals."""
-    for i in range(scores.shape[0]):
-        best = scores[i, 0] + bias[0]
-        where = 0
-        for j in range(1, scores.shape[1]):
-            value = scores[i, j] + bias[j]
-            if value > best:
-                best = value
-                where = j
-        out[i] = where
+def meet(outputs, first, bias, root, heads, out):  # type: ignore[no-untyped-def]
+    """Where a word meets its head: relu(dependent + head) for every word of the sentences of `heads` (n, length).
+
+    The columns of `outputs` (length, …) from `first` on are those of words as dependents, and after them of words as heads; to
+    both their bias is added. `out` is (length, …, width). Slices, because compiled code would look at each column's sign.
+    """
+    n, length = heads.shape
+    width = root.shape[0]
+    zero = np.float32(0.0)
+    after = first + width
+    own, others = bias[first:after], bias[after : after + width]
+    for d in range(length):
+        for s in range(n):
+            h = heads[s, d]
+            word, result = outputs[d, s][first:after], out[d, s]
+            if h == 0:
+                for j in range(width):
+                    result[j] = max(word[j] + own[j] + root[j], zero)
+            else:
+                governor = outputs[h - 1, s][after : after + width]
+                for j in range(width):
+                    result[j] = max(word[j] + own[j] + (governor[j] + others[j]), zero)
+
+
+@kernel
+def best_columns(scores, first, bias, out):  # type: ignore[no-untyped-def]
+    """The column with the highest score + bias of each row, from column `first` on and counted from there; the first among equals.
+
+    `scores` are (length, …, columns), `out` is (n, length).
+    """
+    sentences, length = out.shape
+    added = bias[first:]
+    for t in range(length):
+        for s in range(sentences):
+            row = scores[t, s][first:]
+            best = row[0] + added[0]
+            where = 0
+            for j in range(1, row.shape[0]):
+                value = row[j] + added[j]
+                if value > best:
+                    best = value
+                    where = j
+            out[s, t] = where

@@ -1,17 +1,17 @@
 """The shipped model: reading it, and scoring sentences with NumPy and a few kernels.
 
-What a word adds to the first layer depends on the word alone, so it is computed once for each distinct word and
-kept; a sentence then costs one small matrix product per word and direction in the first layer. Sentences are
+What a word adds to the first layer depends on its class alone, so it is computed once for each class and kept; a
+sentence then costs one small matrix product per word and direction in the first layer. Sentences are
 processed in groups of one length, padded to whole blocks of `BLOCK` sentences with repetitions: nothing depends on
 which other sentences are in the group.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -25,7 +25,7 @@ from captious.cache import content_digest, derived
 from captious.errors import InputError
 from captious.language.cells import stepping
 from captious.language.classes import WordClasses
-from captious.language.decode import best_columns, best_trees, meet
+from captious.language.decode import best_columns, best_trees, meet, rectify
 
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
@@ -33,7 +33,6 @@ Integers = NDArray[np.int64]
 FORMAT = 2
 BLOCK = 32  # sentences; fewer rows would let BLAS take other code paths, and other roundings
 CHUNK_SENTENCES, CHUNK_WORDS = 256, 2816  # worked on at a time: more would not stay in the cache
-WORDS_KEPT = 30_000  # distinct words whose first-layer inputs are kept
 UPPER_LAYERS = ("second", "third")
 SHIPPED = Path(__file__).with_name("model.npz")
 
@@ -128,11 +127,12 @@ class Model:
         self._root = self.relations.index("root")
         label_bias[self._root] = -1e30
         self._label_bias = label_bias
-        self._tag_bias = np.zeros(len(self.tags), np.float32)
         self.exceptions: dict[str, str] = json.loads(bytes(arrays["lemmas"]).decode())
         self._lock = threading.Lock()
         self._workspace = _Workspace()
-        self._forget()
+        #: What each class of words adds to the first layer, filled in when a word of it comes.
+        self._inputs = np.empty((len(self._embedding), 2, self._bias1.shape[0] // 2), np.float32)
+        self._known = np.zeros(len(self._embedding), np.bool_)
 
     @staticmethod
     def _gates(arrays: dict[str, NDArray[Any]]) -> int:
@@ -140,39 +140,18 @@ class Model:
 
     # Words.
 
-    def _forget(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self._inputs = np.empty((0, 2, self._bias1.shape[0] // 2), np.float32)
-
-    def number(self, words: list[str]) -> tuple[Integers, Floats]:
-        """The numbers of words, and the array of first-layer inputs that these numbers index.
-
-        New words are learned. When there are too many, the store starts again; arrays handed out before stay valid.
-        """
+    def number(self, words: Sequence[str]) -> tuple[Integers, Floats]:
+        """The numbers of words' classes, and the array of first-layer inputs that these numbers index."""
+        classes = np.fromiter(map(self.classes.of, words), np.int64, len(words))
         with self._lock:
-            fresh = [word for word in dict.fromkeys(words) if word not in self._numbers]
-            if fresh and len(self._numbers) + len(fresh) > WORDS_KEPT:
-                self._forget()
-                fresh = list(dict.fromkeys(words))
-            if fresh:
-                self._learn(fresh)
-            return np.fromiter(map(self._numbers.__getitem__, words), np.int64, len(words)), self._inputs
-
-    def _learn(self, fresh: list[str]) -> None:
-        rows = np.array([self.classes.of(word) for word in fresh], np.int64)
-        # Whole blocks here too, so that a word's vector does not depend on its company.
-        padded = -(-len(fresh) // BLOCK) * BLOCK
-        vectors = np.zeros((padded, self._embedding.shape[1]), np.float32)
-        vectors[: len(fresh)] = self._embedding[rows].astype(np.float32) * self._scale[rows, None]
-        inputs = (vectors @ self._input1 + self._bias1)[: len(fresh)].reshape(len(fresh), 2, -1)
-        start = len(self._numbers)
-        if start + len(fresh) > len(self._inputs):
-            grown = np.empty((max(1024, 2 * (start + len(fresh))), *inputs.shape[1:]), np.float32)
-            grown[:start] = self._inputs[:start]
-            self._inputs = grown
-        self._inputs[start : start + len(fresh)] = inputs
-        for number, word in enumerate(fresh, start=start):
-            self._numbers[word] = number
+            fresh = np.unique(classes[~self._known[classes]])
+            if len(fresh):
+                # Whole blocks here too, so that a vector does not depend on its company.
+                vectors = np.zeros((len(fresh) + -len(fresh) % BLOCK, self._embedding.shape[1]), np.float32)
+                vectors[: len(fresh)] = self._embedding[fresh].astype(np.float32) * self._scale[fresh, None]
+                self._inputs[fresh] = (vectors @ self._input1 + self._bias1)[: len(fresh)].reshape(len(fresh), 2, -1)
+                self._known[fresh] = True
+        return classes, self._inputs
 
     # Sentences.
 
@@ -182,15 +161,12 @@ class Model:
         result = Scored(*(np.empty((n, length), np.int64) for _ in range(3)))
         size = chunk_size(length)
         for start in range(0, n, size):
-            part = words[start : start + size]
-            count = len(part)
-            padded = -(-count // BLOCK) * BLOCK
-            if padded != count:
-                part = np.concatenate([part, np.broadcast_to(part[-1], (padded - count, length))])
-            tags, heads, relations = self._chunk(np.ascontiguousarray(part.T), inputs)
-            result.tags[start : start + count] = tags[:, :count].T
-            result.heads[start : start + count] = heads[:count]
-            result.relations[start : start + count] = relations[:, :count].T
+            own = slice(start, min(start + size, n))
+            part = words[own]
+            padding = -len(part) % BLOCK
+            if padding:
+                part = np.concatenate([part, np.broadcast_to(part[-1], (padding, length))])
+            self._chunk(np.ascontiguousarray(part.T), inputs, Scored(result.tags[own], result.heads[own], result.relations[own]))
         return result
 
     def encode(self, words: Integers, inputs: Floats) -> Floats:
@@ -198,80 +174,66 @@ class Model:
         length, n = words.shape
         get = self._workspace.get
         nothing = np.zeros(n, np.int64)
-        reads: list[Floats] = []
+        out = get("states", 0)
         for layer, width in enumerate(self.hidden):
-            below, reads = reads, self._room(layer, length, n)
+            below, out = out, self._room(layer, length, n)
             gates, state = get("gates", n, 4 * width), get("state", n, width)
             for side in (0, 1):
                 own = slice(side * width, (side + 1) * width)
                 state.fill(0)
+                order = range(length) if side == 0 else range(length - 1, -1, -1)
                 if layer:
-                    # The last columns are the layer's own state at the position before.
+                    # The last columns of the layer below are this layer's own state at the position before.
                     matrix, bias = self._upper[layer - 1][0][side], self._upper[layer - 1][1]
-                    below[side][0 if side == 0 else length - 1, :, -width:] = 0
-                    step = stepping(gates, bias, side, nothing, state, reads[0])
-                else:
-                    step = stepping(gates, inputs, side, nothing, state, reads[0])
-                previous: int | None = None
-                for t in range(length) if side == 0 else range(length - 1, -1, -1):
-                    if layer:
-                        if previous is not None:
-                            below[side][t, :, -width:] = reads[0][previous, :, own]
-                        np.matmul(below[side][t], matrix, out=gates)
-                        step(gates, bias, side, nothing, state, reads[0], t, side * width)
-                    else:
-                        if previous is None:
-                            gates.fill(0)
+                    place = below.shape[2] - width
+                    step = stepping(gates, bias, side, nothing, state, out, below)
+                    for t, then in zip(order, [*order[1:], None]):
+                        if t == order[0]:
+                            np.matmul(below[t, :, :place], matrix[:place], out=gates)
                         else:
-                            np.matmul(reads[0][previous, :, own], self._recurrent1[side], out=gates)
-                        step(gates, inputs, side, words[t], state, reads[0], t, side * width)
-                    for other in reads[1:]:
-                        other[t, :, own] = reads[0][t, :, own]
-                    previous = t
-        return reads[0]
+                            np.matmul(below[t], matrix, out=gates)
+                        # The last result is nobody's state; it may stand where the first would.
+                        step(gates, bias, side, nothing, state, out, t, own.start, below, order[0] if then is None else then, place)
+                else:
+                    step = stepping(gates, inputs, side, nothing, state, out, out)
+                    gates.fill(0)
+                    for t, then in zip(order, [*order[1:], None]):
+                        step(gates, inputs, side, words[t], state, out, t, own.start, out, t, own.start)
+                        if then is not None:
+                            np.matmul(out[t, :, own], self._recurrent1[side], out=gates)
+        return out
 
-    def _room(self, layer: int, length: int, n: int) -> list[Floats]:
-        """Where a layer writes: for each side of the next layer, with room for that layer's own state."""
-        width = 2 * self.hidden[layer]
-        if layer + 1 == len(self.hidden):
-            return [self._workspace.get("states", length, n, width)]
-        following = self.hidden[layer + 1]
-        return [self._workspace.get(f"{layer}{side}", length, n, width + following) for side in (0, 1)]
+    def _room(self, layer: int, length: int, n: int) -> Floats:
+        """Where a layer writes, with room for the next layer's own state."""
+        last = layer + 1 == len(self.hidden)
+        return self._workspace.get("states" if last else str(layer), length, n, 2 * self.hidden[layer] + (0 if last else self.hidden[layer + 1]))
 
-    def _chunk(self, words: Integers, inputs: Floats) -> tuple[Integers, Integers, Integers]:
+    def _chunk(self, words: Integers, inputs: Floats, result: Scored) -> None:
+        """Fill in the results of sentences, which may be fewer than there are: the others make up a block."""
         length, n = words.shape
-        work = float(length) * n
-        flat = self.encode(words, inputs).reshape(length * n, -1)
-        flat_outputs = np.matmul(flat, self._heads, out=self._workspace.get("outputs", length * n, self._heads.shape[1]))
-        flat_outputs += self._heads_bias
-        outputs = flat_outputs.reshape(length, n, -1)
-        arc, label, tags = len(self._arc_bias), len(self._label_root), len(self.tags)
-        cuts = np.cumsum([0, arc, arc, label, label, tags])
-        dependent, head, label_dependent, label_head, tag_scores = (
-            outputs[..., a:b] for a, b in itertools.pairwise(cuts.tolist())
-        )
-        tag = np.empty(length * n, np.int64)
-        best_columns.pick(work * tags)(tag_scores.reshape(length * n, -1), self._tag_bias, tag)
-        # Arcs: the leaky rectifier is max(x, x / 10).
-        dependent = np.maximum(dependent, dependent * np.float32(0.1))
-        query = dependent.reshape(length * n, arc) @ self._arc_bilinear + self._arc_bias
-        keys = np.empty((n, length + 1, arc), np.float32)
-        keys[:, 0] = self._arc_root
-        np.maximum(head, head * np.float32(0.1), out=keys[:, 1:].transpose(1, 0, 2))
-        queries = np.ascontiguousarray(query.reshape(length, n, arc).transpose(1, 0, 2))
-        scores = queries @ keys.transpose(0, 2, 1)
-        heads = np.empty((n, length), np.int64)
-        best_trees.pick(work * length**2)(scores, self._distance, heads)
+        count = len(result.heads)
+        get = self._workspace.get
+        work = float(length) * count
+        states = self.encode(words, inputs).reshape(length * n, -1)
+        outputs = np.matmul(states, self._heads, out=get("outputs", length * n, self._heads.shape[1])).reshape(length, n, -1)
+        # The columns: a word in an arc, as dependent and as head; in a relation, as both; tags.
+        arc, label = len(self._arc_bias), len(self._label_root)
+        bias = self._heads_bias
+        best_columns.pick(work * len(self.tags))(outputs, 2 * (arc + label), bias, result.tags)
+        dependent, keys = get("dependent", n, length, arc), get("keys", count, length + 1, arc)
+        dependent[count:] = 0
+        rectify.pick(work * 2 * arc)(outputs, bias, self._arc_root, dependent[:count], keys)
+        queries = np.matmul(dependent.reshape(n * length, arc), self._arc_bilinear, out=get("queries", n * length, arc))[: count * length]
+        queries += self._arc_bias
+        scores = np.matmul(queries.reshape(count, length, arc), keys.transpose(0, 2, 1), out=get("scores", count, length, length + 1))
+        best_trees.pick(work * length**2)(scores, self._distance, result.heads)
         # Relations of the chosen arcs.
-        met = self._workspace.get("met", length, n, label)
-        meet.pick(work * label)(label_dependent, label_head, self._label_root, heads, met)
-        relation = np.empty(length * n, np.int64)
-        best_columns.pick(work * len(self.relations))(
-            met.reshape(length * n, label) @ self._label_out, self._label_bias, relation
-        )
-        relations = relation.reshape(length, n)
-        relations[heads.T == 0] = self._root
-        return tag.reshape(length, n), heads, relations
+        met = get("met", length, n, label)
+        met[:, count:] = 0
+        meet.pick(work * label)(outputs, 2 * arc, bias, self._label_root, result.heads, met)
+        relations = np.matmul(met.reshape(length * n, label), self._label_out, out=get("relations", length * n, self._label_out.shape[1]))
+        best_columns.pick(work * len(self.relations))(relations.reshape(length, n, -1), 0, self._label_bias, result.relations)
+        result.relations[result.heads == 0] = self._root
 
 
 def read_model(path: str | Path) -> Model:

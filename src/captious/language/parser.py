@@ -5,17 +5,21 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from captious.collector import collector_paused
+from captious.corpus import distinct_runs
 from captious.errors import InputError
 from captious.language.lemmas import lemma
 from captious.language.model import Model, chunk_size, shipped_model
 from captious.language.parse_types import Parse, Sentence
-from captious.language.sentences import split, terminators
+from captious.language.sentences import LIMIT, split, terminators
 from captious.progress import track
+from captious.ragged import offsets_of, runs
+from captious.text.vocabulary import Vocabulary
 from captious.threads import one_blas_thread, side_by_side, threads
 
 Integers = NDArray[np.int64]
@@ -34,11 +38,11 @@ class ParsedBatch:
     """Parsed captions as flat arrays, with names for the numbers in them.
 
     The distinct sentences stand one after the other: sentence s has the words `offsets[s]:offsets[s + 1]` of
-    `forms`, `tags`, `lemmas`, `heads` (from 1 within the sentence, 0 = root) and `relations`. Caption c consists of the
+    `words`, `tags`, `lemmas`, `heads` (from 1 within the sentence, 0 = root) and `relations`. Caption c consists of the
     sentences `sentence_of[caption_offsets[c]:caption_offsets[c + 1]]`.
     """
 
-    forms: list[str]
+    words: Small
     offsets: Integers
     tags: Small
     heads: Small
@@ -46,6 +50,7 @@ class ParsedBatch:
     lemmas: Small
     sentence_of: Integers
     caption_offsets: Integers
+    word_names: list[str]
     tag_names: list[str]
     relation_names: list[str]
     lemma_names: list[str]
@@ -62,18 +67,20 @@ class ParsedBatch:
                 if number == len(distinct):
                     distinct.append(sentence)
                 chosen.append(number)
+        words, word_names = _numbered(sentence.forms for sentence in distinct)
         tags, tag_names = _numbered(sentence.tags for sentence in distinct)
         relations, relation_names = _numbered(sentence.relations for sentence in distinct)
         lemmas, lemma_names = _numbered(sentence.lemmas for sentence in distinct)
         return cls(
-            forms=[form for sentence in distinct for form in sentence.forms],
-            offsets=_offsets(map(len, distinct), len(distinct)),
+            words=words,
+            offsets=offsets_of([len(sentence) for sentence in distinct]),
             tags=tags,
             heads=np.array([head for sentence in distinct for head in sentence.heads], np.int32),
             relations=relations,
             lemmas=lemmas,
             sentence_of=np.array(chosen, np.int64),
-            caption_offsets=_offsets(map(len, parses), len(parses)),
+            caption_offsets=offsets_of([len(parse) for parse in parses]),
+            word_names=word_names,
             tag_names=tag_names,
             relation_names=relation_names,
             lemma_names=lemma_names,
@@ -81,6 +88,12 @@ class ParsedBatch:
 
     def __len__(self) -> int:
         return len(self.caption_offsets) - 1
+
+    @cached_property
+    def forms(self) -> list[str]:
+        """The words of the distinct sentences as they are written."""
+        written: list[str] = np.array(self.word_names, object)[self.words].tolist()
+        return written
 
     def sentences(self) -> list[Sentence]:
         """The distinct sentences."""
@@ -98,7 +111,7 @@ class ParsedBatch:
         """One of the distinct sentences."""
         own = slice(int(self.offsets[s]), int(self.offsets[s + 1]))
         return Sentence(
-            self.forms[own],
+            [self.word_names[i] for i in self.words[own].tolist()],
             [self.tag_names[i] for i in self.tags[own].tolist()],
             [self.lemma_names[i] for i in self.lemmas[own].tolist()],
             self.heads[own].tolist(),
@@ -122,58 +135,81 @@ def _numbered(rows: Iterable[list[str]]) -> tuple[Small, list[str]]:
     return np.array(flat, np.int32), list(known)
 
 
-def _offsets(lengths: Iterable[int], count: int) -> Integers:
-    result = np.zeros(count + 1, np.int64)
-    np.cumsum(np.fromiter(lengths, np.int64, count), out=result[1:])
-    return result
-
-
 def parse_batch(captions: Sequence[Sequence[str]], *, jobs: int | None = None, model: Model | None = None) -> ParsedBatch:
     """Parse tokenized captions to flat arrays."""
+    known = Vocabulary()
+    tokens = known.encode(list(itertools.chain.from_iterable(captions)))
+    return parse_numbers(known.words, tokens, offsets_of([len(caption) for caption in captions]), jobs=jobs, model=model)
+
+
+def parse_numbers(
+    names: Sequence[str] | NDArray[np.object_], tokens: Small, offsets: Integers, *, jobs: int | None = None, model: Model | None = None
+) -> ParsedBatch:
+    """The same for captions in numbers: caption i is `tokens[offsets[i]:offsets[i + 1]]`, and `names` has all words, and maybe more."""
     model = shipped_model() if model is None else model
+    used = np.zeros(len(names), np.bool_)
+    used[tokens] = True
+    numbers = np.cumsum(used, dtype=np.int32) - 1
     with collector_paused(), one_blas_thread():
-        return _parse_batch(captions, threads(jobs), model)
+        return _parse([names[i] for i in np.flatnonzero(used).tolist()], numbers[tokens], offsets, threads(jobs), model)
 
 
-def _parse_batch(captions: Sequence[Sequence[str]], jobs: int, model: Model) -> ParsedBatch:
-    numbers: dict[tuple[str, ...], int] = {}
-    sentence_of: list[int] = []
-    counts: list[int] = []
-    ends = terminators(itertools.chain.from_iterable(captions))
-    for caption in captions:
-        found = split(caption, ends)
-        counts.append(len(found))
-        for sentence in found:
-            sentence_of.append(numbers.setdefault(tuple(sentence), len(numbers)))
-    offsets = _offsets(map(len, numbers), len(numbers))
-    forms = list(itertools.chain.from_iterable(numbers))
-    words, inputs = model.number(forms)
-    tags, heads, relations = (np.empty(len(forms), np.int32) for _ in range(3))
+def _parse(names: list[str], tokens: Small, offsets: Integers, jobs: int, model: Model) -> ParsedBatch:
+    bounds, caption_offsets = _sentences(names, tokens, offsets)
+    first, sentence_of = distinct_runs(tokens, bounds)
+    places, offsets = runs(bounds, first)
+    words = tokens[places]
+    classes, inputs = model.number(names)
+    tags, heads, relations = (np.empty(len(words), np.int32) for _ in range(3))
 
     def run(places: Integers) -> None:
-        scored = model.analyse(words[places], inputs)
+        scored = model.analyse(classes[words[places]], inputs)
         tags[places], heads[places], relations[places] = scored.tags, scored.heads, scored.relations
 
     tasks = _tasks(offsets)
     for _ in track(side_by_side(run, tasks, jobs), "Parsing", total=len(tasks)):
         pass
-    for form in BRACKETS.keys() & set(forms):
+    for form in BRACKETS.keys() & set(names):
         if BRACKETS[form] in model.tags:
-            tags[words == words[forms.index(form)]] = model.tags.index(BRACKETS[form])
-    lemmas, lemma_names = _lemmas(words, tags, forms, model)
+            tags[words == names.index(form)] = model.tags.index(BRACKETS[form])
+    lemmas, lemma_names = _lemmas(words, tags, names, model)
     return ParsedBatch(
-        forms=forms,
+        words=words,
         offsets=offsets,
         tags=tags,
         heads=heads,
         relations=relations,
         lemmas=lemmas,
-        sentence_of=np.array(sentence_of, np.int64),
-        caption_offsets=_offsets(counts, len(counts)),
+        sentence_of=sentence_of,
+        caption_offsets=caption_offsets,
+        word_names=names,
         tag_names=model.tags,
         relation_names=model.relations,
         lemma_names=lemma_names,
     )
+
+
+def _sentences(names: Sequence[str], tokens: Small, offsets: Integers) -> tuple[Integers, Integers]:
+    """Where the sentences of captions start among the tokens, and where those of each caption start among the sentences."""
+    lengths = np.diff(offsets)
+    ends = terminators(names)
+    is_end = np.array([name in ends for name in names], np.bool_)
+    # Most captions are one sentence, which needs no looking at.
+    several = lengths > LIMIT
+    if ends:
+        several[np.searchsorted(offsets, np.flatnonzero(is_end[tokens]), side="right") - 1] = True
+    counts = (lengths > 0).astype(np.int64)
+    found = {}
+    for i in np.flatnonzero(several).tolist():
+        found[i] = [len(sentence) for sentence in split([names[word] for word in tokens[offsets[i] : offsets[i + 1]].tolist()], ends)]
+        counts[i] = len(found[i])
+    caption_offsets = offsets_of(counts)
+    sizes = np.empty(int(caption_offsets[-1]), np.int64)
+    whole = (counts > 0) & ~several
+    sizes[caption_offsets[:-1][whole]] = lengths[whole]
+    for i, own in found.items():
+        sizes[caption_offsets[i] : caption_offsets[i + 1]] = own
+    return offsets_of(sizes), caption_offsets
 
 
 def _tasks(offsets: Integers) -> list[Integers]:
@@ -190,11 +226,14 @@ def _tasks(offsets: Integers) -> list[Integers]:
     return tasks
 
 
-def _lemmas(words: Integers, tags: Small, forms: list[str], model: Model) -> tuple[Small, list[str]]:
-    """Numbers of lemmas, and their names: one for each distinct pair of word and tag."""
-    _, first, inverse = np.unique(words * len(model.tags) + tags, return_index=True, return_inverse=True)
-    names = [lemma(forms[i], model.tags[t], model.exceptions) for i, t in zip(first.tolist(), tags[first].tolist())]
-    return inverse.reshape(-1).astype(np.int32), names
+def _lemmas(words: Small, tags: Small, names: list[str], model: Model) -> tuple[Small, list[str]]:
+    """Numbers of lemmas, and their names: one for each pair of word and tag that there is."""
+    pairs = words.astype(np.int64) * len(model.tags) + tags
+    there = np.zeros(len(names) * len(model.tags), np.bool_)
+    there[pairs] = True
+    numbers = np.cumsum(there, dtype=np.int32) - 1
+    found = (divmod(pair, len(model.tags)) for pair in np.flatnonzero(there).tolist())
+    return numbers[pairs], [lemma(names[word], model.tags[tag], model.exceptions) for word, tag in found]
 
 
 def parse_tokens(captions: Sequence[Sequence[str]], *, jobs: int | None = None, batch: Batch = parse_batch) -> list[Parse]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Protocol
@@ -11,7 +12,8 @@ from captious.corpus import Captions
 from captious.errors import InputError, did_you_mean
 from captious.language.model import SHIPPED, shipped_model
 from captious.language.parse_types import Parse
-from captious.language.parser import ParsedBatch, parse_batch
+from captious.language.parser import ParsedBatch, parse_batch, parse_numbers
+from captious.ragged import runs
 
 #: Parsers by name: our own small model, and an exact search over CoreNLP's grammar where the user has it.
 NAMES = ("small", "exact")
@@ -89,9 +91,12 @@ def batch_of(captions: Captions, parser: Parser, *, jobs: int | None = None) -> 
     """The distinct captions (``captions.unique``), parsed to arrays; kept."""
 
     def make() -> ParsedBatch:
-        words = captions.encoding.words[captions.tokens].tolist()
-        first, bounds = captions.unique[0], captions.token_offsets
-        return parser.parse_batch([words[a:b] for a, b in zip(bounds[first].tolist(), bounds[first + 1].tolist())], jobs=jobs)
+        places, offsets = runs(captions.token_offsets, captions.unique[0])
+        words, tokens = captions.encoding.words, captions.tokens[places]
+        if type(parser) is SmallParser:
+            return parse_numbers(words, tokens, offsets, jobs=jobs)
+        listed = words[tokens].tolist()
+        return parser.parse_batch([listed[a:b] for a, b in itertools.pairwise(offsets.tolist())], jobs=jobs)
 
     return captions.cached(("parsed", parser.label, parser.digest), make)
 

@@ -2,56 +2,85 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from captious.corpus import Captions, Corpus
-from captious.language import Parser, Sentence, parses_of
+from captious.corpus import Captions, Corpus, distinct_runs
+from captious.kernels import kernel
+from captious.language import ParsedBatch, Parser
+from captious.language.parsers import batch_of
 from captious.language.parsers import get as get_parser
 from captious.measures.base import FloatArray, Measure, as_statistics
 from captious.measures.options import PARSER, Option
 from captious.measures.resources import Resource
+from captious.ragged import IntArray, offsets_of, runs
+from captious.text.vocabulary import Vocabulary
 
 MAX_N = 4
 
-Chains = Counter[tuple[str, ...]]
+
+class Chains(NamedTuple):
+    """The chains of distinct captions: caption d has ``rows[offsets[d]:offsets[d + 1]]``, each n numbers of ``names``."""
+
+    names: list[str]
+    rows: NDArray[np.int32]
+    offsets: IntArray
 
 
-def head_word_chains(sentences: list[Sentence], n: int) -> Chains:
-    """Counts of chains of n words, each the head of the one before it."""
-    chains: Chains = Counter()
-    for sentence in sentences:
-        words = [form.lower() for form in sentence.forms]
-        for start in range(len(words)):
-            chain, place = [words[start]], start
-            while len(chain) < n and sentence.heads[place] > 0:
-                place = sentence.heads[place] - 1
-                chain.append(words[place])
-            if len(chain) == n:
-                chains[tuple(chain)] += 1
-    return chains
+def head_word_chains(batch: ParsedBatch, n: int) -> Chains:
+    """Chains of n words in lower case, each the head of the one before it, of every caption of a batch."""
+    lengths = np.diff(batch.offsets)
+    up = np.where(batch.heads > 0, np.repeat(batch.offsets[:-1], lengths) + batch.heads - 1, -1)
+    places = [np.arange(len(up), dtype=np.int64)]
+    for _ in range(n - 1):
+        last = places[-1]
+        # Where a chain has ended it stays so.
+        places.append(np.where(last < 0, -1, up[last]))
+    whole = places[-1] >= 0
+    rows = np.stack([batch.words[place[whole]] for place in places], axis=1)
+    sentence_of = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
+    chosen, starts = runs(offsets_of(np.bincount(sentence_of[whole], minlength=len(lengths))), batch.sentence_of)
+    return Chains([name.lower() for name in batch.word_names], rows[chosen], starts[batch.caption_offsets])
 
 
-def chains_of(captions: Captions, n: int, parser: Parser) -> list[Chains]:
-    """The chains of every caption; equal captions share one object."""
+def chains_of(captions: Captions, n: int, parser: Parser) -> Chains:
+    """The chains of the distinct captions; kept."""
 
-    def make() -> list[Chains]:
-        first, inverse = captions.unique
-        parses = parses_of(captions, parser)
-        distinct = [head_word_chains(parses[i], n) for i in first.tolist()]
-        return [distinct[i] for i in inverse.tolist()]
+    def make() -> Chains:
+        batch = batch_of(captions, parser)
+        # Another parser may have a form of its own.
+        return head_word_chains(batch if type(batch) is ParsedBatch else ParsedBatch.of(batch.parses()), n)
 
     return captions.cached(("head-word chains", n, parser.label, parser.digest), make)
 
 
-def overlap(ours: Chains, theirs: Chains) -> float:
-    """The share of our chains that the other caption has too; 0 where we have none."""
-    total = sum(ours.values())
-    if total == 0:
-        return 0.0
-    return sum(min(count, theirs[chain]) for chain, count in ours.items() if chain in theirs) / total
+@kernel
+def best_overlaps(ours, bounds, own, theirs, their_bounds, pairs, partners, values):  # type: ignore[no-untyped-def]
+    """For caption i, which is ``own[i]`` of ours, the largest share of its chains that a partner has too; 0 where it has none.
+
+    The chains of a caption are numbers in ascending order, and repeated ones are repeated.
+    """
+    for i in range(own.shape[0]):
+        first, last = bounds[own[i]], bounds[own[i] + 1]
+        best = np.nan
+        for p in range(pairs[i], pairs[i + 1]):
+            a, b, end = first, their_bounds[partners[p]], their_bounds[partners[p] + 1]
+            shared = 0
+            while a < last and b < end:
+                if ours[a] == theirs[b]:
+                    shared += 1
+                    a += 1
+                    b += 1
+                elif ours[a] < theirs[b]:
+                    a += 1
+                else:
+                    b += 1
+            value = shared / (last - first) if last > first else 0.0
+            if not value <= best:
+                best = value
+        values[i] = best
 
 
 class HWCM(Measure):
@@ -78,12 +107,30 @@ class HWCM(Measure):
 
     def statistics(self, corpus: Corpus, state: None) -> FloatArray:
         ours, theirs = (chains_of(side, self.n, self.parser) for side in (corpus.candidates, corpus.references))
-        bounds, (_, reference) = corpus.pair_offsets.tolist(), corpus.pairs
-        partners = reference.tolist()
-        values = np.array(
-            [
-                max((overlap(ours[i], theirs[r]) for r in partners[bounds[i] : bounds[i + 1]]), default=np.nan)
-                for i in range(len(ours))
-            ]
+        # A batch of a training run is compared with some of many references.
+        needed, partners = np.unique(corpus.references.unique[1][corpus.pairs[1]], return_inverse=True)
+        chosen, their_offsets = runs(theirs.offsets, needed)
+        names = Vocabulary()
+        rows = np.concatenate([names.encode(ours.names)[ours.rows], names.encode(theirs.names)[theirs.rows[chosen]]])
+        _, numbers = distinct_runs(rows.reshape(-1), np.arange(len(rows) + 1, dtype=np.int64) * self.n)
+        cut = len(ours.rows)
+        values = np.empty(len(corpus.candidates))
+        best_overlaps.pick(5.0 * len(partners) * self.n)(
+            _ascending(numbers[:cut], ours.offsets),
+            ours.offsets,
+            corpus.candidates.unique[1],
+            _ascending(numbers[cut:], their_offsets),
+            their_offsets,
+            corpus.pair_offsets,
+            partners.reshape(-1),
+            values,
         )
         return as_statistics(values)
+
+
+def _ascending(numbers: IntArray, offsets: IntArray) -> IntArray:
+    """Each run of numbers in order."""
+    size = int(numbers.max(initial=0)) + 1
+    run_of = np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
+    ordered: IntArray = np.sort(run_of * size + numbers) - run_of * size
+    return ordered

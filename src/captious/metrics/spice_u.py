@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -15,6 +17,9 @@ from captious.measures.options import CONCEPTS, Option
 from captious.measures.resources import Resource
 from captious.metrics.spice import Scenes, Spice, ratio
 from captious.scene.concept_table import ConceptTable
+from captious.scene.flat.unusual import CountedGraphs, CountedTable, flat_uniqueness
+from captious.scene.graph import SceneGraph
+from captious.scene.packed import PackedGraphs, packed
 from captious.scene.rules import Tuple
 
 Concepts = ConceptTable | str | Path | None
@@ -26,18 +31,23 @@ def uniqueness(candidate: Iterable[Tuple], reference: Iterable[Tuple], table: Co
     own = set(candidate)
     all_values = sorted(map(table.uniqueness, own | set(reference)))
     number = len(own)
-    least, most = sum(all_values[:number]), sum(all_values[len(all_values) - number :])
+    least, most = _sum(all_values[:number]), _sum(all_values[len(all_values) - number :])
     if most <= least:
         return 1.0
     # Rounding must not take the most common choice below 0 or the most unusual above 1.
-    return min(1.0, max(0.0, (sum(sorted(map(table.uniqueness, own))) - least) / (most - least)))
+    return min(1.0, max(0.0, (_sum(sorted(map(table.uniqueness, own))) - least) / (most - least)))
+
+
+def _sum(values: list[float]) -> float:
+    """One after the other: Python's own sum rounds in other ways from version 3.12 on."""
+    return reduce(add, values, 0.0)
 
 
 class UniqueScenes(NamedTuple):
     """Scenes of the references, and how many images have each tuple."""
 
     scenes: Scenes
-    table: ConceptTable
+    table: ConceptTable | CountedGraphs
 
 
 class Uniq(Measure):
@@ -68,8 +78,7 @@ class Uniq(Measure):
         if self.concepts is not None:
             return UniqueScenes(scenes, self.concepts)
         key = ("concepts", scenes.parser.label, scenes.parser.digest, scenes.synonyms)
-        table = references.cached(key, lambda: ConceptTable.of(graph.tuples for graph in scenes.references))
-        return UniqueScenes(scenes, table)
+        return UniqueScenes(scenes, references.cached(key, lambda: _counted(scenes.references)))
 
     def values(self, corpus: Corpus, state: UniqueScenes) -> FloatArray:
         """Uniq of every caption."""
@@ -79,8 +88,12 @@ class Uniq(Measure):
 
     def _values(self, corpus: Corpus, state: UniqueScenes) -> FloatArray:
         candidates, references, images = state.scenes.of(corpus)
+        table = state.table
+        if isinstance(table, CountedGraphs) or isinstance(candidates, PackedGraphs):
+            ours, theirs = (packed(graphs, state.scenes.synonyms).stated for graphs in (candidates, references))
+            return flat_uniqueness(ours, theirs, np.array(images, np.int64), CountedTable(table) if isinstance(table, ConceptTable) else table)
         offered = {i: references[i].tuples for i in set(images)}
-        return np.array([uniqueness(graph.tuples, offered[i], state.table) for graph, i in zip(candidates, images)])
+        return np.array([uniqueness(graph.tuples, offered[i], table) for graph, i in zip(candidates, images)])
 
     def statistics(self, corpus: Corpus, state: UniqueScenes) -> FloatArray:
         return as_statistics(self.values(corpus, state))
@@ -96,3 +109,7 @@ class SpiceU(Uniq):
         f = self.spice.statistics(corpus, state.scenes)[:, 0]
         unique = self.values(corpus, state)
         return as_statistics(ratio(2 * f * unique, f + unique))
+
+
+def _counted(graphs: Sequence[SceneGraph]) -> ConceptTable | CountedGraphs:
+    return CountedGraphs(graphs.stated) if isinstance(graphs, PackedGraphs) else ConceptTable.of(graph.tuples for graph in graphs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from captious.text.synonyms import Synonyms
 
 
@@ -29,8 +31,7 @@ class Concept:
     @property
     def name(self) -> str:
         """The words joined by ``/``, in the order in which the reference implementation prints them."""
-        words = self.words
-        return words[0] if len(words) == 1 else "/".join(sorted(words, key=_bucket))
+        return joined_name(self.words)
 
     def similar(self, other: Concept) -> bool:
         """Whether the two share a synset or a word."""
@@ -53,6 +54,12 @@ class Concept:
         self.synsets |= other.synsets
 
 
+def joined_name(words: tuple[str, ...]) -> str:
+    """The name of a concept of these words."""
+    return words[0] if len(words) == 1 else "/".join(sorted(words, key=_bucket))
+
+
+@lru_cache(maxsize=1 << 16)
 def _bucket(word: str) -> int:
     """The place of a word in a Java hash set of up to twelve strings, whose order the reference prints."""
     value = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import overload
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from captious.memo import Arrays
 from captious.ragged import IntArray, offsets_of
 from captious.scene.concepts import Concept
+from captious.scene.flat.concepts import Stated, stated
 from captious.scene.flat.merge import FlatGraphs
 from captious.scene.graph import SceneGraph
 from captious.text.synonyms import Synonyms
@@ -77,6 +79,11 @@ class PackedGraphs(Sequence[SceneGraph]):
             words = [self.words[i] for i in used[order].tolist()]
             self._arrays = {"words": _text(words), **self.flat._asdict(), "concepts": numbers[places.reshape(-1)]}
         return self._arrays
+
+    @cached_property
+    def stated(self) -> Stated:
+        """All their tuples."""
+        return stated(self.flat, self.words)
 
     def __len__(self) -> int:
         return len(self._starts) - 1

@@ -62,9 +62,7 @@ class Coded(NamedTuple):
 def coded(batch: ParsedBatch) -> Coded:
     """The numbers of a parsed batch."""
     texts = Vocabulary()
-    forms = Vocabulary()
-    written = forms.encode(batch.forms)
-    words = texts.encode([form.lower() for form in forms.words])[written]
+    words = texts.encode([name.lower() for name in batch.word_names])[batch.words]
     lemmas = texts.encode([name.lower() for name in batch.lemma_names])[batch.lemmas]
     known = {name: number for number, name in enumerate(_RELATIONS) if name}
     kinds = [name.removeprefix("nmod:") for name in _RELATIONS[POSS:]]

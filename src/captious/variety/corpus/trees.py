@@ -15,7 +15,7 @@ from captious.corpus import Captions
 from captious.digest import keys_of
 from captious.language.parse_types import Parse
 from captious.language.parser import ParsedBatch
-from captious.language.parsers import Parser
+from captious.language.parsers import Parser, batch_of
 from captious.memo import Memo
 from captious.ragged import IntArray, offsets_of, runs
 from captious.text import tokenizers
@@ -82,7 +82,7 @@ def flatten(parses: Sequence[Parse], words: Vocabulary, tags: Vocabulary, relati
 
 def from_batch(batch: ParsedBatch, words: Vocabulary, tags: Vocabulary, relations: Vocabulary) -> Trees:
     """The same from the parser's own arrays, where equal sentences stand once."""
-    numbers = words.encode(list(map(str.lower, batch.forms)))
+    numbers = words.encode(list(map(str.lower, batch.word_names)))[batch.words]
     place, sentences = runs(batch.offsets, batch.sentence_of)
     within = batch.heads[place]
     start = np.repeat(sentences[:-1], np.diff(sentences))
@@ -147,19 +147,26 @@ def parsed(captions: Captions, parser: Parser, *, jobs: int | None = None) -> Pa
     the captions, and some of them (:meth:`Captions.take`) have those of all where all were parsed before."""
     key, encoding = ("tree bank", parser.label, parser.digest), captions.encoding
     if captions.rows is None:
-        return encoding.memo.get(key, lambda: _parse(encoding.texts, parser, jobs))
+        return encoding.memo.get(key, lambda: _parse(captions, parser, jobs))
     if key not in encoding.memo:
-        return captions.cached(key, lambda: _parse(captions.texts, parser, jobs))
-    bank, rows = encoding.memo.get(key, lambda: _parse(encoding.texts, parser, jobs))
+        return captions.cached(key, lambda: _parse(captions, parser, jobs))
+    bank, rows = encoding.memo.get(key, lambda: _parse(captions, parser, jobs))
     return Parsed(bank, rows[captions.rows])
 
 
-def _parse(texts: Sequence[str], parser: Parser, jobs: int | None) -> Parsed:
+def _parse(captions: Captions, parser: Parser, jobs: int | None) -> Parsed:
+    if captions.tokenizer == "ptb":
+        # What SPICE has parsed, or will.
+        return _checked(Parsed(TreeBank(batch_of(captions, parser, jobs=jobs)), captions.unique[1]))
+    texts = captions.texts
     numbers: dict[str, int] = {}
     rows = np.fromiter((numbers.setdefault(text, len(numbers)) for text in texts), np.int64, len(texts))
     words, counts = tokenizers.get("ptb")(list(numbers))
     batch = parser.parse_batch([words[a:b] for a, b in pairwise(offsets_of(counts).tolist())], jobs=jobs)
-    bank = TreeBank(batch)
-    if len(bank) != len(numbers):
+    return _checked(Parsed(TreeBank(batch), rows))
+
+
+def _checked(parsed: Parsed) -> Parsed:
+    if len(parsed.bank) != int(parsed.rows.max(initial=-1)) + 1:
         raise ValueError("the parser must return one parse per caption")
-    return Parsed(bank, rows)
+    return parsed
