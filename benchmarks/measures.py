@@ -108,9 +108,9 @@ def measured(images: int, only: list[str] | None, encoder: bool) -> tuple[dict[s
     for measure in made(references, only, encoder):
         several = measure.rows == "image"
         if several not in built:
-            (few, corpus), told["sets as words" if several else "captions as words"] = seconds(
-                lambda several=several: (build(sets if several else predictions, slice(400)), build(sets if several else predictions, slice(None)))
-            )
+            own: dict[str, Any] = dict(sets if several else predictions)
+            few = build(own, slice(400))
+            corpus, told["sets as words" if several else "captions as words"] = seconds(partial(build, own, slice(None)))
             built[several] = few, corpus
         few, corpus = built[several]
 
