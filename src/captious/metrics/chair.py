@@ -160,8 +160,7 @@ class ChairS(Chair):
 
 def _objects_of(path: str | Path) -> ImageObjects:
     """The objects in a file, read again only where it has changed: both measures have the same."""
-    found = Path(path).expanduser()
-    return _read(str(path), content_digest(found)) if found.is_file() else ImageObjects(read_objects(path), str(path))
+    return _read(str(path), content_digest(Path(path))) if Path(path).is_file() else ImageObjects(read_objects(path), str(path))
 
 
 @lru_cache(maxsize=2)
