@@ -40,7 +40,7 @@ class Tokens(NamedTuple):
     #: The weight of each token, and its row among the vectors.
     weights: Floats
     place: NDArray[np.int32]
-    rows: NDArray[np.float16]
+    rows: NDArray[np.float16] | Floats
 
 
 class Reader(NamedTuple):
@@ -74,7 +74,8 @@ def by_words(vectors: WordVectors) -> Reader:
         # Each word once, not each time that it is said.
         said, place = np.unique(tokens[keep], return_inverse=True)
         rows = table[said]
-        rows = (rows / np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-12)[:, None]).astype(np.float16)
+        # Rounded as the encoder's are, but kept as they are multiplied: there are few of them, and many tokens.
+        rows = (rows / np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-12)[:, None]).astype(np.float16).astype(np.float32)
         kept = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
         return Tokens(inverse, kept[offsets], weigh[tokens[keep]], place.astype(np.int32), rows)
 
@@ -131,7 +132,7 @@ def _block(captions: Captions, made: Tokens, images: IntArray) -> _Block:
     positions, tokens = _runs(made.offsets[sequence[some]], made.offsets[sequence[some] + 1])
     places = rows - np.repeat(captions.image_offsets[images], np.diff(bounds))
     kept = np.concatenate([np.zeros(1, np.int64), np.cumsum(some)])
-    return _Block(rows[some], places[some], kept[bounds], tokens, made.rows[made.place[positions]].astype(np.float32), made.weights[positions])
+    return _Block(rows[some], places[some], kept[bounds], tokens, made.rows[made.place[positions]].astype(np.float32, copy=False), made.weights[positions])
 
 
 def _runs(starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
