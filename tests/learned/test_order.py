@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
+from captious import kernels
 from captious.corpus import Captions
-from captious.language import Sentence
+from captious.language import Sentence, parses_of
 from captious.language.parsers import get
 from captious.learned.order import LOWEST, USUAL, Order, kinds, load, naturalness
 
@@ -33,3 +35,17 @@ def test_shuffled_captions_are_less_natural() -> None:
     assert values[1] < -3
     assert values[2] == LOWEST
     assert load().log_probability("a", "NN") > load().log_probability("a", "the")
+
+
+@pytest.mark.parametrize("form", ["plain", "compiled"])
+def test_all_captions_at_once_are_as_each_alone(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "SMALL", 0.0 if form == "compiled" else math.inf)
+    texts = ["A dog.", "the of and", "two dogs run. A man walks on the beach", "", "dog", "a $ 5 # sign", "Dogs of of the. Run a a dog", "the the dog of run on", "A dog."]
+    captions = Captions.of([[text] for text in texts])
+    model, expected = load(), []
+    for parse in parses_of(captions):
+        pairs = [pair for sentence in parse for pair in pairwise(kinds(sentence))]
+        expected.append(min(sum(model.log_probability(*pair) for pair in pairs) / len(pairs) if pairs else LOWEST, USUAL))
+    assert naturalness(captions, get()).tolist() == expected
+    assert len(set(expected)) > 4
+    assert naturalness(Captions.of([[""]]), get()).tolist() == [LOWEST]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -207,7 +208,8 @@ def test_published_table_and_objects(shared_data: Path) -> None:
     rows = {str(row["image_id"]): row["captions"] for row in read_jsonl(shared_data / "coco" / "references.jsonl.gz")}
     ids = list(rows)[:2500]
     references = Captions.of([rows[image] for image in ids])
-    truth = objects.classes(ids, table)
+    offsets, kinds = objects.kinds(ids, table)
+    truth = [{table.kinds[kind] for kind in kinds[a:b].tolist()} for a, b in pairwise(offsets.tolist())]
     added = [
         (references.texts[i], mention)
         for i in range(len(references))

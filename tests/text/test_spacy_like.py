@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captious.text import tokenizers
+from captious.text import spacy_like, tokenizers
 from captious.text.spacy_like import split_chunk, tokenize_flat
 
 CASES = {
@@ -61,3 +61,16 @@ def test_a_hostile_chunk_takes_linear_time() -> None:
     for chunk in ("!" * 20_000, "a-" * 20_000, "'" * 20_000 + "a" + "." * 20_000, "$" * 20_000 + "a"):
         assert "".join(split_chunk(chunk)) == chunk
     assert time.process_time() - start < 5
+
+
+def test_what_is_remembered_changes_nothing_and_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["A dog's ball, isn't it?", "", "  ", "a dog's   e.g. (ball)", "x" * 500 + "."]
+    expected = [[token.lower() for chunk in text.split() for token in split_chunk(chunk)] for text in texts]
+    monkeypatch.setattr(spacy_like, "_REMEMBERED", 20)
+    for turn in range(30):
+        flat, counts = tokenize_flat([*texts, f"word{turn} other{turn}"])
+        assert counts.tolist() == [*map(len, expected), 2]
+        assert flat == [*(token for tokens in expected for token in tokens), f"word{turn}", f"other{turn}"]
+        assert len(spacy_like._known) < 20 + 20
+    assert all(len(chunk) < 50 for chunk in spacy_like._known)
+    assert tokenize_flat([])[0] == []

@@ -7,7 +7,6 @@ human captions of COCO and nocaps (``python -m tools.make_order``).
 from __future__ import annotations
 
 import gzip
-import itertools
 import math
 from collections import Counter
 from functools import lru_cache
@@ -15,10 +14,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from captious import digest
 from captious.corpus import Captions
-from captious.language import Parser, Sentence, parses_of
+from captious.kernels import kernel
+from captious.language import ParsedBatch, Parser, Sentence
+from captious.language.parsers import batch_of
 from captious.measures.base import FloatArray
 from captious.text.stopwords import ENGLISH
 
@@ -75,25 +77,48 @@ def load() -> Order:
     return Order.of(Counter({(first, second): int(count) for first, second, count in rows}))
 
 
+@kernel
+def _means(pairs, offsets, sentence_of, captions, chances, out):  # type: ignore[no-untyped-def]
+    """The mean of the chances of the pairs of each caption's sentences, added from left to right; captions of nothing stay as they are."""
+    for c in range(captions.shape[0] - 1):
+        total, count = 0.0, 0
+        for k in range(captions[c], captions[c + 1]):
+            s = sentence_of[k]
+            for j in range(offsets[s], offsets[s + 1]):
+                total += chances[pairs[j]]
+            count += offsets[s + 1] - offsets[s]
+        if count > 0:
+            out[c] = total / count
+
+
+def _kinds_of(batch: ParsedBatch) -> tuple[list[str], NDArray[np.int64]]:
+    """The kinds of words that parses have, the ends of sentences first, and the number of each word's kind."""
+    names, words = np.unique(np.array(batch.forms, dtype=object), return_inverse=True) if batch.forms else (np.zeros(0, object), np.zeros(0, np.int64))
+    listed = [name.lower() for name in names.tolist()]
+    known = {kind: number for number, kind in enumerate(dict.fromkeys([EDGE, *batch.tag_names, *(name for name in listed if name in ENGLISH)]))}
+    by_word = np.array([known[name] if name in ENGLISH else -1 for name in listed], np.int64)
+    by_tag = np.array([known[tag] for tag in batch.tag_names], np.int64)
+    numbers = by_word[words]
+    return list(known), np.where(numbers >= 0, numbers, by_tag[batch.tags])
+
+
 def naturalness(captions: Captions, parser: Parser) -> FloatArray:
     """The mean log probability of a caption's neighbouring words, up to the usual; the lowest for a caption of nothing."""
 
     def make() -> FloatArray:
         model = load()
-        known: dict[tuple[str, str], float] = {}
-
-        def chance(pair: tuple[str, str]) -> float:
-            if pair not in known:
-                known[pair] = model.log_probability(*pair)
-            return known[pair]
-
-        first, inverse = captions.unique
-        parses = parses_of(captions, parser)
-        values = []
-        for i in first.tolist():
-            found = [chance(pair) for sentence in parses[i] for own in [kinds(sentence)] for pair in itertools.pairwise(own)]
-            values.append(sum(found) / len(found) if found else LOWEST)
-        result: FloatArray = np.minimum(np.array(values), USUAL)[inverse]
+        batch = batch_of(captions, parser)
+        names, numbers = _kinds_of(batch)
+        # With both ends, a sentence of n words has n + 1 pairs.
+        offsets = batch.offsets + np.arange(len(batch.offsets), dtype=np.int64)
+        before, after = np.zeros((2, int(offsets[-1])), np.int64)
+        place = np.arange(len(numbers), dtype=np.int64) + np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(batch.offsets))
+        before[place + 1], after[place] = numbers, numbers
+        codes, pairs = np.unique(before * len(names) + after, return_inverse=True)
+        chances = np.array([model.log_probability(names[code // len(names)], names[code % len(names)]) for code in codes.tolist()])
+        values = np.full(len(batch.caption_offsets) - 1, LOWEST)
+        _means.pick(5 * len(pairs))(pairs, offsets, batch.sentence_of, batch.caption_offsets, chances, values)
+        result: FloatArray = np.minimum(values, USUAL)[captions.unique[1]]
         return result
 
     return captions.cached(("naturalness", parser.label, parser.digest), make)

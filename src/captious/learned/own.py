@@ -15,7 +15,7 @@ from captious.corpus import Corpus
 from captious.learned.order import naturalness
 from captious.learned.tools import Tools
 from captious.measures.base import FloatArray
-from captious.metrics.alignment import Agreement, Alignment, Reader, agreement, alignment
+from captious.metrics.alignment import Agreement, Alignment, Reader, agreement, alignment, shared_recall
 from captious.metrics.encoded import sentence_vectors
 from captious.metrics.over_references import combined, pair_cosines, reference_means, with_means
 from captious.metrics.phrases import soft_matches
@@ -73,6 +73,13 @@ def _aligned(reader: Callable[[Tools], Reader], take: Callable[[Alignment], Floa
     def values(tools: Tools, corpus: Corpus) -> FloatArray:
         found = take(alignment(corpus, reader(tools)))
         return combined(corpus, found if by_pair else found[corpus.pairs[0]], "mean" if by_pair else "max")
+
+    return values
+
+
+def _shared(reader: Callable[[Tools], Reader]) -> Compute:
+    def values(tools: Tools, corpus: Corpus) -> FloatArray:
+        return combined(corpus, shared_recall(corpus, reader(tools))[corpus.pairs[0]], "max")
 
     return values
 
@@ -135,7 +142,7 @@ def _all() -> dict[str, OwnFeature]:
         found[f"{kind}-union"] = OwnFeature(uses, _aligned(reader, lambda a: a.union_precision, False))
         found[f"{kind}-union-idf"] = OwnFeature(uses, _aligned(reader, lambda a: a.weighted_union_precision, False))
         found[f"{kind}-worst"] = OwnFeature(uses, _aligned(reader, lambda a: a.worst, False), -1)
-        found[f"{kind}-shared-recall"] = OwnFeature(uses, _aligned(reader, lambda a: a.shared_recall, False))
+        found[f"{kind}-shared-recall"] = OwnFeature(uses, _shared(reader))
         found[f"{kind}-agreement-recall"] = OwnFeature(uses, _aligned_references(reader, lambda a: a.recall), 0)
         found[f"{kind}-agreement-recall-idf"] = OwnFeature(uses, _aligned_references(reader, lambda a: a.weighted_recall), 0)
         found[f"{kind}-agreement-union"] = OwnFeature(uses, _aligned_references(reader, lambda a: a.union_precision), 0)

@@ -1,12 +1,13 @@
 """Soft alignment of tokens: every token of one caption with its nearest token in another (as in BERTScore, Zhang et al. 2020).
 
-All captions of an image are compared in one matrix product. Means over tokens are plain or weighted by how rare a token is in
+All captions of an image are compared in one matrix product, or in pieces of it where they are very long. Means over tokens are plain or weighted by how rare a token is in
 captions (:mod:`captious.vectors.pieces`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 
 from captious.corpus import Captions, Corpus
 from captious.measures.base import FloatArray
+from captious.metrics.alignment_kernels import maxima, mutual_means, pair_means
 from captious.metrics.encoded import token_vectors
 from captious.metrics.word_tables import vocabulary_vectors
 from captious.progress import track
-from captious.ragged import IntArray, offsets_of
+from captious.ragged import IntArray, offsets_of, runs, stretches
 from captious.threads import one_blas_thread
 from captious.vectors import WordVectors, pieces
 from captious.vectors.sentences import SentenceEncoder
@@ -25,14 +27,20 @@ from captious.vectors.sentences import SentenceEncoder
 Floats = NDArray[np.float32]
 T = TypeVar("T")
 
+#: Tokens whose vectors are at hand at a time, and products of two of them.
+_TOKENS = 1 << 13
+_CELLS = 1 << 20
+
 
 class Tokens(NamedTuple):
     """Captions as sequences of unit vectors with weights; caption i is the sequence ``sequence[i]``."""
 
     sequence: IntArray
     offsets: IntArray
-    rows: NDArray[np.float16]
+    #: The weight of each token, and its row among the vectors.
     weights: Floats
+    place: NDArray[np.int32]
+    rows: NDArray[np.float16] | Floats
 
 
 class Reader(NamedTuple):
@@ -48,7 +56,7 @@ def by_encoder(encoder: SentenceEncoder) -> Reader:
     def read(captions: Captions) -> Tokens:
         made = token_vectors(captions, encoder)
         table = pieces.load().weights(encoder.pieces)
-        return Tokens(made.sequence, made.offsets, made.rows, table[made.ids])
+        return Tokens(made.sequence, made.offsets, table[made.ids], np.arange(len(made.ids), dtype=np.int32), made.rows)
 
     return Reader(encoder.digest, read)
 
@@ -56,21 +64,22 @@ def by_encoder(encoder: SentenceEncoder) -> Reader:
 def by_words(vectors: WordVectors) -> Reader:
     """Words as a table of word vectors has them; words that it does not have are left out."""
 
-    def read(captions: Captions) -> Tokens:
+    def make(captions: Captions) -> Tokens:
         table, found = vocabulary_vectors(captions.encoding, vectors)
         weigh = captions.encoding.per_word("rarity", lambda words: np.array([pieces.load().weight(word) for word in words], np.float32))
         first, inverse = captions.unique
-        keep = found[captions.tokens]
-        starts = captions.token_offsets
-        chosen = [captions.tokens[a:b][keep[a:b]] for a, b in zip(starts[first].tolist(), starts[first + 1].tolist())]
-        flat = np.concatenate([np.zeros(0, np.int64), *chosen]).astype(np.int64)
+        positions, offsets = runs(captions.token_offsets, first)
+        tokens = captions.tokens[positions]
+        keep = found[tokens]
         # Each word once, not each time that it is said.
-        said, place = np.unique(flat, return_inverse=True)
+        said, place = np.unique(tokens[keep], return_inverse=True)
         rows = table[said]
-        rows = (rows / np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-12)[:, None]).astype(np.float16)
-        return Tokens(inverse, offsets_of([len(own) for own in chosen]), rows[place], weigh[flat])
+        # Rounded as the encoder's are, but kept as they are multiplied: there are few of them, and many tokens.
+        rows = (rows / np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-12)[:, None]).astype(np.float16).astype(np.float32)
+        kept = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
+        return Tokens(inverse, kept[offsets], weigh[tokens[keep]], place.astype(np.int32), rows)
 
-    return Reader(f"words {vectors.digest}", read)
+    return Reader(f"words {vectors.digest}", lambda captions: captions.cached(("words as tokens", vectors), lambda: make(captions)))
 
 
 class Alignment(NamedTuple):
@@ -86,8 +95,6 @@ class Alignment(NamedTuple):
     weighted_union_precision: FloatArray
     #: The token that the references support least, as the loss of its match times its weight.
     worst: FloatArray
-    #: Each reference's tokens with the nearest in the candidate, weighted by how far the other references have them, too.
-    shared_recall: FloatArray
 
 
 class Agreement(NamedTuple):
@@ -100,38 +107,90 @@ class Agreement(NamedTuple):
     weighted_union_precision: FloatArray
 
 
-class _Group(NamedTuple):
-    """The tokens of the captions of one image that have any."""
+class _Block(NamedTuple):
+    """The captions of some images that have tokens, and these tokens."""
 
-    #: Which of the image's captions they are.
+    #: Which captions they are, and which of their image's.
+    captions: IntArray
     places: IntArray
-    #: Where the tokens of each start.
-    starts: IntArray
-    lengths: IntArray
+    #: Where the captions of each image start, and the tokens of each caption.
+    first: IntArray
+    tokens: IntArray
     rows: Floats
     weights: Floats
-    #: The weights of each caption, summed.
-    totals: Floats
+
+    @property
+    def per_image(self) -> IntArray:
+        """Tokens of each image."""
+        return np.diff(self.tokens[self.first])
 
 
-def _sequences(captions: Captions, made: Tokens, image: int) -> IntArray:
-    """The captions of an image, equal ones with equal numbers."""
-    found: IntArray = made.sequence[captions.image_offsets[image] : captions.image_offsets[image + 1]]
-    return found
+def _block(captions: Captions, made: Tokens, images: IntArray) -> _Block:
+    rows, bounds = _runs(captions.image_offsets[images], captions.image_offsets[images + 1])
+    sequence = made.sequence[rows]
+    some = made.offsets[sequence + 1] > made.offsets[sequence]
+    positions, tokens = _runs(made.offsets[sequence[some]], made.offsets[sequence[some] + 1])
+    places = rows - np.repeat(captions.image_offsets[images], np.diff(bounds))
+    kept = np.concatenate([np.zeros(1, np.int64), np.cumsum(some)])
+    return _Block(rows[some], places[some], kept[bounds], tokens, made.rows[made.place[positions]].astype(np.float32, copy=False), made.weights[positions])
 
 
-def _group(captions: Captions, made: Tokens, image: int) -> _Group | None:
-    sequence = _sequences(captions, made, image)
-    lengths = made.offsets[sequence + 1] - made.offsets[sequence]
-    places = np.flatnonzero(lengths)
-    if not len(places):
-        return None
-    lengths = lengths[places]
-    chosen = [slice(made.offsets[k], made.offsets[k + 1]) for k in sequence[places].tolist()]
-    own = np.concatenate([made.weights[part] for part in chosen])
-    starts = offsets_of(lengths)[:-1]
-    rows = np.concatenate([made.rows[part] for part in chosen]).astype(np.float32)
-    return _Group(places, starts, lengths, rows, own, np.maximum(np.add.reduceat(own, starts), np.float32(1e-6)))
+def _runs(starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
+    """All numbers from each start to its end, and where each run of them begins."""
+    offsets = offsets_of(ends - starts)
+    return np.arange(offsets[-1], dtype=np.int64) + np.repeat(starts - offsets[:-1], ends - starts), offsets
+
+
+def _blocks(tokens: IntArray, label: str) -> Iterable[tuple[int, int]]:
+    """Images in groups of about so many tokens that their vectors stay near the processor."""
+    return track(list(stretches(offsets_of(tokens), _TOKENS)), label)
+
+
+def _tokens_of(captions: Captions, made: Tokens) -> IntArray:
+    """Tokens of each image."""
+    before = offsets_of(np.diff(made.offsets)[made.sequence])
+    return np.diff(before[captions.image_offsets])
+
+
+class _Matches(NamedTuple):
+    """The best matches of two blocks of the same images (see :func:`captious.metrics.alignment_kernels.maxima`), and where those of each image start."""
+
+    near_at: IntArray
+    found_at: IntArray
+    near: Floats
+    found: Floats
+
+
+def _matches(a: _Block, b: _Block) -> _Matches:
+    """Multiply the tokens of each image, a piece at a time, and keep the best matches."""
+    ours, theirs = a.per_image, b.per_image
+    near_at, found_at = offsets_of(ours * np.diff(b.first)), offsets_of(np.diff(a.first) * theirs)
+    near, found = np.zeros(near_at[-1], np.float32), np.full(found_at[-1], -np.inf, np.float32)
+    products = np.empty(max(_CELLS, int(theirs.max(initial=0))), np.float32)
+    items: list[tuple[int, int, int, int]] = []
+    used = 0
+
+    def reduce() -> None:
+        if items:
+            work = maxima.pick(4.0 * used)
+            work(products, np.array(items, np.int64), a.first, a.tokens, b.first, b.tokens, near_at, found_at, near, found)
+            items.clear()
+
+    a_bounds, b_bounds = a.tokens[a.first].tolist(), b.tokens[b.first].tolist()
+    for image, (low, high, start, end) in enumerate(zip(a_bounds, a_bounds[1:], b_bounds, b_bounds[1:])):
+        width = end - start
+        step = max(_CELLS // width, 1) if width else high - low + 1
+        for t in range(low, high if width else low, step):
+            stop = min(t + step, high)
+            size = (stop - t) * width
+            if used + size > len(products):
+                reduce()
+                used = 0
+            np.matmul(a.rows[t:stop], b.rows[start:end].T, out=products[used : used + size].reshape(stop - t, width))
+            items.append((image, t, stop, used))
+            used += size
+    reduce()
+    return _Matches(near_at, found_at, near, found)
 
 
 def _alone(make: Callable[[], T]) -> T:
@@ -148,49 +207,46 @@ def alignment(corpus: Corpus, reader: Reader) -> Alignment:
 def _alignment(corpus: Corpus, reader: Reader) -> Alignment:
     candidates, references = corpus.candidates, corpus.references
     ours, theirs = reader.read(candidates), reader.read(references)
-    pairs, n = int(corpus.pair_offsets[-1]), len(candidates)
-    by_pair = np.zeros((4, pairs))
-    by_caption = np.zeros((4, n))
+    by_pair = np.zeros((4, int(corpus.pair_offsets[-1])))
+    by_caption = np.zeros((3, len(candidates)))
     # A caption of nothing is as wrong as a word that no caption has.
     by_caption[2] = pieces.load().weight("")
-    last: tuple[bytes, _Group | None, Floats | None] = (b"-", None, None)
-    for image in track(range(candidates.n_images), "aligning tokens", total=candidates.n_images):
-        place = int(corpus.images[image])
-        # An image that was judged several times stands there as often, with the same references.
-        key = _sequences(references, theirs, place).tobytes()
-        if key != last[0]:
-            group = _group(references, theirs, place)
-            last = key, group, None if group is None else group.weights * _support(group)
-        a, b, support = _group(candidates, ours, image), last[1], last[2]
-        if a is None or b is None or support is None:
-            continue
-        similar = a.rows @ b.rows.T
-        # For each of our tokens the nearest one in each reference; for each of theirs the nearest one in each candidate.
-        near = np.maximum.reduceat(similar, b.starts, axis=1)
-        found = np.maximum.reduceat(similar, a.starts, axis=0)
-        first = int(candidates.image_offsets[image])
-        at = corpus.pair_offsets[first + a.places][:, None] + b.places
-        by_pair[0, at] = np.add.reduceat(near, a.starts, axis=0) / a.lengths[:, None]
-        by_pair[1, at] = np.add.reduceat(found, b.starts, axis=1) / b.lengths
-        by_pair[2, at] = np.add.reduceat(near * a.weights[:, None], a.starts, axis=0) / a.totals[:, None]
-        by_pair[3, at] = np.add.reduceat(found * b.weights, b.starts, axis=1) / b.totals
-        best = near.max(axis=1)
-        mine = first + a.places
-        by_caption[0, mine] = np.add.reduceat(best, a.starts) / a.lengths
-        by_caption[1, mine] = np.add.reduceat(best * a.weights, a.starts) / a.totals
-        by_caption[2, mine] = np.maximum.reduceat((1 - best) * a.weights, a.starts)
-        by_caption[3, mine] = found @ support / max(float(support.sum()), 1e-6)
+    sizes = _tokens_of(candidates, ours) + _tokens_of(references, theirs)[corpus.images]
+    for low, high in _blocks(sizes, "aligning tokens"):
+        a, b = _block(candidates, ours, np.arange(low, high, dtype=np.int64)), _block(references, theirs, corpus.images[low:high])
+        made = _matches(a, b)
+        room = np.empty(max(len(a.weights), len(b.weights), 1), np.float32)
+        pair_means.pick(20.0 * (len(made.near) + len(made.found)))(
+            a.first, a.tokens, a.weights, corpus.pair_offsets[a.captions], b.first, b.tokens, b.weights, b.places, *made, room, by_pair, by_caption, a.captions,
+        )  # fmt: skip
     return Alignment(*by_pair, *by_caption)
 
 
-def _support(group: _Group) -> Floats:
-    """How far the other captions of an image have each token: the mean of the best matches there; 1 for a caption alone."""
-    if len(group.places) < 2:
-        return np.ones(len(group.rows), np.float32)
-    near = np.maximum.reduceat(group.rows @ group.rows.T, group.starts, axis=1)
-    others = (near.sum(axis=1) - 1.0) / (len(group.places) - 1)
-    support: Floats = np.maximum(others, 0.0).astype(np.float32)
-    return support
+def shared_recall(corpus: Corpus, reader: Reader) -> FloatArray:
+    """Each reference's tokens with the nearest in the candidate, weighted by how far the other references have them, too: one value per candidate."""
+    return _alone(lambda: _shared_recall(corpus, reader))
+
+
+def _shared_recall(corpus: Corpus, reader: Reader) -> FloatArray:
+    candidates, references = corpus.candidates, corpus.references
+    ours, theirs = reader.read(candidates), reader.read(references)
+    values = np.zeros(len(candidates))
+    sizes = _tokens_of(candidates, ours) + _tokens_of(references, theirs)[corpus.images]
+    for low, high in _blocks(sizes, "aligning tokens"):
+        a, b = _block(candidates, ours, np.arange(low, high, dtype=np.int64)), _block(references, theirs, corpus.images[low:high])
+        made, among = _matches(a, b), _matches(b, b)
+        for image in range(high - low):
+            mine, count = a.captions[a.first[image] : a.first[image + 1]], int(b.first[image + 1] - b.first[image])
+            if not len(mine) or not count:
+                continue
+            support = b.weights[slice(*b.tokens[b.first[image : image + 2]])].copy()
+            if count > 1:
+                # How far the other captions have each token: the mean of the best matches there.
+                near = np.ascontiguousarray(among.near[slice(*among.near_at[image : image + 2])].reshape(count, -1).T)
+                support *= np.maximum((near.sum(axis=1) - 1.0) / (count - 1), 0.0).astype(np.float32)
+            found = made.found[slice(*made.found_at[image : image + 2])].reshape(len(mine), -1)
+            values[mine] = found @ support / max(float(support.sum()), 1e-6)
+    return values
 
 
 def agreement(references: Captions, reader: Reader) -> Agreement:
@@ -201,24 +257,18 @@ def agreement(references: Captions, reader: Reader) -> Agreement:
 def _agreement(references: Captions, reader: Reader) -> Agreement:
     made = reader.read(references)
     table = np.full((4, references.n_images), np.nan)
+    # An image that was judged several times stands there as often, with the same references.
     known: dict[bytes, int] = {}
-    for image in track(range(references.n_images), "aligning references", total=references.n_images):
-        first = known.setdefault(_sequences(references, made, image).tobytes(), image)
-        if first != image:
-            table[:, image] = table[:, first]
-            continue
-        group = _group(references, made, image)
-        if group is None or len(group.places) < 2:
-            continue
-        count = len(group.places)
-        near = np.maximum.reduceat(group.rows @ group.rows.T, group.starts, axis=1)
-        own = np.repeat(np.arange(count), group.lengths)
-        near[np.arange(len(near)), own] = -np.inf
-        best = near.max(axis=1)
-        near[np.arange(len(near)), own] = 0.0
-        others = near.sum(axis=1) / (count - 1)
-        table[0, image] = (np.add.reduceat(others, group.starts) / group.lengths).mean()
-        table[1, image] = (np.add.reduceat(others * group.weights, group.starts) / group.totals).mean()
-        table[2, image] = (np.add.reduceat(best, group.starts) / group.lengths).mean()
-        table[3, image] = (np.add.reduceat(best * group.weights, group.starts) / group.totals).mean()
-    return Agreement(*table)
+    bounds = references.image_offsets.tolist()
+    first = np.array([known.setdefault(made.sequence[a:b].tobytes(), image) for image, (a, b) in enumerate(pairwise(bounds))], np.int64)
+    images = np.unique(first)
+    for low, high in _blocks(_tokens_of(references, made)[images], "aligning references"):
+        some = images[low:high]
+        block = _block(references, made, some)
+        found = _matches(block, block)
+        tokens, captions = int(block.per_image.max(initial=1)), int(np.diff(block.first).max(initial=1))
+        mutual_means.pick(20.0 * len(found.near))(
+            block.first, block.tokens, block.weights, found.near_at, found.near, np.empty(tokens, np.float32), np.empty(tokens, np.float32),
+            np.empty(captions, np.float32), np.empty(captions), np.empty(captions, np.float32), some, table,
+        )  # fmt: skip
+    return Agreement(*table[:, first])

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from captious.corpus import Captions, Corpus
+from captious.cache import content_digest
+from captious.corpus import Captions, Corpus, IntArray
 from captious.io.objects import read_objects
 from captious.measures.base import FloatArray, Measure, Need
 from captious.measures.options import CHAIR_SYNONYMS, OBJECTS, Option
 from captious.measures.resources import Resource
+from captious.metrics.chair_matching import Found, find, spans, within
 from captious.metrics.chair_objects import ImageObjects
 from captious.metrics.chair_table import Mention, ObjectTable, default_table, read_table, table_from
 
@@ -45,7 +49,7 @@ class Chair(Measure):
 
     def __init__(self, objects: Objects = None, chair_synonyms: Table = None) -> None:
         if isinstance(objects, str | Path):
-            objects = ImageObjects(read_objects(objects), str(objects))
+            objects = _objects_of(objects)
         elif objects is not None and not isinstance(objects, ImageObjects):
             objects = ImageObjects(objects)
         self.objects = objects
@@ -69,33 +73,66 @@ class Chair(Measure):
         return True
 
     def prepare(self, references: Captions) -> None:
-        self.named(references)
+        self._named(references)
 
-    def named(self, references: Captions) -> list[frozenset[str]]:
-        """The objects that the references of each image name."""
+    def _named(self, references: Captions) -> IntArray:
+        """The objects that the references of each image name: image and class in one number, ascending."""
 
-        def make() -> list[frozenset[str]]:
-            named = _mentions_of(references, self.table)
-            bounds = references.image_offsets.tolist()
-            return [frozenset(m.object for i in range(a, b) for m in named[i]) for a, b in itertools.pairwise(bounds)]
+        def make() -> IntArray:
+            named = _found(references, self.table)
+            return np.unique(references.image_of[_captions_of(named)] * self._classes + named.kind)
 
-        return references.cached(("objects of images", self.table), make)
+        return references.cached(("objects of images", self.table.digest), make)
+
+    def _given(self, corpus: Corpus) -> IntArray:
+        """The same for the objects given for the images of a corpus."""
+        if self.objects is None:
+            return np.zeros(0, np.int64)
+        offsets, kinds = self.objects.kinds(corpus.ids, self.table)
+        return np.unique(np.repeat(np.arange(len(corpus), dtype=np.int64), np.diff(offsets)) * self._classes + kinds)
+
+    @property
+    def _classes(self) -> int:
+        return max(len(self.table.kinds), 1)
 
     def truth(self, corpus: Corpus) -> list[frozenset[str]]:
         """The objects of each image."""
-        named = self.named(corpus.references)
-        from_references = [named[i] for i in corpus.images.tolist()]
-        if self.objects is None:
-            return from_references
-        return [a | b for a, b in zip(from_references, self.objects.classes(corpus.ids, self.table))]
+        rows: list[set[str]] = [set() for _ in range(len(corpus))]
+        for key in self._given(corpus).tolist():
+            rows[key // self._classes].add(self.table.kinds[key % self._classes])
+        named = self._named(corpus.references)
+        bounds = np.searchsorted(named, np.arange(corpus.references.n_images + 1, dtype=np.int64) * self._classes)
+        for row, image in zip(rows, corpus.images.tolist()):
+            row.update(self.table.kinds[key % self._classes] for key in named[bounds[image] : bounds[image + 1]].tolist())
+        return list(map(frozenset, rows))
+
+    def _judged(self, corpus: Corpus) -> tuple[Found, NDArray[np.bool_]]:
+        """What the candidates name, and which of it is not in the image."""
+        named = _found(corpus.candidates, self.table)
+        image = corpus.candidates.image_of[_captions_of(named)]
+        there = within(image * self._classes + named.kind, self._given(corpus))
+        there |= within(corpus.images[image] * self._classes + named.kind, self._named(corpus.references))
+        return named, ~there
+
+    def counts(self, corpus: Corpus) -> tuple[IntArray, IntArray]:
+        """How many objects each candidate names, and how many of them are hallucinated."""
+
+        def make() -> tuple[IntArray, IntArray]:
+            named, wrong = self._judged(corpus)
+            return np.diff(named.offsets), np.bincount(_captions_of(named)[wrong], minlength=len(corpus.candidates)).astype(np.int64)
+
+        return corpus.cached(("objects counted", self.table.digest, self.objects), make)
 
     def mentions(self, corpus: Corpus) -> list[Mentions]:
         """The objects that each candidate names, and the hallucinated ones among them."""
-        truth = self.truth(corpus)
         captions = corpus.candidates
+        named, wrong = self._judged(corpus)
+        words = captions.encoding.words[captions.tokens].tolist()
+        listed = list(map(Mention, spans(named, words), [self.table.kinds[kind] for kind in named.kind.tolist()]))
+        bad = wrong.tolist()
         return [
-            Mentions(corpus.ids[image], text, named, [mention for mention in named if mention.object not in truth[image]])
-            for text, image, named in zip(captions.texts, captions.image_of.tolist(), _mentions_of(captions, self.table))
+            Mentions(corpus.ids[image], text, listed[a:b], [mention for mention, is_bad in zip(listed[a:b], bad[a:b]) if is_bad])
+            for text, image, (a, b) in zip(captions.texts, captions.image_of.tolist(), pairwise(named.offsets.tolist()))
         ]
 
 
@@ -106,7 +143,8 @@ class ChairI(Chair):
     summary = "share of named objects that are not in the image (Rohrbach et al. 2018)"
 
     def statistics(self, corpus: Corpus, state: None) -> FloatArray:
-        return np.array([[len(row.hallucinated), len(row.mentioned)] for row in self.mentions(corpus)], dtype=np.float64)
+        mentioned, hallucinated = self.counts(corpus)
+        return np.stack([hallucinated, mentioned], axis=1).astype(np.float64)
 
 
 class ChairS(Chair):
@@ -116,14 +154,31 @@ class ChairS(Chair):
     summary = "share of captions that name an object not in the image (Rohrbach et al. 2018)"
 
     def statistics(self, corpus: Corpus, state: None) -> FloatArray:
-        return np.array([[bool(row.hallucinated), 1] for row in self.mentions(corpus)], dtype=np.float64)
+        hallucinated = self.counts(corpus)[1] > 0
+        return np.stack([hallucinated, np.ones(len(hallucinated))], axis=1)
 
 
-def _mentions_of(captions: Captions, table: ObjectTable) -> list[list[Mention]]:
-    def make() -> list[list[Mention]]:
-        # Captions that say the same name the same.
-        first, inverse = captions.unique
-        found = [table.mentions(captions.words(i)) for i in first.tolist()]
-        return [found[i] for i in inverse.tolist()]
+def _objects_of(path: str | Path) -> ImageObjects:
+    """The objects in a file, read again only where it has changed: both measures have the same."""
+    return _read(str(path), content_digest(Path(path))) if Path(path).is_file() else ImageObjects(read_objects(path), str(path))
 
-    return captions.cached(("objects named", table), make)
+
+@lru_cache(maxsize=2)
+def _read(path: str, content: str) -> ImageObjects:
+    return ImageObjects(read_objects(path), path)
+
+
+def _found(captions: Captions, table: ObjectTable) -> Found:
+    """The objects that captions name."""
+    encoding, key = captions.encoding, table.digest
+
+    def make() -> Found:
+        codes = encoding.per_word(("words for objects", key), table.codes)
+        return find(captions.tokens, captions.token_offsets, codes, table.rules)
+
+    return captions.cached(("objects named", key), make)
+
+
+def _captions_of(named: Found) -> IntArray:
+    """The caption of each mention."""
+    return np.repeat(np.arange(len(named.offsets) - 1, dtype=np.int64), np.diff(named.offsets))

@@ -6,10 +6,14 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import chain
+
+import numpy as np
 
 from captious.errors import InputError, did_you_mean, some
 from captious.io.align import plain_id
 from captious.metrics.chair_table import ObjectTable
+from captious.ragged import IntArray, offsets_of
 
 
 class ImageObjects:
@@ -24,8 +28,8 @@ class ImageObjects:
     def __len__(self) -> int:
         return len(self._objects)
 
-    def classes(self, ids: Iterable[str], table: ObjectTable) -> list[frozenset[str]]:
-        """The classes in each image."""
+    def kinds(self, ids: Iterable[str], table: ObjectTable) -> tuple[IntArray, IntArray]:
+        """Where each image's objects start, and their classes by the table's numbers."""
         wanted = list(ids)
         if not all(image in self._objects for image in wanted):
             # The objects may go by the number of the image where the captions name its file, or the other way round.
@@ -38,16 +42,19 @@ class ImageObjects:
                 f"{self.where} does not say what is in image {some(missing)}; give the objects of all images "
                 "(an empty list where there are none)"
             )
-        known: dict[str, str] = {}
-        for name in frozenset().union(*(self._objects[image] for image in wanted)):
+        known: dict[str, int] = {}
+        number = {kind: place for place, kind in enumerate(table.kinds)}
+        own = [self._objects[image] for image in wanted]
+        for name in frozenset().union(*own):
             kind = table.class_of(name.lower())
             if kind is None:
                 raise InputError(
                     f"{self.where}: the object '{name}' is not in the synonym table{did_you_mean(name, table.objects)}; "
                     "give a table that has it (--chair-synonyms)"
                 )
-            known[name] = kind
-        return [frozenset(known[name] for name in self._objects[image]) for image in wanted]
+            known[name] = number[kind]
+        flat = list(map(known.__getitem__, chain.from_iterable(own)))
+        return offsets_of(list(map(len, own))), np.array(flat, dtype=np.int64)
 
     @cached_property
     def digest(self) -> str:

@@ -7,12 +7,18 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from captious.errors import InputError
 from captious.io.content import read_json
+from captious.metrics.chair_matching import Rules, code, find, rules_of, spans
 from captious.metrics.chair_plurals import singulars
+from captious.ragged import offsets_of
 from captious.scene.wordlists import word_set
 
 _FORMAT = "captious-chair"
@@ -25,9 +31,6 @@ _NO_NOUN_FOLLOWS = word_set(
 )
 
 _Phrase = tuple[str, ...]
-
-#: Words whose base form is remembered; captions of a long run bring new words without end.
-_REMEMBERED = 1 << 16
 
 
 class Mention(NamedTuple):
@@ -52,7 +55,6 @@ class ObjectTable:
     ) -> None:
         # Words that are never looked up.
         self.unread = frozenset(unread)
-        self._bases: dict[str, str] = {}
         self._single = {phrase[0] for phrase in phrases if len(phrase) == 1}
         self._words = {word for phrase in phrases for word in phrase}
         # A phrase may be written with plurals ("birds nest"); captions and phrases are compared by the same forms.
@@ -63,11 +65,8 @@ class ObjectTable:
         self.name = name
         #: The classes of objects.
         self.objects = frozenset(kind for kind in self.phrases.values() if kind is not None)
-        #: By the first word: how long the longest phrase is that begins with it.
-        self._longest: dict[str, int] = {}
-        for phrase in filter(None, self.phrases):
-            self._longest[phrase[0]] = max(len(phrase), self._longest.get(phrase[0], 0))
-        self._bases = dict.fromkeys(self.unread, "")
+        #: The classes by number.
+        self.kinds = tuple(sorted(self.objects))
 
     def __contains__(self, kind: str) -> bool:
         return kind in self.objects
@@ -76,50 +75,40 @@ class ObjectTable:
         """The class that an object's name or synonym stands for."""
         return name if name in self.objects else self.phrases.get(tuple(name.split()))
 
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        """Every base form that some rule speaks of, from 1."""
+        listed = [*(word for phrase in self.phrases for word in phrase), *self.modifiers, *self.adjectives, *self.not_beside, *chain(*self.not_beside.values())]
+        return {word: number for number, word in enumerate(dict.fromkeys(listed), start=1)}
+
+    @cached_property
+    def rules(self) -> Rules:
+        """What the table says, in arrays."""
+        number = {kind: place for place, kind in enumerate(self.kinds)}
+        phrases = {phrase: None if kind is None else number[kind] for phrase, kind in self.phrases.items()}
+        return rules_of(phrases, self._numbers, modifiers=self.modifiers, adjectives=self.adjectives, not_beside=self.not_beside)
+
+    def codes(self, words: Sequence[str]) -> NDArray[np.int32]:
+        """What is to be known of words to find phrases among them (:func:`captious.metrics.chair_matching.code`)."""
+        known = self._numbers
+
+        def one(word: str) -> int:
+            base = "" if word in self.unread else self._base(word)
+            return code(known.get(base, 0), word == base, word in _NO_NOUN_FOLLOWS)
+
+        return np.fromiter(map(one, words), np.int32, len(words))
+
     def mentions(self, words: Sequence[str]) -> list[Mention]:
         """The objects a tokenized caption names, in order, repeated ones repeatedly."""
-        bases = [self._base(word) for word in words]
-        present = set(bases)
-        found: list[tuple[Mention, int, int]] = []
-        start = 0
-        while start < len(bases):
-            end, kind = self._at(bases, start)
-            if kind is not None and not self._excluded(words, bases, start, end, present):
-                found.append((Mention(" ".join(words[start:end]), kind), start, end))
-            start = end
-        if not self.modifiers:
-            return [mention for mention, _, _ in found]
-        starts = {first for _, first, _ in found}
-        return [m for m, first, last in found if not (last in starts and last - first == 1 and bases[first] in self.modifiers)]
-
-    def _at(self, bases: list[str], start: int) -> tuple[int, str | None]:
-        """The longest phrase that starts here: where it ends, and what it names."""
-        for length in range(min(self._longest.get(bases[start], 0), len(bases) - start), 0, -1):
-            phrase = tuple(bases[start : start + length])
-            if phrase in self.phrases:
-                return start + length, self.phrases[phrase]
-        return start + 1, None
-
-    def _excluded(self, words: Sequence[str], bases: list[str], start: int, end: int, present: set[str]) -> bool:
-        if end - start > 1:
-            return False
-        base = bases[start]
-        if not self.not_beside.get(base, frozenset()).isdisjoint(present):
-            return True
-        if base in self.adjectives and words[start] == base and end < len(words):
-            return words[end] not in _NO_NOUN_FOLLOWS
-        return False
+        found = find(np.arange(len(words), dtype=np.int32), offsets_of([len(words)]), self.codes(words), self.rules)
+        return list(map(Mention, spans(found, words), [self.kinds[kind] for kind in found.kind.tolist()]))
 
     def _base(self, word: str) -> str:
         """The form of a word that the table knows, itself or a singular: best as a name by itself, else within a phrase."""
-        known = self._bases.get(word)
-        if known is None:
-            forms = [word, *singulars(word)]
-            known = next((form for words in (self._single, self._words) for form in forms if form in words), word)
-            if len(self._bases) >= _REMEMBERED:
-                self._bases = dict.fromkeys(self.unread, "")
-            self._bases[word] = known
-        return known
+        if word in self._single:
+            return word
+        forms = [word, *singulars(word)]
+        return next((form for words in (self._single, self._words) for form in forms if form in words), word)
 
     @property
     def label(self) -> str:

@@ -9,7 +9,7 @@ from captious.corpus import Corpus
 from captious.errors import InputError
 from captious.measures.base import FloatArray
 from captious.measures.options import COMBINE as OPTION
-from captious.ragged import runs
+from captious.ragged import IntArray, runs
 
 COMBINE: dict[str, np.ufunc] = {"mean": np.add, "max": np.maximum, "min": np.minimum}
 
@@ -35,10 +35,20 @@ def combined(corpus: Corpus, pair_values: FloatArray, how: str) -> FloatArray:
 
 def reference_means(corpus: Corpus, theirs: NDArray[np.float32]) -> FloatArray:
     """The mean of the references' vectors, one row per image of the references."""
-    sums = np.zeros((corpus.references.n_images, theirs.shape[1]))
-    np.add.at(sums, corpus.references.image_of, theirs)
-    means: FloatArray = sums / np.maximum(corpus.references.per_image, 1)[:, None]
+    references = corpus.references
+    means: FloatArray = _sums(theirs, np.arange(len(references), dtype=np.int64), references.image_offsets)
+    means /= np.maximum(references.per_image, 1)[:, None]
     return means
+
+
+def _sums(rows: NDArray[np.float32], chosen: IntArray, offsets: IntArray) -> FloatArray:
+    """The sums of runs of chosen rows, each added up from the first on: the first of all runs, then the second …"""
+    counts = np.diff(offsets)
+    sums = np.zeros((len(counts), rows.shape[1]))
+    for k in range(int(counts.max(initial=0))):
+        has = np.flatnonzero(counts > k)
+        sums[has] += rows[chosen[offsets[has] + k]]
+    return sums
 
 
 def with_means(corpus: Corpus, ours: NDArray[np.float32], theirs: NDArray[np.float32], unit: bool = False) -> FloatArray:
@@ -51,9 +61,8 @@ def with_means(corpus: Corpus, ours: NDArray[np.float32], theirs: NDArray[np.flo
     images, place = np.unique(corpus.images[corpus.candidates.image_of], return_inverse=True)
     rows, offsets = runs(corpus.references.image_offsets, images)
     counts = np.diff(offsets)
-    sums = np.zeros((len(images), theirs.shape[1]))
-    np.add.at(sums, np.repeat(np.arange(len(images)), counts), theirs[rows])
-    means = sums / np.maximum(counts, 1)[:, None]
+    means = _sums(theirs, rows, offsets)
+    means /= np.maximum(counts, 1)[:, None]
     if unit:
         means /= np.maximum(np.sqrt(np.einsum("ij,ij->i", means, means)), 1e-12)[:, None]
     values = np.clip(np.einsum("ij,ij->i", ours.astype(np.float64), means[place]), -1.0, 1.0)

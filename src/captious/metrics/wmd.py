@@ -15,10 +15,10 @@ from captious.measures.options import VECTORS, Option
 from captious.measures.resources import Resource
 from captious.metrics.word_tables import content_words, vocabulary_vectors, warn_of_unknown
 from captious.vectors import WordVectors, get
-from captious.vectors.transport import transport, transport_large
+from captious.vectors.transport import transport
 
-#: Captions with more distinct content words than this go to POT: the kernel is made for small problems.
-LARGE = 256
+#: Distances of words that are remembered, a power of 2: few enough to stay near the processor.
+_REMEMBERED = 1 << 17
 
 
 class Bags(NamedTuple):
@@ -28,27 +28,21 @@ class Bags(NamedTuple):
     counts: NDArray[np.int64]
     offsets: NDArray[np.int64]
     totals: NDArray[np.int64]
-    #: Mean vector of each caption (zeros where it has no word).
-    centres: FloatArray
 
 
 def bags_of(captions: Captions, vectors: WordVectors) -> Bags:
     """The bags of words that are moved."""
 
     def make() -> Bags:
-        from scipy.sparse import csr_matrix
-
-        rows, found = vocabulary_vectors(captions.encoding, vectors)
+        found = vocabulary_vectors(captions.encoding, vectors)[1]
         use = (found & content_words(captions.encoding))[captions.tokens]
         caption = np.repeat(np.arange(len(captions)), captions.lengths)[use]
-        size = max(len(rows), 1)
+        size = max(len(found), 1)
         keys, counts = np.unique(caption * size + captions.tokens[use], return_counts=True)
         owner, words = keys // size, keys % size
         offsets = np.searchsorted(owner, np.arange(len(captions) + 1))
         totals = np.bincount(owner, weights=counts, minlength=len(captions)).astype(np.int64)
-        shares = counts / totals[owner]
-        centres: FloatArray = csr_matrix((shares, words, offsets), shape=(len(captions), len(rows))) @ rows.astype(np.float64)
-        return Bags(words, counts.astype(np.int64), offsets.astype(np.int64), totals, centres)
+        return Bags(words, counts.astype(np.int64), offsets.astype(np.int64), totals)
 
     return captions.cached(("bags of words", vectors), make)
 
@@ -72,12 +66,25 @@ def euclidean(a, b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def bag_distance(rows, words_a, counts_a, total_a, words_b, counts_b, total_b, best, cost, whole, real):  # type: ignore[no-untyped-def]
+def find_centre(rows, words, counts, total, out):  # type: ignore[no-untyped-def]
+    """The mean vector of a bag."""
+    for k in range(out.shape[0]):
+        out[k] = 0.0
+    for i in range(words.shape[0]):
+        row = rows[words[i]]
+        weight = counts[i] / total
+        for k in range(out.shape[0]):
+            out[k] += weight * row[k]
+
+
+@kernel
+def bag_distance(rows, words_a, counts_a, total_a, words_b, counts_b, total_b, best, keys, known):  # type: ignore[no-untyped-def]
     """Word mover's distance of two bags, or any number ≥ ``best`` once it is certain not to be below ``best``.
 
-    ``cost`` (n, m), ``whole`` (8, max) and ``real`` (4, max) are working space.
+    ``known`` remembers distances of words, and ``keys`` which these are (−1 at first): captions of images name the same things again and again.
     """
-    supply, demand, row_word, column_word = whole[0], whole[1], whole[2], whole[3]
+    longest = max(words_a.shape[0], words_b.shape[0])
+    supply, demand, row_word, column_word = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
     # What both bags contain stays where it is (distances obey the triangle inequality); the rest is moved.
     n, m, i, j = 0, 0, 0, 0
     while i < words_a.shape[0] or j < words_b.shape[0]:
@@ -99,9 +106,14 @@ def bag_distance(rows, words_a, counts_a, total_a, words_b, counts_b, total_b, b
     if n == 0:
         return 0.0
     mass = 1.0 * total_a * total_b
+    cost = np.empty((n, m))
     for i in range(n):
         for j in range(m):
-            cost[i, j] = euclidean(rows[row_word[i]], rows[column_word[j]])
+            key = row_word[i] * rows.shape[0] + column_word[j]
+            slot = (key ^ (key >> 15)) & (keys.shape[0] - 1)
+            if keys[slot] != key:
+                keys[slot], known[slot] = key, euclidean(rows[row_word[i]], rows[column_word[j]])
+            cost[i, j] = known[slot]
     # Each word to its nearest, from either side, is a lower bound. A hair is taken off for rounding.
     bound_a, bound_b = 0.0, 0.0
     for i in range(n):
@@ -117,30 +129,40 @@ def bag_distance(rows, words_a, counts_a, total_a, words_b, counts_b, total_b, b
     bound = max(bound_a, bound_b) / mass
     if bound * (1.0 - 1e-12) >= best:
         return bound
-    flow = np.zeros((n, m), np.int64)
-    return transport(cost, n, m, supply, demand, flow, real[0], real[1], real[2], whole[4], whole[5], whole[6]) / mass
+    return transport(cost, n, m, supply, demand) / mass
 
 
 @kernel
-def least_distances(rows, w_a, c_a, o_a, t_a, w_b, c_b, o_b, t_b, pair_offsets, reference, bound, cost, whole, real, out):  # type: ignore[no-untyped-def]
-    """For each candidate the distance to its nearest reference; pairs are sorted by their lower bound."""
+def least_distances(rows, w_a, c_a, o_a, t_a, w_b, c_b, o_b, t_b, pair_offsets, reference, keys, known, out):  # type: ignore[no-untyped-def]
+    """For each candidate the distance to its nearest reference; infinite where either side is empty."""
+    centre, other = np.empty(rows.shape[1]), np.empty(rows.shape[1])
     for a in range(pair_offsets.shape[0] - 1):
+        out[a] = np.inf
+        low, high = pair_offsets[a], pair_offsets[a + 1]
+        if t_a[a] == 0 or low == high:
+            continue
+        own, counts = w_a[o_a[a] : o_a[a + 1]], c_a[o_a[a] : o_a[a + 1]]
+        find_centre(rows, own, counts, t_a[a], centre)
+        # The distance of the mean vectors is a lower bound, a hair taken off; pairs are visited from the most promising on.
+        bound = np.full(high - low, np.inf)
+        for p in range(low, high):
+            b = reference[p]
+            if t_b[b] > 0:
+                find_centre(rows, w_b[o_b[b] : o_b[b + 1]], c_b[o_b[b] : o_b[b + 1]], t_b[b], other)
+                bound[p - low] = euclidean(centre, other) * (1.0 - 1e-9) - 1e-12
         best = np.inf
-        for p in range(pair_offsets[a], pair_offsets[a + 1]):
+        while True:
+            p = 0
+            for q in range(1, high - low):
+                if bound[q] < bound[p]:
+                    p = q
             if bound[p] >= best:
                 break
-            b = reference[p]
-            d = bag_distance(
-                rows, w_a[o_a[a] : o_a[a + 1]], c_a[o_a[a] : o_a[a + 1]], t_a[a],
-                w_b[o_b[b] : o_b[b + 1]], c_b[o_b[b] : o_b[b + 1]], t_b[b], best, cost, whole, real,
-            )  # fmt: skip
+            bound[p] = np.inf
+            b = reference[low + p]
+            d = bag_distance(rows, own, counts, t_a[a], w_b[o_b[b] : o_b[b + 1]], c_b[o_b[b] : o_b[b + 1]], t_b[b], best, keys, known)
             best = min(best, d)
         out[a] = best
-
-
-def workspace(longest: int) -> tuple[FloatArray, NDArray[np.int64], FloatArray]:
-    """Working space for bags of at most ``longest`` words."""
-    return np.empty((longest, longest)), np.empty((8, longest), np.int64), np.empty((4, longest))
 
 
 def nearest_distances(corpus: Corpus, vectors: WordVectors) -> FloatArray:
@@ -149,48 +171,11 @@ def nearest_distances(corpus: Corpus, vectors: WordVectors) -> FloatArray:
     # One side's words are numbered over the other's, so the larger vocabulary has all of them.
     wider = max(corpus.candidates.encoding, corpus.references.encoding, key=lambda encoding: len(encoding.vocabulary))
     rows = vocabulary_vectors(wider, vectors)[0].astype(np.float64)
-    candidate, reference = corpus.pairs
-    # The distance of the mean vectors is a lower bound; pairs are visited from the most promising on.
-    bound = centre_distances(ours, theirs, candidate, reference) * (1.0 - 1e-9) - 1e-12
-    bound[(ours.totals[candidate] == 0) | (theirs.totals[reference] == 0)] = np.inf
-    order = np.lexsort((bound, candidate))
-    reference, bound = reference[order], bound[order]
-    large_a, large_b = np.diff(ours.offsets) > LARGE, np.diff(theirs.offsets) > LARGE
-    large = np.zeros(len(ours.totals), np.bool_)
-    large[candidate[large_a[candidate] | large_b[reference]]] = True
-    # Candidates with a very long caption on either side are left to the other solver.
-    bound_small = np.where(large[candidate], np.inf, bound)
-    longest = max(int(np.diff(bags.offsets).max(initial=0)) for bags in (ours, theirs))
-    least = np.full(len(ours.totals), np.inf)
-    work = float(len(candidate)) * 20_000
-    least_distances.pick(work)(
-        rows, *ours[:4], *theirs[:4], corpus.pair_offsets, reference, bound_small,
-        *workspace(max(min(longest, LARGE), 1)), least,
-    )  # fmt: skip
-    for a in np.flatnonzero(large).tolist():
-        for p in range(corpus.pair_offsets[a], corpus.pair_offsets[a + 1]):
-            if bound[p] < least[a]:
-                least[a] = min(least[a], _large_distance(rows, ours, a, theirs, int(reference[p])))
+    reference = corpus.pairs[1]
+    least = np.empty(len(ours.totals))
+    keys, known = np.full(_REMEMBERED, -1, np.int64), np.empty(_REMEMBERED)
+    least_distances.pick(20_000.0 * len(reference))(rows, *ours, *theirs, corpus.pair_offsets, reference, keys, known, least)
     return least
-
-
-def centre_distances(ours: Bags, theirs: Bags, candidate: NDArray[np.int64], reference: NDArray[np.int64]) -> FloatArray:
-    """Distances of mean vectors, in portions that stay in memory's reach."""
-    out = np.empty(len(candidate))
-    for start in range(0, len(candidate), 16_384):
-        part = slice(start, start + 16_384)
-        difference = ours.centres[candidate[part]] - theirs.centres[reference[part]]
-        out[part] = np.sqrt(np.einsum("ij,ij->i", difference, difference))
-    return out
-
-
-def _large_distance(rows: FloatArray, ours: Bags, a: int, theirs: Bags, b: int) -> float:
-    from scipy.spatial.distance import cdist
-
-    here, there = slice(*ours.offsets[a : a + 2]), slice(*theirs.offsets[b : b + 2])
-    cost = cdist(rows[ours.words[here]], rows[theirs.words[there]])
-    moved = transport_large(cost, ours.counts[here] * theirs.totals[b], theirs.counts[there] * ours.totals[a])
-    return moved / float(ours.totals[a] * theirs.totals[b])
 
 
 class WMD(Measure):

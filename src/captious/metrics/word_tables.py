@@ -23,8 +23,17 @@ MANY = 0.05
 
 def vocabulary_vectors(encoding: Encoding, vectors: WordVectors) -> Table:
     """A row for each word of the captions' vocabulary, and which words have one; each word is looked up once."""
-    rows = encoding.per_word(("vectors", vectors), lambda words: vectors.lookup(words)[0])
-    return rows, encoding.per_word(("known", vectors), lambda words: vectors.lookup(words)[1])
+
+    def make() -> Table:
+        if encoding.base is None:
+            return vectors.lookup(encoding.vocabulary.words)
+        below = vocabulary_vectors(encoding.base, vectors)
+        if not encoding.vocabulary.new:
+            return below
+        own = vectors.lookup(encoding.vocabulary.new)
+        return np.concatenate([below[0], own[0]]), np.concatenate([below[1], own[1]])
+
+    return encoding.memo.get(("word vectors", vectors), make)
 
 
 def content_words(encoding: Encoding) -> NDArray[np.bool_]:

@@ -16,6 +16,8 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
+from captious.ragged import offsets_of
+
 #: Suffixes are looked for in the last characters only, so that a hostile chunk costs linear time.
 _WINDOW = 12
 #: Longer than any web address that browsers take. Each mark that is peeled off asks anew whether the rest is an address, so
@@ -71,21 +73,28 @@ _WORDS = frozenset(_list("ill its hell shell shed were well whore"))
 
 def tokenize_flat(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
     """All tokens of all captions, and the number of tokens of each."""
-    known = _Chunks()
-    flat: list[str] = []
-    ends = np.empty(len(texts), dtype=np.int64)
-    for i, text in enumerate(texts):
-        flat.extend(chain.from_iterable(map(known.__getitem__, text.split())))
-        ends[i] = len(flat)
-    return flat, np.diff(ends, prepend=0)
+    if len(_known) > _REMEMBERED:
+        _known.clear()
+    chunks = [text.split() for text in texts]
+    tokens = list(map(_known.__getitem__, chain.from_iterable(chunks)))
+    before = offsets_of(np.fromiter(map(len, tokens), np.int64, len(tokens)))
+    counts: NDArray[np.int64] = np.diff(before[offsets_of(list(map(len, chunks)))])
+    return list(chain.from_iterable(tokens)), counts
 
 
 class _Chunks(dict[str, list[str]]):
     """Chunks of text with their tokens: captions repeat the same few."""
 
     def __missing__(self, chunk: str) -> list[str]:
-        tokens = self[chunk] = [token.lower() for token in split_chunk(chunk)]
+        tokens = [token.lower() for token in split_chunk(chunk)]
+        if len(chunk) <= _LONGEST_KEPT:
+            self[chunk] = tokens
         return tokens
+
+
+#: Captions come in portions, which have the same chunks; a long run brings new ones without end, and some without words between.
+_REMEMBERED, _LONGEST_KEPT = 1 << 16, 40
+_known = _Chunks()
 
 
 def split_chunk(chunk: str) -> list[str]:
