@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 
@@ -16,7 +17,9 @@ class Bar(NamedTuple):
 
 def check(what: str, found: float, least: float, aim: float | None = None) -> Bar:
     """A ratio that should be at least so large."""
-    return Bar(what, f"at least {least:g} ×" + (f" (aim {aim:g} ×)" if aim else ""), f"{found:,.1f} ×" if found < 100 else f"{found:,.0f} ×", found >= least)
+    # Cut, not rounded: what is shown as the bar has reached it.
+    shown = f"{math.floor(10 * found) / 10:.1f} ×" if found < 100 else f"{math.floor(found):,} ×"
+    return Bar(what, f"at least {least:g} ×" + (f" (aim {aim:g} ×)" if aim else ""), shown, found >= least)
 
 
 def show(table: str, bars: list[Bar]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Callable
 from functools import lru_cache
@@ -70,4 +69,4 @@ class Kept:
             return
         beside = self.path.with_name(self.path.name + ".new")
         beside.write_text(json.dumps(self.sections, indent=1, ensure_ascii=False), encoding="utf-8")
-        os.replace(beside, self.path)
+        beside.replace(self.path)

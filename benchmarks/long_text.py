@@ -49,7 +49,11 @@ class Writer:
             sentence[0] = sentence[0][:1].upper() + sentence[0][1:]
             sentence[-1] += "."
             found += sentence
-        return " ".join(found[:words]).rstrip(".,;") + "."
+        del found[words:]
+        # A single letter before the last full stop is an abbreviation for the COCO tools' tokenizer, or not, depending on the next line of their file.
+        if len(found[-1].rstrip(".,;")) < 2:
+            found[-1] = "it"
+        return " ".join(found).rstrip(".,;") + "."
 
     def rows(self, images: int, words: int, reference_words: int) -> list[tuple[str, list[str]]]:
         """Captions with their references, all of a row about the same neighbourhood of images."""
