@@ -22,11 +22,19 @@ def code() -> str:
     return found.hexdigest()[:12]
 
 
-class Kept:
-    """Steps by section and name, each with the settings and the code that it was measured with. Without a file they are kept in memory."""
+class Enough(Exception):  # noqa: N818 - nothing is wrong
+    """As many steps as were asked for have been measured, and there are more."""
 
-    def __init__(self, path: Path | None = None, *, any_code: bool = False, say: Callable[[str], None] = lambda text: print(text, flush=True)) -> None:
+
+class Kept:
+    """Steps by section and name, each with the settings and the code that it was measured with. Without a file they are kept in memory.
+    After ``limit`` steps that had to be measured, the next one is :class:`Enough`."""
+
+    def __init__(
+        self, path: Path | None = None, *, any_code: bool = False, limit: int | None = None, say: Callable[[str], None] = lambda text: print(text, flush=True)
+    ) -> None:
         self.path = path
+        self.left = limit
         self.any_code = any_code
         self.say = say
         self.sections: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8")) if path is not None and path.exists() else {}
@@ -43,6 +51,10 @@ class Kept:
         if there is not None and self._same(there["settings"], settings):
             self.say(f"{section}: {name}: kept from {there['when']}")
             return there["found"]
+        if self.left is not None:
+            if self.left <= 0:
+                raise Enough(f"{section}: {name} is next")
+            self.left -= 1
         self.say(f"{section}: {name} …")
         start = time.perf_counter()
         found = json.loads(json.dumps(work()))

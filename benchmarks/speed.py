@@ -30,7 +30,7 @@ from typing import Any
 
 from benchmarks import cores, fresh, growth, long
 from benchmarks.bars import show
-from benchmarks.kept import Kept
+from benchmarks.kept import Enough, Kept
 from benchmarks.process import Run
 
 SECTIONS = ("speed", "cores", "measures", "growth", "long")
@@ -115,6 +115,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--only", type=chosen, default=list(SECTIONS), metavar="SECTION,…")
     parser.add_argument("--again", type=chosen, default=[], metavar="SECTION,…", help="measure these anew, whatever is kept")
     parser.add_argument("--json", type=Path, help="where results are kept, step by step")
+    parser.add_argument("--steps", type=int, help="measure at most so many steps that are not kept, and stop: where others wait for the machine")
     parser.add_argument("--any-code", action="store_true", help="take what another state of the package has measured")
     parser.add_argument("--markdown", type=Path, help="write the tables there, too")
     parser.add_argument("--plot", type=Path, help="draw growth (SVG or PNG)")
@@ -133,11 +134,13 @@ def arguments() -> argparse.ArgumentParser:
 def main() -> None:
     given = arguments().parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    kept = Kept(given.json, any_code=given.any_code, say=lambda text: print(text, file=sys.stderr, flush=True))
+    kept = Kept(given.json, any_code=given.any_code, limit=given.steps, say=lambda text: print(text, file=sys.stderr, flush=True))
     for section in given.again:
         kept.forget(section)
     try:
         measured(kept, given.only, given)
+    except Enough as next_one:
+        kept.say(str(next_one))
     finally:
         text = report(kept)
         print(text)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchmarks import kept as module
-from benchmarks.kept import Kept
+from benchmarks.kept import Enough, Kept
 
 
 def quiet(path: Path | None, **options: Any) -> Kept:
@@ -82,3 +83,17 @@ def test_sections_can_be_forgotten() -> None:
     kept.forget("speed")
     kept.forget("long")
     assert kept.found("speed") == {} and kept.found("cores") == {"a": 2}
+
+
+def test_some_steps_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "kept.json"
+
+    def run(limit: int | None) -> list[int]:
+        kept = quiet(path, limit=limit)
+        return [kept.step("long", str(k), {}, partial(int, 10 * k)) for k in range(3)]
+
+    for _ in range(2):
+        with pytest.raises(Enough, match="is next"):
+            run(1)
+    # What is kept does not count.
+    assert run(1) == run(0) == run(None) == [0, 10, 20]

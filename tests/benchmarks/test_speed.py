@@ -49,6 +49,18 @@ def test_a_run_that_stops_still_tells_what_it_knows(tmp_path: Path, monkeypatch:
     assert (tmp_path / "again.svg").read_bytes() == drawn
 
 
+def test_a_run_of_some_steps_ends_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def two(kept: Kept, folder: Path, images: int) -> None:
+        kept.step("measures", f"{images} images", {}, lambda: {"BLEU": 1.0})
+        kept.step("measures", "20 images", {}, lambda: {"BLEU": 2.0})
+
+    monkeypatch.setattr(speed, "single", two)
+    monkeypatch.setattr(sys, "argv", ["speed", "--only", "measures", "--measures-images", "10", "--steps", "1", "--json", str(tmp_path / "kept.json")])
+    for known in (1, 2):
+        speed.main()
+        assert capsys.readouterr().out.count("| BLEU |") == known
+
+
 def test_sections_and_sets_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     parse = speed.arguments().parse_args
     assert parse([]).only == list(speed.SECTIONS) == list(speed.REPORTS)
