@@ -131,7 +131,7 @@ def bars(found: dict[str, dict[str, float]]) -> list[Bar]:
     told: list[Bar] = []
     for name, rows in by_set(found).items():
         large = [row for row in rows if row["images"] >= MANY]
-        for row in large[:1]:
+        for row in (row for row in rows if row["images"] == MANY):
             most = BAR["SPICE" in name]
             told.append(Bar(f"{name}, memory at {row['images']:,.0f} images", f"at most {most:g} KB an image", f"{row['kilobytes']:.1f} KB", row["kilobytes"] <= most))
         for row in large[1:]:

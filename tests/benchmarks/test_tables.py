@@ -124,7 +124,7 @@ def test_long_captions_beside_their_tools() -> None:
         "| BLEU-4 | 6.0 s | 2.00 s | 3× | 3× | 0.2 |", "| METEOR | 60.0 s | 3.00 s | 20× | 18× | 2e-16 |",
         "| SPICE | 250,008 s | 50.00 s | 5,000× | 3,750× | |", "| WMD beside gensim, 100 distances | 6.00 s | 0.080 s | 75× | | 3e-15 |",
     ]  # fmt: skip
-    assert long.spice_table(told).split("\n")[2] == "| as the COCO tools give it (one sentence of 300 words) | 250.0 s | 0.250, 0.125 | 0.260, 0.120 | – |"
+    assert long.spice_table(told).split("\n")[2] == "| as the COCO tools give it, a sentence of 300 words | 2 | 300.0 s | 0.1875 | 0.1900 (± 0.01) | – |"
     assert [bar.met for bar in long.bars(told)] == [False, True]
     assert long.spice_table({}) == "" and long.growth_table({}) == ""
 
