@@ -133,3 +133,8 @@ def test_bars_below_a_table() -> None:
     assert show("table", []) == "table"
     lines = show("table", [check("a", 14.96, 15), check("b", 1234.5, 1000, 2000)]).split("\n")
     assert lines[0] == "table" and lines[4:] == ["| a | at least 15 × | 14.9 × | **no** |", "| b | at least 1000 × (aim 2000 ×) | 1,234 × | yes |"]
+
+
+def test_differences_are_relative() -> None:
+    assert long.relative(0.0, 0.0) == 0 and long.relative(2e-240, 2e-240) == 0
+    assert long.relative(2e-240, 1e-240) == long.relative(1.0, 2.0) == 0.5 and long.relative(0.0, 1e-300) == 1
