@@ -45,7 +45,7 @@ TOOLS = ("BLEU-4", "ROUGE-L", "CIDEr-D", "METEOR")
 ALONE = ("SPICE", "SPICE-U", "HWCM-4", "CHAIRi", "WMD", "WEmbSim")
 PARTS = ("tools", "alone", "spice", "growth")
 MODELS = "stanford-corenlp-3.6.0-models.jar"
-#: From this length on, what a metric does once hardly counts, and time should grow as words to this power at most.
+#: From this length on, what a metric does once hardly counts, and time, that for the words included, should grow as the length to this power at most.
 FROM, POWER = 400, 1.2
 #: For a sentence of 300 words, the 4 GB that are enough otherwise are not.
 HEAP = "9G"
@@ -289,7 +289,8 @@ def bars(found: dict[str, Any]) -> list[Bar]:
     if len(rows) > 2:
         for name in next(iter(rows.values())):
             if name != "words":
-                power = 1 + float(np.polyfit([math.log(words) for words in rows], [math.log(max(row[name], 1e-3)) for row in rows.values()], 1)[0])
+                # With the words, without which there is no metric: what is nothing beside them does not matter in practice.
+                power = 1 + float(np.polyfit([math.log(words) for words in rows], [math.log(row["words"] + row[name]) for row in rows.values()], 1)[0])
                 told.append(Bar(f"{name}, time as a power of the length", f"at most {POWER:g}", f"{power:.2f}", power <= POWER))
     return told
 
