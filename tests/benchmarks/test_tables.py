@@ -104,7 +104,7 @@ def test_growth_with_length_as_a_power_of_it() -> None:
     told = {f"growth, {words} words": {"words": 5.0, "BLEU-4": 3.0, "METEOR": words**0.5 - 5.0, "ROUGE-L": words / 10_000} for words in (10_000, 200, 400, 800, 1_600)}
     bars = {bar.what.partition(",")[0]: (bar.found, bar.met) for bar in long.bars(told)}
     # That of ROUGE-L grows with the square, and is nothing beside what its words take.
-    assert bars == {"BLEU-4": ("1.00", True), "METEOR": ("1.50", False), "ROUGE-L": ("1.05", True)}
+    assert bars == {"BLEU-4": ("1.00", True), "METEOR": ("1.50", False), "ROUGE-L": ("1.06", True)}
     lines = long.growth_table(told).split("\n")
     assert lines[0] == "| words | tokens | BLEU-4 | METEOR | ROUGE-L |" and lines[2] == "| 200 | 5.0 | 3.0 | 9.1 | 0.0 |" and lines[-1] == "| 10,000 | 5.0 | 3.0 | 95.0 | 1.0 |"
 
