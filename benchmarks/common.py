@@ -54,6 +54,15 @@ def made_up(images: int, seed: int = 0) -> tuple[dict[str, list[str]], dict[str,
     return references, {i: caption() for i in references}
 
 
+def write_coco(folder: Path, references: dict[str, list[str]], predictions: dict[str, str]) -> tuple[Path, Path]:
+    """COCO's annotations and results."""
+    annotations = [{"image_id": int(image), "id": k, "caption": text} for k, (image, text) in enumerate((i, t) for i, own in references.items() for t in own)]
+    head = {"info": {}, "licenses": [], "type": "captions", "images": [{"id": int(image)} for image in references]}
+    (folder / "references.json").write_text(json.dumps({**head, "annotations": annotations}))
+    (folder / "results.json").write_text(json.dumps([{"image_id": int(image), "caption": text} for image, text in predictions.items()]))
+    return folder / "references.json", folder / "results.json"
+
+
 def timed(work: Callable[[], T]) -> tuple[T, float]:
     """The result of ``work`` and its wall-clock seconds."""
     start = time.perf_counter()

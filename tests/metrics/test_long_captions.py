@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from captious.corpus import Corpus
 from captious.meteor import alignment, matches
 from captious.metrics import rouge
 from captious.ragged import offsets_of
+from captious.scene import build
+from captious.scene.flat import match
 from captious.text.spacy_like import split_chunk
 
 sequences = st.lists(st.integers(0, 5), max_size=200) | st.lists(st.integers(0, 60), max_size=200)
@@ -172,3 +175,23 @@ def test_meteor_tries_the_nearest_of_many_matches(seed: int, monkeypatch: pytest
         far = max(d for d in range(-1, length1) if sum(one <= d for one in away) <= 4)
         kept = every if len(every) <= 4 else [m for m in every if abs(int(found[m, 2]) - j * length1 // length2) <= far]
         assert order[bounds[j] : bounds[j + 1]].tolist() == kept
+
+
+@pytest.mark.parametrize("repeated, least, most", [(1, 5, 10), (12, 170, 400)])
+def test_scenes_of_long_captions_are_much_work(repeated: int, least: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tuples are compared each with each, so what a caption takes grows with the square of what it says."""
+    asked: list[float] = []
+
+    class Asked:
+        def pick(self, work: float) -> Any:
+            asked.append(work)
+            return counted.plain
+
+    counted = match._count
+    monkeypatch.setattr(match, "_count", Asked())
+    monkeypatch.setattr(build, "worth_compiling", lambda words: True)
+    nouns = iter(["dog", "cat", "man", "hill", "car", "bus", "tree", "road", "cow", "bird", "cup", "fork", "bed", "sofa", "lamp", "book"])
+    text = " and ".join(f"a {next(nouns)} on a table" for _ in range(repeated))
+    captious.score(Corpus.build(["1"], [[text]], [[text]]), "SPICE")
+    # A table and other things, each with each, and the relations between them.
+    assert len(asked) == 1 and least <= asked[0] / 50 < most

@@ -56,7 +56,7 @@ _mutant(
 )  # fmt: skip
 _mutant(
     "runs-start-at-the-front", "ragged.py",
-    "np.repeat(offsets[:-1][index] - new[:-1], lengths)", "np.repeat(-new[:-1], lengths)",
+    "np.repeat(starts - new[:-1], lengths)", "np.repeat(-new[:-1], lengths)",
     "test_corpus.py::test_candidates_may_be_of_some_of_the_images_of_the_references",
 )  # fmt: skip
 _mutant(

@@ -41,7 +41,9 @@ def flat_counts(
     def run(bound: tuple[int, int]) -> None:
         first, last = bound
         near = np.zeros(most, np.bool_)
-        _count.pick((last - first) * 3000)(first, last, candidates, references, *starts, image_of, known, kinds, near, table)
+        # Every tuple is held against those of its kind: a few long captions are as much work as many short ones.
+        pairs = candidates.sizes[first:last].astype(np.int64) * references.sizes[image_of[first:last]]
+        _count.pick(50 * int(pairs.sum()))(first, last, candidates, references, *starts, image_of, known, kinds, near, table)
 
     blocks = list(itertools.pairwise([*range(0, len(table), _BLOCK), len(table)]))
     for _ in side_by_side(run, blocks, jobs):
