@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from captious import digest
+from captious.container import Grouped, Texts
+from captious.corpus import Captions
+from captious.kernels import called_often
+from captious.ragged import offsets_of
 
 
 def test_lines_are_taken_apart_and_have_an_order() -> None:
@@ -33,3 +40,33 @@ def test_keys_of_words_are_of_the_words_alone() -> None:
     keys = digest.keys_of(["dog", "cat", "dog", "\ud83d"])
     assert keys[0] == keys[2] == digest.keys_of(["dog"])[0]
     assert len(set(keys.tolist())) == 3
+
+
+groups_of_texts = st.lists(st.tuples(st.text(max_size=4), st.lists(st.text(max_size=12) | st.sampled_from(["a", "ab", "a dog " * 30]), max_size=6)), max_size=6)
+
+
+@settings(max_examples=200, deadline=None)
+@given(groups_of_texts)
+def test_named_texts_as_bytes_have_the_digest_of_texts(groups: list[tuple[str, list[str]]]) -> None:
+    names = Texts.of([name for name, _ in groups]).arrays
+    texts = Texts.of([text for _, listed in groups for text in listed]).arrays
+    bounds = offsets_of([len(listed) for _, listed in groups])
+    expected = digest.of_any_order([name, *sorted(listed)] for name, listed in groups)
+    assert digest.of_named_texts(names, texts, bounds) == expected
+    with pytest.MonkeyPatch.context() as patch, called_often():
+        patch.setattr(digest, "_PORTION", 2)
+        assert digest.of_named_texts(names, texts, bounds) == expected
+
+
+def test_very_many_texts_of_one_name_are_left_to_python() -> None:
+    names, texts = Texts.of(["x"]).arrays, Texts.of(["a"] * 65).arrays
+    assert digest.of_named_texts(names, texts, offsets_of([64])) == digest.of_any_order([["x", *["a"] * 64]])
+    assert digest.of_named_texts(names, texts, offsets_of([65])) is None
+
+
+def test_references_have_one_digest_however_they_are_kept() -> None:
+    groups = [["b", "a", "ü"], ["x y"] * 70, ["", "z"]]
+    kept = Captions.of(Grouped(Texts.of([text for group in groups for text in group]), offsets_of([3, 70, 2])), ids=["1", "2", "3"])
+    assert kept.digest == Captions.of(groups, ids=["1", "2", "3"]).digest
+    few = Captions.of(Grouped(Texts.of(["b", "a"]), offsets_of([2])), ids=["1"])
+    assert few.digest == Captions.of([["a", "b"]], ids=["1"]).digest == digest.of_any_order([["1", "a", "b"]])

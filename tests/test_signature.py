@@ -370,3 +370,12 @@ def test_equal_content_compares_however_it_was_read(tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(json.dumps(again))
     two = captious.load(References.read(tmp_path / "r.json"), demo_path("poor"))
     assert captious.score(one, "lexical")["CIDEr-D"].signature == captious.score(two, "lexical")["CIDEr-D"].signature
+
+
+def test_the_digest_of_references_is_made_for_signatures_alone() -> None:
+    corpus = captious.load({"1": ["a dog", "dogs"], "2": ["a cat", "cats"]}, {"1": "a dog", "2": "a cat"})
+    score = captious.score(corpus, metrics=["BLEU-1"])["BLEU-1"]
+    assert score.origin["refs"] == "2x2" and score.origin["tok"] == "ptb"
+    assert "digest" not in corpus.references.__dict__
+    assert score.signature.fields["refs"] == f"2x2@{corpus.references.digest}"
+    assert score.origin == score.signature.fields
