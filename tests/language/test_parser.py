@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from captious.corpus import Captions
 from captious.errors import InputError
 from captious.language import Sentence, parse, parse_batch, parse_tokens, parses_of
 from captious.language.classes import spelling
-from captious.language.model import SHIPPED, read_model, shipped_model
+from captious.language.model import SHIPPED, Steps, read_model, shipped_model
 from captious.language.parser import parse_numbers
 from captious.language.sentences import LIMIT, pieces, split
 from captious.language.training.treebank import part_of, read_parses
@@ -103,12 +104,29 @@ def test_output_depends_on_the_sentence_alone() -> None:
     assert parse_tokens(captions, jobs=2) == together
     for i in range(0, 400, 23):
         assert parse_tokens([captions[i]])[0] == together[i]
+
+
+def test_states_do_not_depend_on_other_lengths() -> None:
+    """What the network knows of each word, bit for bit: of a sentence alone, and among shorter and longer ones."""
     model = shipped_model()
-    words, inputs = model.number([w for c in captions for w in c[:1] * 6])
-    words = words.reshape(-1, 6)
-    whole = model.encode(np.ascontiguousarray(words[:256].T), inputs).copy()
-    alone = model.encode(np.ascontiguousarray(words[:32].T), inputs)
-    assert (whole[:, :32] == alone).all()
+    captions = sorted(sentences_of(100, seed=2), key=len, reverse=True)
+    together = states(captions)
+    for i in (0, 1, 40, 77, 98, 99):
+        [alone] = states(captions[i : i + 1])
+        assert alone.shape == (len(captions[i]), 2 * model.hidden[-1]) and (together[i] == alone).all()
+
+
+def states(captions: list[list[str]]) -> list[Any]:
+    model = shipped_model()
+    lengths = np.array([len(c) for c in captions])
+    steps = Steps.of(lengths)
+    assert steps.counts == [sum(length > t for length in lengths) for t in range(lengths[0])]
+    words, inputs = model.number([w for c in captions for w in c])
+    rows = [[int(steps.starts[t]) + i for t in range(length)] for i, length in enumerate(lengths)]
+    placed = np.zeros(int(steps.starts[-1]), np.int64)
+    placed[[row for own in rows for row in own]] = words
+    found = model.encode(placed, steps, inputs)
+    return [found[own].copy() for own in rows]
 
 
 def test_the_small_path_gives_the_same_without_numba() -> None:

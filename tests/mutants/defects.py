@@ -209,6 +209,10 @@ _mutant("plurals-in-ies", "language/lemmas.py", 'else word[:-3] + "y"', "else wo
 _mutant("no-silent-e", "language/lemmas.py", 'return stem + "e"  # rid-, tak-', "return stem  # rid-, tak-", "language/test_lemmas.py")
 _mutant("trees-without-distance", "language/decode.py", "scores[s, d, h + 1] + distance[away + far]", "scores[s, d, h + 1]", "language/test_decode.py::test_distance_counts")
 _mutant("the-last-root-wins", "language/decode.py", "complete[0, r, 0] + complete[r, n - 1, 1] + scores[r, 0]", "scores[r, 0]", "language/test_decode.py")
+_mutant("sentences-begin-with-anothers-state", "language/model.py", "            gates[going:count] = 0\n", "", "language/test_parser.py::test_states_do_not_depend_on_other_lengths")
+_mutant("upper-states-of-the-pass-before", "language/model.py", " : start + count, place:] = 0", " : start, place:] = 0", "language/test_parser.py::test_states_do_not_depend_on_other_lengths")
+_mutant("a-step-writes-on", "language/cells.py", "        if i < kept:\n", "        if True:\n", "language/test_decode.py::test_cells_agree_to_the_last_bit")
+_mutant("heads-without-bias", "language/decode.py", "(governor[j] + others[j])", "governor[j]", "language/test_decode.py")
 _mutant("brackets-begin-a-sentence", "language/sentences.py", "while end < len(tokens) and _AFTER_END.fullmatch(tokens[end]):", "while False:", "language/test_parser.py::test_sentence_splitting")
 _mutant("test-captions-to-train-on", "language/training/labels.py", 'part_of(line) == part_of(text) == "train"', "True", "language/test_train.py::test_captions_to_label_are_new_and_of_the_training_part")
 

@@ -43,48 +43,50 @@ def squash_array(x: Floats) -> Floats:
 
 
 @kernel
-def cell(gates, inputs, side, rows, state, out, t, column, again, then, place):  # type: ignore[no-untyped-def]
-    """One LSTM step: `gates` (n, 4h) holds the products, `inputs[rows, side]` what is added to them.
+def cell(gates, inputs, side, rows, state, out, start, column, again, then, place, kept):  # type: ignore[no-untyped-def]
+    """One LSTM step: `gates` (n or more, 4h) holds the products, `inputs[rows, side]` what is added to them.
 
     The order of the gates is input, forget, candidate, output; the weights of the three sigmoid gates are halved
-    beforehand, since sigmoid(2x) = (tanh(x) + 1) / 2. `state` (n, h) is updated; the result goes to
-    `out[t, :, column:column + h]` and, for the next step, to `again[then, :, place:place + h]`. Whole arrays and offsets, not
-    slices, so that Numba knows they are contiguous.
+    beforehand, since sigmoid(2x) = (tanh(x) + 1) / 2. `state` (n, h) is updated; the results go to the rows of `out` from
+    `start` on, from `column` on, and the first `kept` of them, for the next step, to `again` at `then` and `place`. Whole
+    arrays and offsets, not slices, so that Numba knows they are contiguous.
     """
     n, width = state.shape
     for i in range(n):
         gate = gates[i]
         added = inputs[rows[i], side]
         memory = state[i]
-        result = out[t, i][column : column + width]
-        copy = again[then, i][place : place + width]
+        result = out[start + i][column : column + width]
         for j in range(4 * width):
             gate[j] = squash(gate[j] + added[j])
         for j in range(width):
-            kept = (gate[width + j] * _HALF + _HALF) * memory[j]
-            memory[j] = kept + (gate[j] * _HALF + _HALF) * gate[2 * width + j]
+            left = (gate[width + j] * _HALF + _HALF) * memory[j]
+            memory[j] = left + (gate[j] * _HALF + _HALF) * gate[2 * width + j]
         for j in range(width):
             result[j] = (gate[3 * width + j] * _HALF + _HALF) * squash(memory[j])
-        for j in range(width):
-            copy[j] = result[j]
+        if i < kept:
+            copy = again[then + i][place : place + width]
+            for j in range(width):
+                copy[j] = result[j]
 
 
 def cell_arrays(
-    gates: Floats, inputs: Floats, side: int, rows: NDArray[np.int64], state: Floats, out: Floats, t: int, column: int, again: Floats, then: int, place: int
+    gates: Floats, inputs: Floats, side: int, rows: NDArray[np.int64], state: Floats, out: Floats, start: int, column: int, again: Floats, then: int, place: int, kept: int
 ) -> None:
     """The same as `cell`, in array operations."""
-    width = state.shape[1]
-    gates[:] = squash_array(gates + inputs[rows, side])
+    n, width = state.shape
+    gates = squash_array(gates[:n] + inputs[rows, side])
     sigmoid = gates * _HALF + _HALF
-    kept = sigmoid[:, width : 2 * width] * state
-    state[:] = kept + sigmoid[:, :width] * gates[:, 2 * width : 3 * width]
-    out[t, :, column : column + width] = sigmoid[:, 3 * width :] * squash_array(state)
-    again[then, :, place : place + width] = out[t, :, column : column + width]
+    left = sigmoid[:, width : 2 * width] * state
+    state[:] = left + sigmoid[:, :width] * gates[:, 2 * width : 3 * width]
+    result = sigmoid[:, 3 * width :] * squash_array(state)
+    out[start : start + n, column : column + width] = result
+    again[then : then + kept, place : place + width] = result[:kept]
 
 
 def stepping(gates: Floats, inputs: Floats, side: int, rows: NDArray[np.int64], state: Floats, out: Floats, again: Floats) -> Callable[..., None]:
     """The form of an LSTM step that suits the amount of work: `cell` for arrays like these, or `cell_arrays`."""
-    arguments = (gates, inputs, side, rows, state, out, 0, 0, again, 0, 0)
+    arguments = (gates, inputs, side, rows, state, out, 0, 0, again, 0, 0, 0)
     if state.size < ENOUGH:
         return cell.compiled.kept(*arguments) or cell_arrays
     return cell.compiled.form(*arguments)

@@ -109,69 +109,58 @@ def best_trees(scores, distance, heads):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def rectify(outputs, bias, root, dependent, keys):  # type: ignore[no-untyped-def]
-    """The two sides of arcs from the network's first columns, `outputs` (length, n, …): max(x, x / 10), with the bias added.
+def rectify(outputs, bias, rows, places, dependent, keys):  # type: ignore[no-untyped-def]
+    """The two sides of arcs from the network's first columns: max(x, x / 10), with the bias added.
 
-    Words as dependents go to `dependent` (n, length, width), as heads to `keys` (n, length + 1, width), after the root.
+    Word w is row `rows[w]` of `outputs`; as a dependent it goes to `dependent[w]`, as a head to `keys[places[w]]`.
     """
-    sentences, length, width = dependent.shape
+    width = dependent.shape[1]
     tenth = np.float32(0.1)
     own, others = bias[:width], bias[width : 2 * width]
-    for s in range(sentences):
+    for w in range(rows.shape[0]):
+        word, governor = outputs[rows[w]][:width], outputs[rows[w]][width : 2 * width]
+        row, key = dependent[w], keys[places[w]]
         for j in range(width):
-            keys[s, 0, j] = root[j]
-        for t in range(length):
-            word, governor = outputs[t, s][:width], outputs[t, s][width : 2 * width]
-            row, key = dependent[s, t], keys[s, t + 1]
-            for j in range(width):
-                value = word[j] + own[j]
-                row[j] = max(value, value * tenth)
-            for j in range(width):
-                value = governor[j] + others[j]
-                key[j] = max(value, value * tenth)
+            value = word[j] + own[j]
+            row[j] = max(value, value * tenth)
+        for j in range(width):
+            value = governor[j] + others[j]
+            key[j] = max(value, value * tenth)
 
 
 @kernel
-def meet(outputs, first, bias, root, heads, out):  # type: ignore[no-untyped-def]
-    """Where a word meets its head: relu(dependent + head) for every word of the sentences of `heads` (n, length).
+def meet(outputs, first, bias, root, rows, heads, out):  # type: ignore[no-untyped-def]
+    """Where a word meets its head: relu(dependent + head), for words and heads in these rows of `outputs`; the root is −1.
 
-    The columns of `outputs` (length, …) from `first` on are those of words as dependents, and after them of words as heads; to
-    both their bias is added. `out` is (length, …, width). Slices, because compiled code would look at each column's sign.
+    The columns from `first` on are those of words as dependents, and after them of words as heads; to both their bias is added.
+    Slices, because compiled code would look at each column's sign.
     """
-    n, length = heads.shape
     width = root.shape[0]
     zero = np.float32(0.0)
     after = first + width
     own, others = bias[first:after], bias[after : after + width]
-    for d in range(length):
-        for s in range(n):
-            h = heads[s, d]
-            word, result = outputs[d, s][first:after], out[d, s]
-            if h == 0:
-                for j in range(width):
-                    result[j] = max(word[j] + own[j] + root[j], zero)
-            else:
-                governor = outputs[h - 1, s][after : after + width]
-                for j in range(width):
-                    result[j] = max(word[j] + own[j] + (governor[j] + others[j]), zero)
+    for w in range(rows.shape[0]):
+        word, result = outputs[rows[w]][first:after], out[w]
+        if heads[w] < 0:
+            for j in range(width):
+                result[j] = max(word[j] + own[j] + root[j], zero)
+        else:
+            governor = outputs[heads[w]][after : after + width]
+            for j in range(width):
+                result[j] = max(word[j] + own[j] + (governor[j] + others[j]), zero)
 
 
 @kernel
-def best_columns(scores, first, bias, out):  # type: ignore[no-untyped-def]
-    """The column with the highest score + bias of each row, from column `first` on and counted from there; the first among equals.
-
-    `scores` are (length, …, columns), `out` is (n, length).
-    """
-    sentences, length = out.shape
+def best_columns(scores, rows, first, bias, out):  # type: ignore[no-untyped-def]
+    """The column with the highest score + bias in some rows, from column `first` on and counted from there; the first among equals."""
     added = bias[first:]
-    for t in range(length):
-        for s in range(sentences):
-            row = scores[t, s][first:]
-            best = row[0] + added[0]
-            where = 0
-            for j in range(1, row.shape[0]):
-                value = row[j] + added[j]
-                if value > best:
-                    best = value
-                    where = j
-            out[s, t] = where
+    for w in range(rows.shape[0]):
+        row = scores[rows[w]][first:]
+        best = row[0] + added[0]
+        where = 0
+        for j in range(1, row.shape[0]):
+            value = row[j] + added[j]
+            if value > best:
+                best = value
+                where = j
+        out[w] = where

@@ -1,21 +1,21 @@
 """The shipped model: reading it, and scoring sentences with NumPy and a few kernels.
 
 What a word adds to the first layer depends on its class alone, so it is computed once for each class and kept; a
-sentence then costs one small matrix product per word and direction in the first layer. Sentences are
-processed in groups of one length, padded to whole blocks of `BLOCK` sentences with repetitions: nothing depends on
-which other sentences are in the group.
+sentence then costs one small matrix product per word and direction in the first layer. Sentences of about one length are
+processed together, step by step, in whole blocks of `BLOCK` rows: nothing depends on which other sentences are among them.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from captious.errors import InputError
 from captious.language.cells import stepping
 from captious.language.classes import WordClasses
 from captious.language.decode import best_columns, best_trees, meet, rectify
+from captious.ragged import offsets_of
 
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
@@ -39,7 +40,7 @@ SHIPPED = Path(__file__).with_name("model.npz")
 
 @dataclass
 class Scored:
-    """Analyses of sentences of one length: (n, length) arrays of tag numbers, heads and relation numbers."""
+    """Analyses of words: tag numbers, heads and relation numbers."""
 
     tags: NDArray[np.int64]
     heads: NDArray[np.int64]
@@ -62,8 +63,32 @@ def halve_sigmoids(matrix: Floats) -> Floats:
 
 
 def chunk_size(length: int) -> int:
-    """How many sentences of a length to work on at a time."""
+    """How many sentences of a length, or shorter ones, to work on at a time."""
     return max(BLOCK, min(CHUNK_SENTENCES, CHUNK_WORDS // max(length, 1) // BLOCK * BLOCK))
+
+
+def _blocks(count: int) -> int:
+    """So many rows, and more up to whole blocks; what the others hold is of no consequence."""
+    return -(-count // BLOCK) * BLOCK
+
+
+class Steps(NamedTuple):
+    """Sentences of several lengths word by word: word t of those that have one, the longest sentence first, is in the rows from
+    `starts[t]` on, of which there are `counts[t]` and some more to whole blocks."""
+
+    counts: list[int]
+    starts: Integers
+
+    @classmethod
+    def of(cls, lengths: Integers) -> Steps:
+        """For sentences of these lengths, which descend."""
+        counts = np.searchsorted(-lengths, -np.arange(int(lengths[0])), side="left").tolist()
+        return cls(counts, offsets_of([_blocks(count) for count in counts]))
+
+    def order(self, side: int) -> Iterator[tuple[int, int | None, int | None]]:
+        """The steps from the left (0) or from the right, each with the one before and the one after."""
+        order = list(range(len(self.counts)))[:: -1 if side else 1]
+        return zip(order, [None, *order], [*order[1:], None])
 
 
 class _Workspace(threading.local):
@@ -76,7 +101,8 @@ class _Workspace(threading.local):
         size = math.prod(shape)
         kept = self._kept.get(name)
         if kept is None or kept.size < size:
-            kept = self._kept[name] = np.empty(size, np.float32)
+            # Rows that fill up a block hold what was there before: some number or other.
+            kept = self._kept[name] = np.zeros(size, np.float32)
         return kept[:size].reshape(shape)
 
 
@@ -155,85 +181,89 @@ class Model:
 
     # Sentences.
 
-    def analyse(self, words: Integers, inputs: Floats) -> Scored:
-        """Tags, heads and relations of sentences of one length, given as word numbers (n, length) of `number`."""
-        n, length = words.shape
-        result = Scored(*(np.empty((n, length), np.int64) for _ in range(3)))
-        size = chunk_size(length)
-        for start in range(0, n, size):
-            own = slice(start, min(start + size, n))
-            part = words[own]
-            padding = -len(part) % BLOCK
-            if padding:
-                part = np.concatenate([part, np.broadcast_to(part[-1], (padding, length))])
-            self._chunk(np.ascontiguousarray(part.T), inputs, Scored(result.tags[own], result.heads[own], result.relations[own]))
+    def analyse(self, words: Integers, lengths: Integers, inputs: Floats) -> Scored:
+        """Tags, heads and relations of the words of sentences, given one after the other as numbers of `number`, the longest first."""
+        steps = Steps.of(lengths)
+        row_of = np.repeat(np.arange(len(lengths)), lengths)
+        bounds = offsets_of(lengths)
+        rows = steps.starts[np.arange(len(words)) - bounds[row_of]] + row_of
+        placed = np.zeros(int(steps.starts[-1]), np.int64)
+        placed[rows] = words
+        get, work, padded = self._workspace.get, float(len(words)), _blocks(len(words))
+        states = self.encode(placed, steps, inputs)
+        outputs = np.matmul(states, self._heads, out=get("outputs", len(states), self._heads.shape[1]))
+        # The columns: a word in an arc, as dependent and as head; in a relation, as both; tags.
+        arc, label, bias = len(self._arc_bias), len(self._label_root), self._heads_bias
+        result = Scored(*(np.empty(len(words), np.int64) for _ in range(3)))
+        best_columns.pick(work * len(self.tags))(outputs, rows, 2 * (arc + label), bias, result.tags)
+        # Each sentence's heads come after the root.
+        dependent, keys = get("dependent", padded, arc), get("keys", len(words) + len(lengths), arc)
+        keys[bounds[:-1] + np.arange(len(lengths))] = self._arc_root
+        rectify.pick(work * 2 * arc)(outputs, bias, rows, np.arange(1, len(words) + 1) + row_of, dependent, keys)
+        queries = np.matmul(dependent, self._arc_bilinear, out=get("queries", padded, arc))
+        queries += self._arc_bias
+        for first, last in itertools.pairwise([0, *(np.flatnonzero(np.diff(lengths)) + 1).tolist(), len(lengths)]):
+            own, count, length = slice(bounds[first], bounds[last]), last - first, int(lengths[first])
+            scores = queries[own].reshape(count, length, arc) @ keys[own.start + first : own.stop + last].reshape(count, length + 1, arc).transpose(0, 2, 1)
+            best_trees.pick(float(count) * length**3)(scores, self._distance, result.heads[own].reshape(count, length))
+        # Relations of the chosen arcs.
+        under_root = result.heads == 0
+        heads = np.where(under_root, -1, rows[np.maximum(bounds[row_of] + result.heads - 1, 0)])
+        met = get("met", padded, label)
+        meet.pick(work * label)(outputs, 2 * arc, bias, self._label_root, rows, heads, met)
+        relations = np.matmul(met, self._label_out, out=get("relations", padded, self._label_out.shape[1]))
+        best_columns.pick(work * len(self.relations))(relations, np.arange(len(words)), 0, self._label_bias, result.relations)
+        result.relations[under_root] = self._root
         return result
 
-    def encode(self, words: Integers, inputs: Floats) -> Floats:
-        """The states of the last layer (length, n, 2 x width) for word numbers (length, n); valid until the next call."""
-        length, n = words.shape
+    def encode(self, words: Integers, steps: Steps, inputs: Floats) -> Floats:
+        """The states of the last layer for words in the rows of `steps`; valid until the next call."""
         get = self._workspace.get
-        nothing = np.zeros(n, np.int64)
         out = get("states", 0)
         for layer, width in enumerate(self.hidden):
-            below, out = out, self._room(layer, length, n)
-            gates, state = get("gates", n, 4 * width), get("state", n, width)
+            last = layer + 1 == len(self.hidden)
+            # The layer above has its own state in the last columns.
+            room = 2 * width + (0 if last else self.hidden[layer + 1])
+            below, out = out, get("states" if last else str(layer), len(words), room)
+            gates, state = get("gates", _blocks(steps.counts[0]), 4 * width), get("state", steps.counts[0], width)
             for side in (0, 1):
-                own = slice(side * width, (side + 1) * width)
                 state.fill(0)
-                order = range(length) if side == 0 else range(length - 1, -1, -1)
                 if layer:
-                    # The last columns of the layer below are this layer's own state at the position before.
-                    matrix, bias = self._upper[layer - 1][0][side], self._upper[layer - 1][1]
-                    place = below.shape[2] - width
-                    step = stepping(gates, bias, side, nothing, state, out, below)
-                    for t, then in zip(order, [*order[1:], None]):
-                        if t == order[0]:
-                            np.matmul(below[t, :, :place], matrix[:place], out=gates)
-                        else:
-                            np.matmul(below[t], matrix, out=gates)
-                        # The last result is nobody's state; it may stand where the first would.
-                        step(gates, bias, side, nothing, state, out, t, own.start, below, order[0] if then is None else then, place)
+                    self._upper_side(layer, side, steps, below, gates, state, out)
                 else:
-                    step = stepping(gates, inputs, side, nothing, state, out, out)
-                    gates.fill(0)
-                    for t, then in zip(order, [*order[1:], None]):
-                        step(gates, inputs, side, words[t], state, out, t, own.start, out, t, own.start)
-                        if then is not None:
-                            np.matmul(out[t, :, own], self._recurrent1[side], out=gates)
+                    self._first_side(side, steps, words, inputs, gates, state, out)
         return out
 
-    def _room(self, layer: int, length: int, n: int) -> Floats:
-        """Where a layer writes, with room for the next layer's own state."""
-        last = layer + 1 == len(self.hidden)
-        return self._workspace.get("states" if last else str(layer), length, n, 2 * self.hidden[layer] + (0 if last else self.hidden[layer + 1]))
+    def _first_side(self, side: int, steps: Steps, words: Integers, inputs: Floats, gates: Floats, state: Floats, out: Floats) -> None:
+        width = state.shape[1]
+        own = slice(side * width, (side + 1) * width)
+        step = stepping(gates, inputs, side, words, state, out, out)
+        for t, before, _ in steps.order(side):
+            count, start = steps.counts[t], int(steps.starts[t])
+            going = min(count, steps.counts[before]) if before is not None else 0
+            if before is not None:
+                padded = _blocks(going)
+                np.matmul(out[int(steps.starts[before]) :][:padded, own], self._recurrent1[side], out=gates[:padded])
+            # Sentences begin without a state.
+            gates[going:count] = 0
+            step(gates, inputs, side, words[start : start + count], state[:count], out, start, own.start, out, 0, 0, 0)
 
-    def _chunk(self, words: Integers, inputs: Floats, result: Scored) -> None:
-        """Fill in the results of sentences, which may be fewer than there are: the others make up a block."""
-        length, n = words.shape
-        count = len(result.heads)
-        get = self._workspace.get
-        work = float(length) * count
-        states = self.encode(words, inputs).reshape(length * n, -1)
-        outputs = np.matmul(states, self._heads, out=get("outputs", length * n, self._heads.shape[1])).reshape(length, n, -1)
-        # The columns: a word in an arc, as dependent and as head; in a relation, as both; tags.
-        arc, label = len(self._arc_bias), len(self._label_root)
-        bias = self._heads_bias
-        best_columns.pick(work * len(self.tags))(outputs, 2 * (arc + label), bias, result.tags)
-        dependent, keys = get("dependent", n, length, arc), get("keys", count, length + 1, arc)
-        dependent[count:] = 0
-        rectify.pick(work * 2 * arc)(outputs, bias, self._arc_root, dependent[:count], keys)
-        queries = np.matmul(dependent.reshape(n * length, arc), self._arc_bilinear, out=get("queries", n * length, arc))[: count * length]
-        queries += self._arc_bias
-        scores = np.matmul(queries.reshape(count, length, arc), keys.transpose(0, 2, 1), out=get("scores", count, length, length + 1))
-        best_trees.pick(work * length**2)(scores, self._distance, result.heads)
-        # Relations of the chosen arcs.
-        met = get("met", length, n, label)
-        met[:, count:] = 0
-        meet.pick(work * label)(outputs, 2 * arc, bias, self._label_root, result.heads, met)
-        relations = np.matmul(met.reshape(length * n, label), self._label_out, out=get("relations", length * n, self._label_out.shape[1]))
-        best_columns.pick(work * len(self.relations))(relations.reshape(length, n, -1), 0, self._label_bias, result.relations)
-        result.relations[result.heads == 0] = self._root
+    def _upper_side(self, layer: int, side: int, steps: Steps, below: Floats, gates: Floats, state: Floats, out: Floats) -> None:
+        width = state.shape[1]
+        matrix, bias = self._upper[layer - 1][0][side], self._upper[layer - 1][1]
+        place = below.shape[1] - width
+        nothing = np.zeros(len(state), np.int64)
+        step = stepping(gates, bias, side, nothing, state, out, below)
+        for t, before, then in steps.order(side):
+            count, start = steps.counts[t], int(steps.starts[t])
+            padded = _blocks(count)
+            if before is None:
+                np.matmul(below[start : start + padded, :place], matrix[:place], out=gates[:padded])
+            else:
+                below[start + min(count, steps.counts[before]) : start + count, place:] = 0
+                np.matmul(below[start : start + padded], matrix, out=gates[:padded])
+            following, kept = (int(steps.starts[then]), min(count, steps.counts[then])) if then is not None else (0, 0)
+            step(gates, bias, side, nothing[:count], state[:count], out, start, side * width, below, following, place, kept)
 
 
 def read_model(path: str | Path) -> Model:

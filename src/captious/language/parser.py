@@ -162,11 +162,14 @@ def _parse(names: list[str], tokens: Small, offsets: Integers, jobs: int, model:
     classes, inputs = model.number(names)
     tags, heads, relations = (np.empty(len(words), np.int32) for _ in range(3))
 
-    def run(places: Integers) -> None:
-        scored = model.analyse(classes[words[places]], inputs)
+    lengths = np.diff(offsets)
+
+    def run(sentences: Integers) -> None:
+        places, _ = runs(offsets, sentences)
+        scored = model.analyse(classes[words[places]], lengths[sentences], inputs)
         tags[places], heads[places], relations[places] = scored.tags, scored.heads, scored.relations
 
-    tasks = _tasks(offsets)
+    tasks = _tasks(lengths)
     for _ in track(side_by_side(run, tasks, jobs), "Parsing", total=len(tasks)):
         pass
     for form in BRACKETS.keys() & set(names):
@@ -212,17 +215,15 @@ def _sentences(names: Sequence[str], tokens: Small, offsets: Integers) -> tuple[
     return offsets_of(sizes), caption_offsets
 
 
-def _tasks(offsets: Integers) -> list[Integers]:
-    """Sentences of one length, in chunks: for each chunk an array (sentences, length) of places of words."""
-    lengths = np.diff(offsets)
-    order = np.argsort(lengths, kind="stable")
+def _tasks(lengths: Integers) -> list[Integers]:
+    """Sentences of about one length to be worked on together, the longest first."""
+    order = np.argsort(-lengths, kind="stable")
     tasks: list[Integers] = []
-    for length, start in zip(*np.unique(lengths[order], return_index=True)):
-        stop = int(np.searchsorted(lengths[order], length, side="right"))
-        size = chunk_size(int(length))
-        for first in range(int(start), stop, size):
-            chosen = order[first : min(first + size, stop)]
-            tasks.append(offsets[chosen][:, None] + np.arange(length))
+    start = 0
+    while start < len(order):
+        stop = start + chunk_size(int(lengths[order[start]]))
+        tasks.append(order[start:stop])
+        start = stop
     return tasks
 
 

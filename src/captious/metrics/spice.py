@@ -17,7 +17,7 @@ from captious.measures.resources import Resource
 from captious.progress import track
 from captious.scene.build import candidate_graphs, reference_graphs
 from captious.scene.categories import CATEGORIES
-from captious.scene.flat.match import flat_counts
+from captious.scene.flat.match import Side, flat_counts
 from captious.scene.graph import SceneGraph
 from captious.scene.match import counts
 from captious.scene.packed import PackedGraphs, packed
@@ -89,8 +89,8 @@ def tuple_counts(corpus: Corpus, scenes: Scenes) -> FloatArray:
 def _tuple_counts(corpus: Corpus, scenes: Scenes) -> FloatArray:
     candidates, references, image_of = scenes.of(corpus)
     if isinstance(candidates, PackedGraphs):
-        ours, theirs = candidates, packed(references, scenes.synonyms)
-        return flat_counts(ours.flat, ours.words, theirs.flat, theirs.words, np.array(image_of, np.int64), scenes.synonyms)
+        ours, theirs = (Side(graphs.flat, graphs.words, graphs.meanings) for graphs in (candidates, packed(references, scenes.synonyms)))
+        return flat_counts(ours, theirs, np.array(image_of, np.int64))
     table = np.zeros((len(candidates), len(KINDS), 3))
     for i, (graph, image) in enumerate(track(zip(candidates, image_of), "matching scenes", total=len(candidates))):
         table[i] = list(counts(graph, references[image]).values())

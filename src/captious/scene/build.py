@@ -111,8 +111,6 @@ def _flat_graphs(captions: Captions, parser: Parser, synonyms: Synonyms, groups:
         return None
     tuples = captions.cached(("flat tuples", parser.label, parser.digest), lambda: flat_tuples(batch))
     places, offsets = runs(batch.caption_offsets, captions.unique[1])
-    used = np.zeros(len(tuples.texts) + 1, np.bool_)
-    used[tuples.rows] = True
-    known = meanings([text if it else "" for text, it in zip(tuples.texts, used.tolist())], synonyms)
+    known = meanings(tuples.texts, synonyms)
     flat = flat_graphs(tuples, batch.sentence_of[places], offsets[groups], known)
-    return PackedGraphs(tuples.texts, flat, synonyms)
+    return PackedGraphs(tuples.texts, flat, synonyms, known=known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from captious.memo import Arrays
 from captious.ragged import IntArray, offsets_of
 from captious.scene.concepts import Concept
 from captious.scene.flat.concepts import Stated, stated
+from captious.scene.flat.meanings import Meanings, meanings
 from captious.scene.flat.merge import FlatGraphs
 from captious.scene.graph import SceneGraph
 from captious.text.synonyms import Synonyms
@@ -45,7 +46,7 @@ def pack(graphs: Sequence[SceneGraph]) -> Arrays:
                 add(concept)
                 ends.append(pair)
     return {
-        "words": _text(words),
+        **_worded(list(words), meanings(list(words), graphs[0].synonyms) if words else _NOTHING),
         "concepts": np.array(list(itertools.chain.from_iterable(concepts)), np.int32),
         "concept_offsets": offsets_of([len(concept) for concept in concepts]),
         "sizes": np.array(sizes, np.int32).reshape(-1, 3),
@@ -57,12 +58,16 @@ def pack(graphs: Sequence[SceneGraph]) -> Arrays:
 class PackedGraphs(Sequence[SceneGraph]):
     """Graphs in arrays: each becomes an object when it is asked for, and is kept."""
 
-    def __init__(self, words: Sequence[str], flat: FlatGraphs, synonyms: Synonyms, arrays: Arrays | None = None) -> None:
-        """``flat`` names words by their place in ``words``; ``arrays`` is the same packed, where it is known."""
+    def __init__(
+        self, words: Sequence[str], flat: FlatGraphs, synonyms: Synonyms, arrays: Arrays | None = None, known: Meanings | None = None
+    ) -> None:
+        """``flat`` names words by their place in ``words``; ``arrays`` is the same packed, and ``known`` what the words mean, where
+        they are known."""
         self.words = words
         self.flat = flat
         self.synonyms = synonyms
         self._arrays = arrays
+        self._known = known
         sizes = np.asarray(flat.sizes, np.int64)
         self._starts: IntArray = offsets_of(sizes.sum(axis=1))
         self._attributes, self._relations = offsets_of(sizes[:, 1]), offsets_of(sizes[:, 2])
@@ -77,8 +82,16 @@ class PackedGraphs(Sequence[SceneGraph]):
             numbers = np.empty(len(used), np.int32)
             numbers[order] = np.arange(len(used), dtype=np.int32)
             words = [self.words[i] for i in used[order].tolist()]
-            self._arrays = {"words": _text(words), **self.flat._asdict(), "concepts": numbers[places.reshape(-1)]}
+            known = self.meanings.take(used[order].astype(np.int64)) if words else _NOTHING
+            self._arrays = {**_worded(words, known), **self.flat._asdict(), "concepts": numbers[places.reshape(-1)]}
         return self._arrays
+
+    @property
+    def meanings(self) -> Meanings:
+        """What the words mean."""
+        if self._known is None:
+            self._known = meanings(self.words, self.synonyms)
+        return self._known
 
     @cached_property
     def stated(self) -> Stated:
@@ -121,12 +134,21 @@ class PackedGraphs(Sequence[SceneGraph]):
 def unpack(arrays: Arrays, synonyms: Synonyms) -> PackedGraphs:
     """Graphs from their arrays."""
     words = arrays["words"].tobytes().decode("utf-8", "surrogatepass").split("\n")
-    return PackedGraphs(words, FlatGraphs(*(arrays[name] for name in FlatGraphs._fields)), synonyms, arrays)
+    # Files of version 0.5 and before do not say what their words mean.
+    known = Meanings.of(arrays["synsets"], arrays["synset_offsets"]) if len(arrays.get("synset_offsets", ())) == len(words) + 1 else None
+    return PackedGraphs(words, FlatGraphs(*(arrays[name] for name in FlatGraphs._fields)), synonyms, arrays, known)
 
 
 def packed(graphs: Sequence[SceneGraph], synonyms: Synonyms) -> PackedGraphs:
     """Graphs in arrays, wherever they come from."""
     return graphs if isinstance(graphs, PackedGraphs) else unpack(pack(graphs), synonyms)
+
+
+_NOTHING = Meanings.of(np.zeros(0, np.int32), np.zeros(1, np.int64))
+
+
+def _worded(words: list[str], known: Meanings) -> dict[str, NDArray[Any]]:
+    return {"words": _text(words), "synsets": known.synsets, "synset_offsets": known.offsets}
 
 
 def _text(words: Iterable[str]) -> NDArray[np.uint8]:

@@ -18,7 +18,7 @@ from captious.language.parsers import batch_of
 from captious.language.parsers import get as get_parser
 from captious.metrics.spice import Spice, tuple_counts
 from captious.references import References
-from captious.scene import SceneGraph, counts, tuples
+from captious.scene import SceneGraph, counts, packed, tuples
 from captious.scene.flat.sentences import flat_tuples
 from captious.scene.packed import PackedGraphs, pack
 from captious.text.synonyms import Synonyms
@@ -61,7 +61,7 @@ def test_edge_captions() -> None:
     compare(captious.load(references, predictions, several=True))
 
 
-def test_prepared_references_give_the_same(tmp_path: Path) -> None:
+def test_prepared_references_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The arrays of a file serve as they are, and are written again as they were."""
     path = tmp_path / "references.prepared"
     with called_often():
@@ -72,7 +72,16 @@ def test_prepared_references_give_the_same(tmp_path: Path) -> None:
         references.save(path)
         corpus = captious.load(path, demo_path("poor"))
         scenes = Spice().prepare(corpus.references)
+        # What the words mean is in the file, and nobody asks the dictionary.
+        monkeypatch.setattr(packed, "meanings", None)
         assert np.array_equal(tuple_counts(corpus, scenes), expected)
+        monkeypatch.undo()
+        # Files of earlier versions do not have it.
+        graphs = scenes.references
+        assert isinstance(graphs, PackedGraphs)
+        older = {name: array for name, array in graphs.arrays.items() if not name.startswith("synset")}
+        again = packed.unpack(older, scenes.synonyms).meanings
+        assert all(np.array_equal(getattr(again, name), getattr(graphs.meanings, name)) for name in ("synsets", "offsets", "bits"))
     made = raw.references.memo.products()
     [arrays] = [arrays for key, arrays in made if key[0] == "scene graphs"]
     for name, array in pack(scenes.references).items():

@@ -14,7 +14,7 @@ from captious.scene import SceneGraph, Tuple, counts
 from captious.scene.categories import CATEGORIES
 from captious.scene.flat import match as flat_match
 from captious.scene.flat import merge
-from captious.scene.flat.match import flat_counts
+from captious.scene.flat.match import Side, flat_counts
 from captious.scene.flat.meanings import meanings
 from captious.scene.flat.merge import FlatGraphs, flat_graphs
 from captious.scene.flat.sentences import FlatTuples
@@ -47,6 +47,10 @@ def built(tuples: FlatTuples, jobs: int | None = None) -> FlatGraphs:
     return flat_graphs(tuples, np.arange(count), np.arange(count + 1), meanings(tuples.texts, Synonyms.load()), jobs)
 
 
+def side(tuples: FlatTuples, jobs: int | None = None) -> Side:
+    return Side(built(tuples, jobs), tuples.texts, meanings(tuples.texts, Synonyms.load()))
+
+
 def scenes(seed: int, count: int) -> tuple[list[list[Tuple]], list[list[Tuple]]]:
     """Candidates that repeat some of what their references say, and the references."""
     rng = random.Random(seed)
@@ -74,8 +78,8 @@ def compare(*sides: list[list[Tuple]]) -> NDArray[np.float64]:
     tuples = [numbered(side) for side in sides]
     flat = [built(side) for side in tuples]
     objects = [[SceneGraph(group) for group in side] for side in sides]
-    for side, made, graphs in zip(tuples, flat, objects):
-        packed = PackedGraphs(side.texts, made, synonyms)
+    for stated, made, graphs in zip(tuples, flat, objects):
+        packed = PackedGraphs(stated.texts, made, synonyms)
         arrays, written = packed.arrays, pack(graphs)
         assert list(arrays) == list(written)
         for name, array in written.items():
@@ -89,7 +93,7 @@ def compare(*sides: list[list[Tuple]]) -> NDArray[np.float64]:
             assert ours.tuples == theirs.tuples
     # The graphs have grown since.
     objects = [[SceneGraph(group) for group in side] for side in sides]
-    table = flat_counts(flat[0], tuples[0].texts, flat[1], tuples[1].texts, np.arange(len(sides[0])), synonyms)
+    table = flat_counts(side(tuples[0]), side(tuples[1]), np.arange(len(sides[0])))
     expected = np.array([list(counts(ours, theirs).values()) for ours, theirs in zip(*objects)])
     assert np.array_equal(table, expected)
     return table
@@ -115,14 +119,14 @@ def test_a_colour_is_no_hit_among_words_that_were_joined(monkeypatch: pytest.Mon
 
 def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     candidates, references = (numbered(side) for side in scenes(3, 200))
-    synonyms, images = Synonyms.load(), np.arange(200)
+    images = np.arange(200)
     with called_often():
         whole = built(references)
-        table = flat_counts(built(candidates), candidates.texts, whole, references.texts, images, synonyms)
+        table = flat_counts(side(candidates), side(references), images)
         monkeypatch.setattr(merge, "_BLOCK", 30)
         monkeypatch.setattr(flat_match, "_BLOCK", 30)
         parts = built(references, jobs=3)
-        again = flat_counts(built(candidates, 3), candidates.texts, parts, references.texts, images, synonyms, jobs=3)
+        again = flat_counts(side(candidates, 3), side(references, 3), images, jobs=3)
     for name in FlatGraphs._fields:
         assert np.array_equal(getattr(whole, name), getattr(parts, name)), name
     assert np.array_equal(table, again)
@@ -131,5 +135,6 @@ def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 def test_no_graphs() -> None:
     nothing = built(numbered([]))
     assert [len(array) for array in nothing] == [0, 1, 0, 0, 0]
-    assert flat_counts(nothing, [], nothing, [], np.arange(0), Synonyms.load()).shape == (0, 7, 3)
+    empty = side(numbered([]))
+    assert flat_counts(empty, empty, np.arange(0)).shape == (0, 7, 3)
     assert len(PackedGraphs([], nothing, Synonyms.load())) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,8 @@ from captious.kernels import kernel
 from captious.ragged import IntArray, offsets_of
 from captious.scene.categories import CATEGORIES, kind_of
 from captious.scene.flat.codes import Numbers
-from captious.scene.flat.meanings import meanings, meet
+from captious.scene.flat.meanings import Meanings, meet
 from captious.scene.flat.merge import FlatGraphs
-from captious.text.synonyms import Synonyms
 from captious.text.vocabulary import Vocabulary
 from captious.threads import side_by_side
 
@@ -22,16 +22,22 @@ from captious.threads import side_by_side
 _BLOCK = 4096
 
 
-def flat_counts(
-    candidates: FlatGraphs, own_words: Sequence[str], references: FlatGraphs, their_words: Sequence[str], image_of: IntArray, synonyms: Synonyms, jobs: int | None = None
-) -> NDArray[np.float64]:
+class Side(NamedTuple):
+    """Graphs, and their words with what they mean. Both sides number their words for themselves."""
+
+    graphs: FlatGraphs
+    words: Sequence[str]
+    meanings: Meanings
+
+
+def flat_counts(ours: Side, theirs: Side, image_of: IntArray, jobs: int | None = None) -> NDArray[np.float64]:
     """For every candidate, in all and in each category: hits, candidate tuples, reference tuples."""
-    texts = Vocabulary()
-    # Both sides number their words for themselves.
-    theirs = texts.encode(their_words)[references.concepts] if len(references.concepts) else references.concepts
-    ours = texts.encode(own_words)[candidates.concepts] if len(candidates.concepts) else candidates.concepts
-    references, candidates = _own(references._replace(concepts=theirs)), _own(candidates._replace(concepts=ours))
-    known = meanings(texts.words, synonyms)
+    texts = Vocabulary(theirs.words)
+    numbers = texts.encode(ours.words)
+    known = theirs.meanings + ours.meanings.take(np.flatnonzero(numbers >= len(theirs.words)))
+    references, candidates = _own(theirs.graphs), _own(ours.graphs)
+    if len(candidates.concepts):
+        candidates = candidates._replace(concepts=numbers[candidates.concepts])
     kinds = np.array([kind_of(text) for text in texts.words], np.int32)
     table = np.zeros((len(candidates.sizes), 1 + len(CATEGORIES), 3), np.int64)
     starts = (_starts(candidates.sizes), _starts(references.sizes))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.kernels import kernel
-from captious.ragged import IntArray, offsets_of
+from captious.ragged import IntArray, offsets_of, runs
 from captious.scene.flat.codes import Numbers
 from captious.text.synonyms import Synonyms
 
@@ -21,15 +21,32 @@ class Meanings(NamedTuple):
     offsets: IntArray
     bits: NDArray[np.int64]
 
+    @classmethod
+    def of(cls, synsets: Numbers, offsets: IntArray) -> Meanings:
+        """With the bits that belong to the synsets."""
+        # Arrays of this process: those of a prepared file are mapped, and a kernel would be compiled for them anew.
+        synsets, offsets = np.require(np.asarray(synsets), np.int32, ["C", "W", "O"]), np.require(np.asarray(offsets), np.int64, ["C", "W", "O"])
+        bits = np.zeros(len(offsets) - 1, np.int64)
+        np.bitwise_or.at(bits, np.repeat(np.arange(len(bits)), np.diff(offsets)), np.int64(1) << (synsets.astype(np.int64) * 40503 >> 6 & 63))
+        return cls(synsets, offsets, bits)
+
+    def take(self, texts: IntArray) -> Meanings:
+        """What some of the texts mean."""
+        places, offsets = runs(self.offsets, texts)
+        return Meanings(self.synsets[places], offsets, self.bits[texts])
+
+    def __add__(self, more: object) -> Meanings:
+        """These texts followed by others."""
+        if not isinstance(more, Meanings):
+            return NotImplemented
+        offsets = np.concatenate([self.offsets, self.offsets[-1] + more.offsets[1:]])
+        return Meanings(np.concatenate([self.synsets, more.synsets]), offsets, np.concatenate([self.bits, more.bits]))
+
 
 def meanings(texts: Sequence[str], synonyms: Synonyms) -> Meanings:
     """What a list of texts means."""
     rows = [sorted(synonyms.synsets(text.replace(" ", "_"))) for text in texts]
-    offsets = offsets_of([len(row) for row in rows])
-    flat = np.array([synset for row in rows for synset in row], np.int32)
-    bits = np.zeros(len(texts), np.int64)
-    np.bitwise_or.at(bits, np.repeat(np.arange(len(texts)), np.diff(offsets)), np.int64(1) << (flat.astype(np.int64) * 40503 >> 6 & 63))
-    return Meanings(flat, offsets, bits)
+    return Meanings.of(np.array([synset for row in rows for synset in row], np.int32), offsets_of([len(row) for row in rows]))
 
 
 @kernel

@@ -85,7 +85,18 @@ def flat_tuples(batch: ParsedBatch, jobs: int | None = None) -> FlatTuples:
     _name_phrases(rows, blocks, codes.texts)
     unread = np.flatnonzero(counts < 0).tolist()
     made = FlatTuples(codes.texts.words, rows, offsets_of(np.maximum(counts, 0)))
-    return _with_others(made, batch, unread, codes.texts) if unread else made
+    return _named(_with_others(made, batch, unread, codes.texts) if unread else made)
+
+
+def _named(made: FlatTuples) -> FlatTuples:
+    """The same with those texts alone that are in tuples."""
+    used = np.zeros(len(made.texts) + 1, np.bool_)
+    used[made.rows] = True
+    # The last is what the places are that a tuple does not have.
+    used[-1] = False
+    numbers = np.cumsum(used, dtype=np.int32) - 1
+    numbers[-1] = -1
+    return FlatTuples([made.texts[i] for i in np.flatnonzero(used).tolist()], numbers[made.rows], made.offsets)
 
 
 def _usable(batch: ParsedBatch, lengths: IntArray) -> NDArray[np.bool_]:
