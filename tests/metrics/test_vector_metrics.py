@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import captious
-from captious.corpus import Corpus
+from captious.corpus import Captions, Corpus
 from captious.errors import InputError
 from captious.measures.base import Measure
 from captious.measures.resources import in_signature
+from captious.metrics import wembsim
 from captious.metrics.mowe import MOWE
 from captious.metrics.sentence_sim import SentenceSim
 from captious.metrics.wembsim import WEmbSim
@@ -84,6 +85,19 @@ def test_wmd_is_the_transport_distance_to_the_nearest_reference(
     expected = [min(plain_wmd(text, r, vectors) for r in others) for text, others in each(corpus)]
     np.testing.assert_allclose(nearest_distances(corpus, vectors), expected, atol=1e-9)
     np.testing.assert_allclose(statistics_of(WMD(vectors), corpus)[:, 0], np.exp(-np.array(expected)), atol=1e-9)
+
+
+@pytest.mark.parametrize("portion", [1, 3, 1 << 11])
+def test_mean_vectors_of_captions_that_repeat_and_of_those_that_do_not(portion: int, vectors: WordVectors, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wembsim, "_PORTION", portion)
+    texts = ["a dog runs", "a puppy puppy", "", "kicks", "the of and", "women drink coffee in a field"]
+    for times in (1, 5):
+        captions = Captions.of([texts] * times, "none")
+        found = wembsim.mean_vectors(captions, vectors, True)
+        assert found.shape == (len(texts) * times, 11)
+        for i, text in enumerate(texts * times):
+            total = content(text, vectors).sum(axis=0)
+            np.testing.assert_allclose(found[i], total / max(np.linalg.norm(total), 1e-12), atol=1e-6)
 
 
 def test_wmd_of_long_captions() -> None:
