@@ -6,6 +6,7 @@ import os
 import random
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from captious.corpus import Captions, Corpus
 from captious.errors import InputError
 from captious.measures.base import Measure
 from captious.measures.resources import in_signature
-from captious.metrics import wembsim
+from captious.metrics import wembsim, wmd
 from captious.metrics.mowe import MOWE
 from captious.metrics.sentence_sim import SentenceSim
 from captious.metrics.wembsim import WEmbSim
@@ -98,6 +99,22 @@ def test_mean_vectors_of_captions_that_repeat_and_of_those_that_do_not(portion: 
         for i, text in enumerate(texts * times):
             total = content(text, vectors).sum(axis=0)
             np.testing.assert_allclose(found[i], total / max(np.linalg.norm(total), 1e-12), atol=1e-6)
+
+
+def test_few_but_long_captions_are_worth_compiling_for(vectors: WordVectors, monkeypatch: pytest.MonkeyPatch) -> None:
+    work: list[float] = []
+    usual = wmd.least_distances.pick
+
+    def watched(size: float) -> Any:
+        work.append(size)
+        return usual(size)
+
+    monkeypatch.setattr(wmd.least_distances, "pick", watched)
+    words = [word for group in REFERENCES for text in group for word in text.split()]
+    for text in ("dog", " ".join(words)):
+        nearest_distances(Corpus.build(["1"], [[text]], [[" ".join(words)]], tokenizer="none"), vectors)
+    known = len({word for word in words if word not in ENGLISH and word in vectors})
+    assert work == [2 * 11 * known, 2 * 11 * known * known]
 
 
 def test_wmd_of_long_captions() -> None:
