@@ -166,7 +166,12 @@ def least_distances(rows, w_a, c_a, o_a, t_a, w_b, c_b, o_b, t_b, pair_offsets, 
 
 
 def nearest_distances(corpus: Corpus, vectors: WordVectors) -> FloatArray:
-    """For each candidate the distance to its nearest reference; infinite where either side has no known content word."""
+    """For each candidate the distance to its nearest reference; infinite where either side has no known content word. Kept with the corpus: learned
+    metrics want it, too."""
+    return corpus.cached(("word mover's distances", vectors), lambda: _nearest_distances(corpus, vectors))
+
+
+def _nearest_distances(corpus: Corpus, vectors: WordVectors) -> FloatArray:
     ours, theirs = bags_of(corpus.candidates, vectors), bags_of(corpus.references, vectors)
     # One side's words are numbered over the other's, so the larger vocabulary has all of them.
     wider = max(corpus.candidates.encoding, corpus.references.encoding, key=lambda encoding: len(encoding.vocabulary))
