@@ -114,6 +114,23 @@ def test_pieces_of_any_size_give_the_same(tokens: int, cells: int, reader: Reade
         np.testing.assert_allclose(found, whole, rtol=1e-5, atol=1e-6)
 
 
+def test_words_that_are_said_again_and_again_are_multiplied_once(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    usual = module._multiplied
+
+    def watched(a: Any, b: Any) -> Any:
+        sizes.append(int((a.per_image * b.per_image).max(initial=0)))
+        return usual(a, b)
+
+    monkeypatch.setattr(module, "_multiplied", watched)
+    monkeypatch.setattr(module, "_CELLS", 5_000)
+    corpus = corpus_of(5, 9, 300, 4)
+    for found, expected in zip(all_of(corpus, reader), plainly(corpus, reader)):
+        np.testing.assert_allclose(found, expected, rtol=5e-6, atol=1e-6)
+    # At most 62 different words that have vectors, in three captions and four.
+    assert 5_000 < max(sizes) <= (4 * 62) ** 2
+
+
 def test_captions_of_hundreds_of_words(reader: Reader) -> None:
     corpus = corpus_of(3, 6, 700, 4)
     for found, expected in zip(all_of(corpus, reader), plainly(corpus, reader)):

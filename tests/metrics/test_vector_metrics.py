@@ -6,15 +6,17 @@ import os
 import random
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import captious
-from captious.corpus import Corpus
+from captious.corpus import Captions, Corpus
 from captious.errors import InputError
 from captious.measures.base import Measure
 from captious.measures.resources import in_signature
+from captious.metrics import wembsim, wmd
 from captious.metrics.mowe import MOWE
 from captious.metrics.sentence_sim import SentenceSim
 from captious.metrics.wembsim import WEmbSim
@@ -84,6 +86,35 @@ def test_wmd_is_the_transport_distance_to_the_nearest_reference(
     expected = [min(plain_wmd(text, r, vectors) for r in others) for text, others in each(corpus)]
     np.testing.assert_allclose(nearest_distances(corpus, vectors), expected, atol=1e-9)
     np.testing.assert_allclose(statistics_of(WMD(vectors), corpus)[:, 0], np.exp(-np.array(expected)), atol=1e-9)
+
+
+@pytest.mark.parametrize("portion", [1, 3, 1 << 11])
+def test_mean_vectors_of_captions_that_repeat_and_of_those_that_do_not(portion: int, vectors: WordVectors, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wembsim, "_PORTION", portion)
+    texts = ["a dog runs", "a puppy puppy", "", "kicks", "the of and", "women drink coffee in a field"]
+    for times in (1, 5):
+        captions = Captions.of([texts] * times, "none")
+        found = wembsim.mean_vectors(captions, vectors, True)
+        assert found.shape == (len(texts) * times, 11)
+        for i, text in enumerate(texts * times):
+            total = content(text, vectors).sum(axis=0)
+            np.testing.assert_allclose(found[i], total / max(np.linalg.norm(total), 1e-12), atol=1e-6)
+
+
+def test_few_but_long_captions_are_worth_compiling_for(vectors: WordVectors, monkeypatch: pytest.MonkeyPatch) -> None:
+    work: list[float] = []
+    usual = wmd.least_distances.pick
+
+    def watched(size: float) -> Any:
+        work.append(size)
+        return usual(size)
+
+    monkeypatch.setattr(wmd.least_distances, "pick", watched)
+    words = [word for group in REFERENCES for text in group for word in text.split()]
+    for text in ("dog", " ".join(words)):
+        nearest_distances(Corpus.build(["1"], [[text]], [[" ".join(words)]], tokenizer="none"), vectors)
+    known = len({word for word in words if word not in ENGLISH and word in vectors})
+    assert work == [2 * 11 * known, 2 * 11 * known * known]
 
 
 def test_wmd_of_long_captions() -> None:

@@ -118,6 +118,8 @@ class _Block(NamedTuple):
     tokens: IntArray
     rows: Floats
     weights: Floats
+    #: Equal where tokens have the same vector.
+    vector: NDArray[np.int32]
 
     @property
     def per_image(self) -> IntArray:
@@ -132,7 +134,16 @@ def _block(captions: Captions, made: Tokens, images: IntArray) -> _Block:
     positions, tokens = _runs(made.offsets[sequence[some]], made.offsets[sequence[some] + 1])
     places = rows - np.repeat(captions.image_offsets[images], np.diff(bounds))
     kept = np.concatenate([np.zeros(1, np.int64), np.cumsum(some)])
-    return _Block(rows[some], places[some], kept[bounds], tokens, made.rows[made.place[positions]].astype(np.float32, copy=False), made.weights[positions])
+    vector = made.place[positions]
+    return _Block(rows[some], places[some], kept[bounds], tokens, made.rows[vector].astype(np.float32, copy=False), made.weights[positions], vector)
+
+
+def _distinct(block: _Block) -> tuple[_Block, IntArray]:
+    """The same captions with each vector once, and for every token which of these it has."""
+    caption = np.repeat(np.arange(len(block.captions), dtype=np.int64), np.diff(block.tokens))
+    _, index, inverse = np.unique(caption << 32 | block.vector, return_index=True, return_inverse=True)
+    tokens = np.searchsorted(caption[index], np.arange(len(block.captions) + 1))
+    return block._replace(tokens=tokens, rows=block.rows[index], weights=block.weights[index], vector=block.vector[index]), inverse
 
 
 def _runs(starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
@@ -162,6 +173,25 @@ class _Matches(NamedTuple):
 
 
 def _matches(a: _Block, b: _Block) -> _Matches:
+    """The best matches of all tokens. Very long captions say the same words again and again, which are then multiplied once."""
+    if int((a.per_image * b.per_image).max(initial=0)) <= _CELLS:
+        return _multiplied(a, b)
+    (few, which), (others, of_them) = _distinct(a), _distinct(b)
+    made = _multiplied(few, others)
+    near = [_spread(made.near, made.near_at, which, few, a, image) for image in range(len(a.first) - 1)]
+    found = [_spread(made.found, made.found_at, of_them, others, b, image) for image in range(len(a.first) - 1)]
+    return _Matches(offsets_of([len(part) for part in near]), offsets_of([len(part) for part in found]), np.concatenate(near), np.concatenate(found))
+
+
+def _spread(values: Floats, at: IntArray, which: IntArray, few: _Block, block: _Block, image: int) -> Floats:
+    """The matches of an image for every token, from those of its distinct vectors: a row for each caption of the other side."""
+    start, end = few.tokens[few.first[image : image + 2]].tolist()
+    own = which[slice(*block.tokens[block.first[image : image + 2]])] - start
+    rows = values[at[image] : at[image + 1]].reshape(-1, end - start) if end > start else np.zeros((0, 0), np.float32)
+    return rows[:, own].ravel()
+
+
+def _multiplied(a: _Block, b: _Block) -> _Matches:
     """Multiply the tokens of each image, a piece at a time, and keep the best matches."""
     ours, theirs = a.per_image, b.per_image
     near_at, found_at = offsets_of(ours * np.diff(b.first)), offsets_of(np.diff(a.first) * theirs)

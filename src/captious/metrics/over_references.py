@@ -73,7 +73,7 @@ def pair_cosines(corpus: Corpus, ours: NDArray[np.float32], theirs: NDArray[np.f
     """The cosine of each pair of candidate and reference."""
     candidate, reference = corpus.pairs
     values = np.empty(len(candidate))
-    step = 65_536
+    step = 2_048  # few enough that their vectors stay near the processor
     for start in range(0, len(candidate), step):
         part = slice(start, start + step)
         values[part] = np.einsum("ij,ij->i", ours[candidate[part]], theirs[reference[part]], dtype=np.float32)

@@ -14,7 +14,11 @@ from captious.measures.options import COMBINE, VECTORS, Option
 from captious.measures.resources import Resource
 from captious.metrics.over_references import check_combine, combined, pair_cosines, with_means
 from captious.metrics.word_tables import content_words, vocabulary_vectors, warn_of_unknown
+from captious.ragged import IntArray, offsets_of
 from captious.vectors import WordVectors, get
+
+#: Captions whose vectors are made at a time: few enough to stay near the processor.
+_PORTION = 1 << 11
 
 
 def mean_vectors(captions: Captions, vectors: WordVectors, stop_words: bool) -> NDArray[np.float32]:
@@ -26,35 +30,31 @@ def mean_vectors(captions: Captions, vectors: WordVectors, stop_words: bool) -> 
     def make() -> NDArray[np.float32]:
         table, found = vocabulary_vectors(captions.encoding, vectors)
         use = found & content_words(captions.encoding) if stop_words else found
-        # Distinct captions only: systems repeat themselves.
+        # Distinct captions only where systems repeat themselves a lot; else it takes longer to spread their vectors than to make some twice.
         first, inverse = captions.unique
+        repeated = 2 * len(first) < len(captions)
+        chosen = first if repeated else np.arange(len(captions), dtype=np.int64)
         keep = use[captions.tokens]
-        sums = _segment_sums(table, captions.tokens, keep, captions.token_offsets, first)
-        norms = np.sqrt(np.einsum("ij,ij->i", sums, sums))
-        sums /= np.maximum(norms, np.float32(1e-12))[:, None]
-        return sums[inverse]
+        kept = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
+        columns, starts, ends = captions.tokens[keep], kept[captions.token_offsets[chosen]], kept[captions.token_offsets[chosen + 1]]
+        units = np.empty((len(chosen), table.shape[1]), np.float32)
+        for low in range(0, len(chosen), _PORTION):
+            part = slice(low, low + _PORTION)
+            sums = _sums(table, columns, starts[part], ends[part])
+            norms = np.sqrt(np.einsum("ij,ij->i", sums, sums))
+            np.divide(sums, np.maximum(norms, np.float32(1e-12))[:, None], out=units[part])
+        return units[inverse] if repeated else units
 
     return captions.cached(("mean vectors", vectors, stop_words), make)
 
 
-def _segment_sums(
-    table: NDArray[np.float32],
-    tokens: NDArray[np.int32],
-    keep: NDArray[np.bool_],
-    offsets: NDArray[np.int64],
-    chosen: NDArray[np.int64],
-) -> NDArray[np.float32]:
-    """Sum of the kept tokens' rows for each of the chosen captions, as one sparse matrix product."""
+def _sums(table: NDArray[np.float32], columns: NDArray[np.int32], starts: IntArray, ends: IntArray) -> NDArray[np.float32]:
+    """Sums of rows of a table, those that the columns from each start to its end name, as one sparse matrix product."""
     from scipy.sparse import csr_matrix
 
-    kept = np.concatenate([[0], np.cumsum(keep)])
-    lengths = kept[offsets[chosen + 1]] - kept[offsets[chosen]]
-    starts = np.concatenate([[0], np.cumsum(lengths)])
-    columns = tokens[keep]
-    place = np.repeat(kept[offsets[chosen]] - starts[:-1], lengths) + np.arange(starts[-1])
-    matrix = csr_matrix(
-        (np.ones(len(place), np.float32), columns[place], starts), shape=(len(chosen), len(table))
-    )
+    offsets = offsets_of(ends - starts)
+    place = np.repeat(starts - offsets[:-1], ends - starts) + np.arange(offsets[-1])
+    matrix = csr_matrix((np.ones(len(place), np.float32), columns[place], offsets), shape=(len(starts), len(table)))
     sums: NDArray[np.float32] = matrix @ table
     return sums
 

@@ -166,15 +166,22 @@ def least_distances(rows, w_a, c_a, o_a, t_a, w_b, c_b, o_b, t_b, pair_offsets, 
 
 
 def nearest_distances(corpus: Corpus, vectors: WordVectors) -> FloatArray:
-    """For each candidate the distance to its nearest reference; infinite where either side has no known content word."""
+    """For each candidate the distance to its nearest reference; infinite where either side has no known content word. Kept with the corpus: learned
+    metrics want it, too."""
+    return corpus.cached(("word mover's distances", vectors), lambda: _nearest_distances(corpus, vectors))
+
+
+def _nearest_distances(corpus: Corpus, vectors: WordVectors) -> FloatArray:
     ours, theirs = bags_of(corpus.candidates, vectors), bags_of(corpus.references, vectors)
     # One side's words are numbered over the other's, so the larger vocabulary has all of them.
     wider = max(corpus.candidates.encoding, corpus.references.encoding, key=lambda encoding: len(encoding.vocabulary))
     rows = vocabulary_vectors(wider, vectors)[0].astype(np.float64)
-    reference = corpus.pairs[1]
+    candidate, reference = corpus.pairs
+    # About how many steps: all words of one side with all of the other, in every dimension.
+    work = rows.shape[1] * float((np.diff(ours.offsets)[candidate] * np.diff(theirs.offsets)[reference]).sum())
     least = np.empty(len(ours.totals))
     keys, known = np.full(_REMEMBERED, -1, np.int64), np.empty(_REMEMBERED)
-    least_distances.pick(20_000.0 * len(reference))(rows, *ours, *theirs, corpus.pair_offsets, reference, keys, known, least)
+    least_distances.pick(2.0 * work)(rows, *ours, *theirs, corpus.pair_offsets, reference, keys, known, least)
     return least
 
 
