@@ -20,8 +20,8 @@ _mutant(
 )  # fmt: skip
 _mutant(
     "digest-of-groups-by-order", "digest.py",
-    'total = sum(int.from_bytes(_hash(group).digest(), "big") for group in groups)',
-    'total = sum(k * int.from_bytes(_hash(group).digest(), "big") for k, group in enumerate(groups, 1))',
+    'total = sum(int.from_bytes(digest, "big") for digest in digests)',
+    'total = sum(k * int.from_bytes(digest, "big") for k, digest in enumerate(digests, 1))',
     "test_digest.py",
 )  # fmt: skip
 _mutant(
@@ -142,7 +142,7 @@ _mutant(
 )  # fmt: skip
 _mutant(
     "images-without-captions-pass", "corpus.py",
-    "bare = next((image for image, group in zip(ids, captions) if not len(group)), None)", "bare = None",
+    "bare = next((image for image, count in zip(ids, counts) if not count), None)", "bare = None",
     "test_corpus.py::test_what_is_missing_is_named",
 )  # fmt: skip
 _mutant("df-counts-captions", "frequencies.py", "if last[number[j]] != image:", "if True:", "test_frequencies.py")
@@ -294,7 +294,7 @@ _mutant("resources-by-label", "measures/resources.py", 'return f"{resource.label
 _mutant("options-are-dropped", "measures/registry.py", "if key in takes and value is not None", "if key in takes and value is None", "test_frequencies.py::test_a_table_of_the_same_references_changes_nothing_but_the_signature")
 _mutant("files-name-any-option", "measures/recipes.py", 'for key, value in recipe["settings"].items() if key in settings}', 'for key, value in recipe["settings"].items()}', "test_saved_scores.py::test_a_file_does_not_say_which_files_to_open")
 _mutant("resources-not-signed", "signature.py", "**{name: in_signature(given) for name, given in measure.resources().items()}", "", "metrics/test_chair.py::test_signatures_name_objects_and_table")
-_mutant("references-signed-by-number", "signature.py", "x{references.sizes}@{references.digest}", "x{references.sizes}", "test_signature.py::test_every_reference_matters")
+_mutant("references-signed-by-number", "signature.py", '(f"@{references.digest}" if digests else "")', '""', "test_signature.py::test_every_reference_matters")
 _mutant("tokenizer-not-signed", "signature.py", '    fields["tok"] = corpus.tokenizer\n', "", "test_signature.py::test_tokenizers")
 _mutant("subset-not-signed", "signature.py", "    if corpus.left_out:\n", "    if False:\n", "test_scores.py::test_subset_is_in_the_signature")
 _mutant("bootstrap-p-halved", "significance.py", "p = min(1.0, 2 * (against + 1) / (len(differences) + 1))", "p = min(1.0, (against + 1) / (len(differences) + 1))", "test_significance.py")
