@@ -166,3 +166,23 @@ def test_threads_share_one_form() -> None:
         thread.join()
     assert found == [filled.plain(values, 7)] * 8
     assert len(kernel_of_this_test.compiled._forms) == 1
+
+
+def test_who_waits_for_the_compiler_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("CAPTIOUS_CACHE", str(tmp_path))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    for seen, said in ((False, 0), (True, 1)):
+        native._tell.cache_clear()
+        monkeypatch.setattr(native, "shown", lambda seen=seen: seen)
+        for values in (np.ones(2), np.ones(2, np.float32), np.ones(2)):
+            Kernel(divided.plain).compiled(values, 2)
+        assert capsys.readouterr().err.count("compiling for this processor") == said
+        for path in tmp_path.rglob("*.kernel"):
+            path.unlink()
+    native._tell.cache_clear()
+    # What is kept is loaded without a word.
+    Kernel(filled.plain).compiled(np.ones(3, np.int64), 2)
+    native._tell.cache_clear()
+    capsys.readouterr()
+    Kernel(filled.plain).compiled(np.ones(3, np.int64), 2)
+    assert capsys.readouterr().err == ""

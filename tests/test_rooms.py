@@ -13,7 +13,7 @@ ROOT = Path(captious.__file__).parent
 
 #: From the ground up; the rooms of one line may use each other as long as no circle comes of it.
 ORDER = [
-    {"_version", "errors", "digest", "kernels", "progress", "collector", "threads", "ragged", "memo", "cache", "container", "writing", "native", "limits", "names", "html", "frames", "data"},
+    {"_version", "errors", "digest", "kernels", "progress", "collector", "threads", "ragged", "memo", "cache", "container", "writing", "linking", "compiling", "native", "limits", "names", "html", "frames", "data"},
     {"text"},
     {"encoding"},
     {"corpus"},

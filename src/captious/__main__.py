@@ -1,6 +1,6 @@
 """``python -m captious``: the command."""
 
-from captious.cli.app import main
+from captious.cli.start import command
 
 if __name__ == "__main__":
-    main()
+    command()

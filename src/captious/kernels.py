@@ -1,13 +1,13 @@
 """Numeric kernels that run both as plain Python and compiled by Numba.
 
 Importing Numba costs more than scoring a small file does, so a kernel is compiled only when there is enough work to
-pay for it. The plain form is the same source: it can be stepped through, and the tests run both.
+pay for it; where an earlier process compiled it, less work will do. The plain form is the same source: it can be stepped
+through, and the tests run both.
 """
 
 from __future__ import annotations
 
 import hashlib
-import sys
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 #: Kernels are typed by their arrays at run time, as Numba sees them.
 Form = Callable[..., Any]
 
-#: Below this many inner operations plain Python is quicker than loading Numba and the compiled code.
+#: Below this many inner operations plain Python is quicker than compiling.
 SMALL = 300_000
+#: Below this many, it is quicker than loading machine code that was kept.
+TINY = 10_000
 
 _often: ContextVar[bool] = ContextVar("often", default=False)
 
@@ -46,6 +48,9 @@ def called_often() -> Iterator[None]:
 
 class Kernel:
     """A function with a plain and a compiled form; calling it runs the plain form."""
+
+    #: Inner operations that :meth:`pick` was asked for in this process, but for tiny pieces.
+    asked = 0.0
 
     def __init__(self, function: Form, **options: Any) -> None:
         self.plain: Form = function
@@ -97,11 +102,15 @@ class Kernel:
         """The form to use for about ``work`` inner operations."""
         if _often.get():
             return self.compiled
-        if work < SMALL and "llvmlite" not in sys.modules:
+        if work < TINY:
             return self.plain
-        if work < SMALL / 30:
-            return self.plain
-        return self.compiled
+        # Much small work is as good a reason to compile as one large piece. Threads may lose a count, which does no harm.
+        Kernel.asked += work
+        return self.kept if Kernel.asked < SMALL else self.compiled
+
+    def kept(self, *args: Any) -> Any:
+        """The compiled form if its machine code is at hand, the plain form otherwise."""
+        return (self.compiled.kept(*args) or self.plain)(*args)
 
 
 def _content(function: Any) -> Iterator[str]:

@@ -12,15 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from captious.errors import InputError
-from captious.measures.options import (
-    CHAIR_SYNONYMS,
-    ENTRY_POINTS,
-    METEOR_DATA,
-    OBJECTS,
-    PARSER,
-    STANDARD,
-    Option,
-)
+from captious.measures.options import CHAIR_SYNONYMS, METEOR_DATA, OBJECTS, PARSER, STANDARD, Option
+from captious.measures.plugins import points
 
 References = Annotated[Path, typer.Argument(metavar="REFS", help="Reference captions (COCO JSON, JSONL, CSV, TSV, …, or prepared).")]
 Predictions = Annotated[list[Path], typer.Argument(metavar="PRED", help="Predictions, one file per system.")]
@@ -183,10 +176,8 @@ def _parameter(name: str, annotation: Any) -> inspect.Parameter:
 
 def known_options() -> dict[str, Option]:
     """Options of our own measures, and of measures that installed packages bring."""
-    from importlib.metadata import entry_points
-
     found = {option.name: option for option in STANDARD}
-    for point in entry_points(group=ENTRY_POINTS):
+    for point in points():
         # A package that cannot be loaded is reported by whoever asks for its measure.
         with suppress(Exception):
             found |= {option.name: option for option in point.load().options if option.name not in found}

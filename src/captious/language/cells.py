@@ -1,12 +1,11 @@
 """The recurrent layers, step by step: one matrix product and one fused elementwise pass per step.
 
 The elementwise pass exists twice, as a Numba kernel and as NumPy array operations. Both do the same operations in
-the same order in single precision, so they agree to the last bit; small inputs use NumPy and need no Numba.
+the same order in single precision, so they agree to the last bit; small inputs use NumPy unless the kernel is at hand.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -23,7 +22,7 @@ _P0, _P1, _P2 = np.float32(135135.0), np.float32(17325.0), np.float32(378.0)
 _Q1, _Q2, _Q3 = np.float32(62370.0), np.float32(3150.0), np.float32(28.0)
 _HALF = np.float32(0.5)
 
-ENOUGH = 4096  # elements of a step (sentences x width) from which loading Numba pays
+ENOUGH = 4096  # elements of a step (sentences x width) from which compiling pays
 
 
 @kernel
@@ -80,6 +79,7 @@ def cell_arrays(
 
 def stepping(gates: Floats, inputs: Floats, side: int, rows: NDArray[np.int64], state: Floats, out: Floats) -> Callable[..., None]:
     """The form of an LSTM step that suits the amount of work: `cell` for arrays like these, or `cell_arrays`."""
-    if state.size < ENOUGH and "llvmlite" not in sys.modules:
-        return cell_arrays
-    return cell.compiled.form(gates, inputs, side, rows, state, out, 0, 0)
+    arguments = (gates, inputs, side, rows, state, out, 0, 0)
+    if state.size < ENOUGH:
+        return cell.compiled.kept(*arguments) or cell_arrays
+    return cell.compiled.form(*arguments)

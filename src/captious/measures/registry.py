@@ -7,13 +7,13 @@ import warnings
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any, NamedTuple
 
 from captious.errors import InputError, did_you_mean
 from captious.io import CaptionWarning
 from captious.measures.base import Measure, Unit
-from captious.measures.options import ENTRY_POINTS, Option, converted
+from captious.measures.options import Option, converted
+from captious.measures.plugins import points
 
 #: Names, groups, lists of them, or measures themselves.
 Wanted = str | Measure | Iterable[str | Measure]
@@ -139,7 +139,7 @@ def entries() -> Mapping[str, Entry]:
     """All measures, in the order of tables: our own, then those that installed packages bring."""
     found = dict(ENTRIES)
     folded = {name.casefold() for name in found}
-    for point in entry_points(group=ENTRY_POINTS):
+    for point in points():
         if point.name.casefold() not in folded:
             found[point.name] = Entry(point.value)
     return found
