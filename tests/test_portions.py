@@ -17,7 +17,7 @@ from captious.container import Texts
 from captious.corpus import Captions, Corpus, _distinct
 from captious.encoding import NUMBERED
 from captious.metrics import meteor
-from captious.ragged import offsets_of, stretches
+from captious.ragged import distinct, offsets_of, stretches
 from captious.text.ngrams import NgramIndex
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -47,6 +47,14 @@ def test_captions_are_encoded_in_portions(seed: int, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(encoding, "PORTION", 2)
     monkeypatch.setattr(encoding, "STRETCH", 7)
     assert both() == whole
+
+
+@given(st.lists(st.integers(-3, 9), max_size=30))
+def test_different_values_are_found(values: list[int]) -> None:
+    given_values = np.array(values, np.int64)
+    found, place = distinct(given_values)
+    expected, inverse = np.unique(given_values, return_inverse=True)
+    assert found.tolist() == expected.tolist() and place.tolist() == inverse.tolist()
 
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 20))

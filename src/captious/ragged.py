@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,17 @@ def runs(offsets: IntArray, index: IntArray) -> tuple[IntArray, IntArray]:
     lengths = offsets[1:][index] - starts
     new = offsets_of(lengths)
     return np.arange(new[-1], dtype=np.int64) + np.repeat(starts - new[:-1], lengths), new
+
+
+def distinct(values: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
+    """The different values, ascending, and the place of each value among them: :func:`numpy.unique`, which imports NumPy's masked arrays."""
+    order = np.argsort(values, kind="stable")
+    ascending = values[order]
+    first = np.ones(len(values), dtype=np.bool_)
+    first[1:] = ascending[1:] != ascending[:-1]
+    inverse = np.empty(len(values), dtype=np.int64)
+    inverse[order] = np.cumsum(first) - 1
+    return ascending[first], inverse
 
 
 def stretches(offsets: IntArray, size: int) -> Iterator[tuple[int, int]]:

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 #: Within a copy of the repository.
 PACKAGE = Path("src") / "captious"
 #: What writes to the cache folder. A mutant in it gets an empty one; others cannot change what is kept there.
-MAKERS = ("cache.py", "native.py", "linking.py", "compiling.py", "kernels.py", "vectors/", "meteor/paraphrases.py")
+MAKERS = ("cache.py", "native.py", "linking.py", "compiling.py", "kernels.py", "text/ptb/tables.py", "vectors/", "meteor/paraphrases.py")
 
 
 class Mutant(NamedTuple):

@@ -18,7 +18,7 @@ from captious.text import ptb
 from captious.text.ptb import numbering, tables
 from captious.text.ptb.automaton import Scanner
 from captious.text.ptb.lexer import kept_lexer, lexer, make_scanner
-from captious.text.words import WordTable
+from captious.text.words import HALF, MULTIPLIER, WordTable, number_text
 from captious.threads import working
 from tests.conftest import read_jsonl
 from tests.text.test_ptb import EXAMPLES, nearly_plain, printable
@@ -91,6 +91,20 @@ def test_tables_grow(monkeypatch: pytest.MonkeyPatch) -> None:
         assert numbered(texts, ["shared-b"]) == expected(texts, ["shared-b"])
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_words_that_begin_alike_are_told_apart(compiled: bool) -> None:
+    """In a table so full that most of them are looked for in each other's places."""
+    words = [f"abcdefgh{'x' * k}{end}" for k in range(5, -1, -1) for end in ("", "y")]
+    text = np.frombuffer("".join(f"{word}\n" for word in [*words, *words[::-1]]).encode(), np.uint8)
+    run = number_text.compiled if compiled else number_text
+    places, ends, heads = np.zeros(16, np.int32), np.zeros(20, np.int64), np.zeros(20, np.uint64)
+    stored, tokens = np.zeros(400, np.uint8), np.zeros(24, np.int32)
+    with np.errstate(over="ignore"):
+        known = run(text, 0, len(text), numbering._folds()[1], MULTIPLIER, HALF, np.uint64(0), stored, places, ends, heads, 0, tokens, 0)
+    assert known == 12 and tokens.tolist() == [*range(12), *range(11, -1, -1)]
+    assert stored[: ends[12]].tobytes().decode() == "".join(words)
+
+
 def test_a_copy_of_a_table_grows_by_itself() -> None:
     table = WordTable.of(["a", "dog"])
     copied = table.copy()
@@ -113,6 +127,7 @@ def test_captions_are_encoded_alike(jobs: int, monkeypatch: pytest.MonkeyPatch) 
         base.memo._values.pop(encoding._TABLE, None)
         return [*found, Encoding.of(candidates, base=base).tokens.tolist(), base.vocabulary.words]
 
+    monkeypatch.setattr(numbering, "_FEW", 0)
     with working(jobs):
         assert both(0) == both(1 << 40)
 

@@ -33,9 +33,9 @@ def align(references: CaptionFile, predictions: CaptionFile, subset: bool = Fals
     """
     _check_roles(references, predictions)
     _check_places(references, predictions)
-    predictions = _renamed(references, predictions)
     if predictions.ids == references.ids:
         return Aligned(references.ids, references.captions, predictions.captions, 0)
+    predictions = _renamed(references, predictions)
     predicted = {image: i for i, image in enumerate(predictions.ids)}
     common = [image in predicted for image in references.ids]
     n_common = sum(common)
@@ -88,8 +88,7 @@ def plain_id(image: str) -> str:
 
 def _renamed(references: CaptionFile, predictions: CaptionFile) -> CaptionFile:
     """The predictions under the ids that the references use, where one side names files and the other numbers."""
-    known = set(references.ids)
-    if all(image in known for image in predictions.ids):
+    if set(references.ids).issuperset(predictions.ids):
         return predictions
     plain = {plain_id(image): image for image in references.ids}
     own = [plain_id(image) for image in predictions.ids]

@@ -22,6 +22,7 @@ from captious.measures.base import FloatArray, Measure, Need, as_statistics
 from captious.measures.options import DF, Option
 from captious.measures.resources import Resource
 from captious.metrics import cider_batch
+from captious.ragged import distinct
 from captious.text.ngrams import NgramTable, sort_run
 from captious.threads import side_by_side, threads_for
 
@@ -163,7 +164,7 @@ def pair_similarities(
     """tf-idf cosine of candidate[p] with reference[p] for one n (0 where either has no weight)."""
     if 4 * len(candidate) < len(references) and ("lengths of n-gram vectors", frequencies, n) not in references.memo:
         # A few images need few of the references.
-        rows, reference = np.unique(reference, return_inverse=True)
+        rows, reference = distinct(reference)
         references = references.take(rows, np.arange(len(rows) + 1))
     c, r = candidates.ngrams(n), references.ngrams(n)
     c_lengths, r_lengths = (vector_lengths(captions, frequencies, n) for captions in (candidates, references))

@@ -140,7 +140,7 @@ class WordTable:
         if capacity > len(self.places):
             self.places = np.zeros(capacity, dtype=np.int32)
             with np.errstate(over="ignore"):
-                _fill.pick(20 * self.count)(self.stored, self.count, MULTIPLIER, HALF, np.uint64(0), self.places, self.ends, self.heads)
+                _fill.pick(200 * self.count)(self.stored, self.count, MULTIPLIER, HALF, np.uint64(0), self.places, self.ends, self.heads)
 
     def words(self, first: int = 0) -> list[str]:
         """The words from number ``first`` on."""

@@ -17,11 +17,13 @@ from captious.ragged import IntArray, offsets_of, stretches
 from captious.text.ptb.grammar import SPLIT_WORDS, words_with_period
 from captious.text.ptb.plain import REACH, code_of
 from captious.text.words import HALF, MULTIPLIER, WordTable, number_text
-from captious.threads import jobs, side_by_side, threads_for
+from captious.threads import jobs, side_by_side
 
 _LETTER, _SPACE, _SPECIAL, _OTHER = 0, 1, 2, 3
 #: About how many bytes of captions are numbered before there is room made for new words again.
 _STRETCH = 1 << 16
+#: Below so many bytes of captions, starting threads takes longer than they save.
+_FEW = 1 << 21
 
 
 @kernel
@@ -146,7 +148,7 @@ def count_plain(data: NDArray[np.uint8], offsets: IntArray) -> IntArray:
         run(data, offsets[first : last + 1], *_rules(), np.uint64(0), counts[first:last])
 
     parts = list(stretches(offsets, len(data) // jobs() + 1))
-    deque(side_by_side(count, parts, threads_for(len(data) // 5)), maxlen=0)
+    deque(side_by_side(count, parts, 1 if len(data) < _FEW else None), maxlen=0)
     return counts
 
 
