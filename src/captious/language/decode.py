@@ -10,51 +10,57 @@ _NEVER = np.float32(-1e30)
 
 
 @kernel
-def best_tree(scores, heads, complete, incomplete, split_complete, split_incomplete):  # type: ignore[no-untyped-def]
+def best_tree(scores, heads, chart, places):  # type: ignore[no-untyped-def]
     """The best projective tree of one sentence.
 
     `scores[d, h]` is the score of word d + 1 under head h (0 = root). Exactly one word hangs from the root.
-    The chart is over words only; [.., 0] means the head is the right end, [.., 1] the left end.
+    The chart is over words only: stretches that are complete or not, whose head is the right end (0) or the left end (1), by
+    left and right end or, so that what is added up is side by side, the other way round. `places` says where stretches meet.
     """
     n = scores.shape[0]
+    complete0, complete1, complete0_back, complete1_back, open0_back, open1 = chart[0], chart[1], chart[2], chart[3], chart[4], chart[5]
     for i in range(n):
-        complete[i, i, 0] = 0.0
-        complete[i, i, 1] = 0.0
+        complete0[i, i] = 0.0
+        complete1[i, i] = 0.0
+        complete0_back[i, i] = 0.0
+        complete1_back[i, i] = 0.0
     for span in range(1, n):
         for left in range(n - span):
             right = left + span
             best = _NEVER
             where = left
             for k in range(left, right):
-                value = complete[left, k, 1] + complete[k + 1, right, 0]
+                value = complete1[left, k] + complete0_back[right, k + 1]
                 if value > best:
                     best = value
                     where = k
-            incomplete[left, right, 0] = best + scores[left, right + 1]
-            incomplete[left, right, 1] = best + scores[right, left + 1]
-            split_incomplete[left, right] = where
+            open0_back[right, left] = best + scores[left, right + 1]
+            open1[left, right] = best + scores[right, left + 1]
+            places[2, left, right] = where
             best = _NEVER
             where = left
             for k in range(left, right):
-                value = complete[left, k, 0] + incomplete[k, right, 0]
+                value = complete0[left, k] + open0_back[right, k]
                 if value > best:
                     best = value
                     where = k
-            complete[left, right, 0] = best
-            split_complete[left, right, 0] = where
+            complete0[left, right] = best
+            complete0_back[right, left] = best
+            places[0, left, right] = where
             best = _NEVER
             where = right
             for k in range(left + 1, right + 1):
-                value = incomplete[left, k, 1] + complete[k, right, 1]
+                value = open1[left, k] + complete1_back[right, k]
                 if value > best:
                     best = value
                     where = k
-            complete[left, right, 1] = best
-            split_complete[left, right, 1] = where
+            complete1[left, right] = best
+            complete1_back[right, left] = best
+            places[1, left, right] = where
     best = _NEVER
     root = 0
     for r in range(n):
-        value = complete[0, r, 0] + complete[r, n - 1, 1] + scores[r, 0]
+        value = complete0[0, r] + complete1[r, n - 1] + scores[r, 0]
         if value > best:
             best = value
             root = r
@@ -71,7 +77,7 @@ def best_tree(scores, heads, complete, incomplete, split_complete, split_incompl
         if left == right:
             continue
         if done == 1:
-            k = split_complete[left, right, side]
+            k = places[side, left, right]
             if side == 0:
                 stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = left, k, 0, 1
                 stack[top + 1, 0], stack[top + 1, 1], stack[top + 1, 2], stack[top + 1, 3] = k, right, 0, 0
@@ -83,7 +89,7 @@ def best_tree(scores, heads, complete, incomplete, split_complete, split_incompl
                 heads[left] = right + 1
             else:
                 heads[right] = left + 1
-            k = split_incomplete[left, right]
+            k = places[2, left, right]
             stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = left, k, 1, 1
             stack[top + 1, 0], stack[top + 1, 1], stack[top + 1, 2], stack[top + 1, 3] = k + 1, right, 0, 1
         top += 2
@@ -94,10 +100,8 @@ def best_trees(scores, distance, heads):  # type: ignore[no-untyped-def]
     """The trees of sentences of one length: scores (n, length, length + 1), distance (2D + 1,), heads (n, length)."""
     sentences, n, _ = scores.shape
     far = distance.shape[0] // 2
-    complete = np.zeros((n, n, 2), np.float32)
-    incomplete = np.zeros((n, n, 2), np.float32)
-    split_complete = np.zeros((n, n, 2), np.int64)
-    split_incomplete = np.zeros((n, n), np.int64)
+    chart = np.zeros((6, n, n), np.float32)
+    places = np.zeros((3, n, n), np.int64)
     sums = np.empty((n, n + 1), np.float32)
     for s in range(sentences):
         for d in range(n):
@@ -105,7 +109,7 @@ def best_trees(scores, distance, heads):  # type: ignore[no-untyped-def]
             for h in range(n):
                 away = min(max(h - d, -far), far)
                 sums[d, h + 1] = scores[s, d, h + 1] + distance[away + far]
-        best_tree(sums, heads[s], complete, incomplete, split_complete, split_incomplete)
+        best_tree(sums, heads[s], chart, places)
 
 
 @kernel
