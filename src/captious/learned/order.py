@@ -93,12 +93,11 @@ def _means(pairs, offsets, sentence_of, captions, chances, out):  # type: ignore
 
 def _kinds_of(batch: ParsedBatch) -> tuple[list[str], NDArray[np.int64]]:
     """The kinds of words that parses have, the ends of sentences first, and the number of each word's kind."""
-    names, words = np.unique(np.array(batch.forms, dtype=object), return_inverse=True) if batch.forms else (np.zeros(0, object), np.zeros(0, np.int64))
-    listed = [name.lower() for name in names.tolist()]
+    listed = [name.lower() for name in batch.word_names]
     known = {kind: number for number, kind in enumerate(dict.fromkeys([EDGE, *batch.tag_names, *(name for name in listed if name in ENGLISH)]))}
     by_word = np.array([known[name] if name in ENGLISH else -1 for name in listed], np.int64)
     by_tag = np.array([known[tag] for tag in batch.tag_names], np.int64)
-    numbers = by_word[words]
+    numbers = by_word[batch.words]
     return list(known), np.where(numbers >= 0, numbers, by_tag[batch.tags])
 
 
