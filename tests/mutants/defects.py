@@ -175,7 +175,7 @@ _mutant("equal-keys-within-a-row", "io/json_scan.py", "    for other in range(fi
 _mutant("half-characters-are-copied", "io/json_scan.py", "                if not 0xDC00 <= low <= 0xDFFF:", "                if low < 0:", "io/test_quick.py")
 _mutant("any-depth-is-read", "io/json_scan.py", "            if depth >= deepest:", "            if False:", "io/test_quick.py")
 _mutant("numbers-of-any-length", "io/json_scan.py", "    last = min(end, at + _DIGITS)", "    last = end", "io/test_quick.py")
-_mutant("ids-that-are-not-whole", "io/json_scan.py", "    if at < end and (data[at] == 46 or data[at] == 101 or data[at] == 69):\n        return -1\n    ids", "    ids", "io/test_quick.py")
+_mutant("ids-beyond-64-bits", "io/json_scan.py", "digits == 0 or digits > _ID_DIGITS or", "digits == 0 or", "io/test_quick.py")
 _mutant("other-encodings-are-read", "io/quick.py", "        _check_encoding(self.data)\n", "", "io/test_quick.py")
 _mutant("what-follows-is-not-seen", "io/quick.py", "            self._ends(rows.end)\n", "", "io/test_quick.py")
 _mutant("one-row-too-many-is-quickly-read", "io/quick.py", "            if not stated:", "            if False:", "io/test_quick.py")

@@ -286,10 +286,8 @@ def _take_id(data, at, end, ids, state):  # type: ignore[no-untyped-def]
         value = 10 * value + int(data[at]) - 48
         at += 1
     digits = at - start
-    # No digit, more than fit, a filling of zeros, "-0", or a number that is not whole.
+    # No digit, more than fit, a filling of zeros, or "-0". What is no whole number goes on behind its digits, where the row must.
     if digits == 0 or digits > _ID_DIGITS or (data[start] == 48 and (digits > 1 or negative)):
-        return -1
-    if at < end and (data[at] == 46 or data[at] == 101 or data[at] == 69):
         return -1
     ids[row, 0] = -value if negative else value
     return at
