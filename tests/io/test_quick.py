@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import captious
 from captious.errors import InputError
-from captious.io import json_scan as scan
 from captious.io import quick, read
 from captious.io.captions import CaptionFile, Role, gather
 from captious.io.columns import columns
+from captious.io.json_texts import number_ids
 from captious.io.reading import _records
 from captious.kernels import called_often
 
@@ -283,7 +283,7 @@ def test_compiled_code_reads_alike(data: bytes) -> None:
 
 @pytest.mark.parametrize("compiled", [False, True])
 def test_ids_are_numbered_as_they_appear(compiled: bool) -> None:
-    run = scan.number_ids.compiled if compiled else scan.number_ids
+    run = number_ids.compiled if compiled else number_ids
     numbers = np.array([[5, 0], [-1, 0], [5, 0], [2**40, 0], [-1, 0]], np.int64)
     first, image = np.zeros(5, np.int64), np.zeros(5, np.int64)
     with np.errstate(over="ignore"):

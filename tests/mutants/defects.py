@@ -172,7 +172,7 @@ _mutant("the-first-of-two-rows", "io/captions.py", "if captions[row] != first:",
 _mutant("repeated-rows-count-twice", "io/captions.py", "        del of_image[1:]", "        pass", "io/test_io_align.py")
 _mutant("the-id-of-the-caption", "io/captions.py", '("image_id", "image", "id")', '("id", "image_id", "image")', "io/test_reading.py::test_the_annotation_id_is_not_the_image_id")
 _mutant("equal-keys-within-a-row", "io/json_scan.py", "    for other in range(first, known):", "    for other in range(known, known):", "io/test_quick.py")
-_mutant("half-characters-are-copied", "io/json_scan.py", "                if not 0xDC00 <= low <= 0xDFFF:", "                if low < 0:", "io/test_quick.py")
+_mutant("half-characters-are-copied", "io/json_texts.py", "                if not 0xDC00 <= low <= 0xDFFF:", "                if low < 0:", "io/test_quick.py")
 _mutant("any-depth-is-read", "io/json_scan.py", "            if depth >= deepest:", "            if False:", "io/test_quick.py")
 _mutant("numbers-of-any-length", "io/json_scan.py", "    last = min(end, at + _DIGITS)", "    last = end", "io/test_quick.py")
 _mutant("ids-beyond-64-bits", "io/json_scan.py", "digits == 0 or digits > _ID_DIGITS or", "digits == 0 or", "io/test_quick.py")
