@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import captious
 from captious.errors import InputError
-from captious.io import json_scan as scan
 from captious.io import quick, read
 from captious.io.captions import CaptionFile, Role, gather
 from captious.io.columns import columns
+from captious.io.json_texts import number_ids
 from captious.io.reading import _records
 from captious.kernels import called_often
 
@@ -101,7 +101,8 @@ REFUSED = {
     "a key twice, once with an escape": rb'[{"image_id": 1, "caption": "a"}, {"image_id": 2, "x": 1, "caption": "b", "\u0078": 2}]',
     "a number that is none": b'[{"image_id": 1, "caption": "a", "x": NaN}]',
     "a number without end": b'[{"image_id": 1, "caption": "a", "x": -Infinity}]',
-    "a number of many digits": b'[{"image_id": 1, "caption": "a", "x": ' + b"9" * 5000 + b"}]",
+    "a number of many digits": b'[{"image_id": 1, "caption": "a"}, {"image_id": 2, "caption": "a", "x": ' + b"9" * 5000 + b"}]",
+    "an id of more digits": b'[{"image_id": 12345678901234567890123, "caption": "a"}]',
     "an id of many digits": b'[{"image_id": 1234567890123456789, "caption": "a"}]',
     "an id with a fraction": b'[{"image_id": 1, "caption": "a"}, {"image_id": 2.0, "caption": "b"}]',
     "an id with an exponent": b'[{"image_id": 1, "caption": "a"}, {"image_id": 2e1, "caption": "b"}]',
@@ -124,7 +125,7 @@ REFUSED = {
     "a line break in a text": b'[{"image_id": 1, "caption": "a\nb"}]',
     "no UTF-8": b'[{"image_id": 1, "caption": "\xff"}]',
     "a byte order mark": b'\xef\xbb\xbf[{"image_id": 1, "caption": "a"}]',
-    "deep nesting": b'[{"image_id": 1, "caption": "a", "x": ' + b"[" * 40 + b"]" * 40 + b"}]",
+    "deep nesting": b'[{"image_id": 1, "caption": "a"}, {"image_id": 2, "caption": "a", "x": ' + b"[" * 40 + b"]" * 40 + b"}]",
     "many keys": json.dumps([{"image_id": 1, "caption": "a", **{f"k{i}": i for i in range(300)}}]).encode(),
     "something behind": b'[{"image_id": 1, "caption": "a"}] x',
     "something behind annotations": b'{"annotations": [{"image_id": 1, "caption": "a"}]} x',
@@ -282,7 +283,7 @@ def test_compiled_code_reads_alike(data: bytes) -> None:
 
 @pytest.mark.parametrize("compiled", [False, True])
 def test_ids_are_numbered_as_they_appear(compiled: bool) -> None:
-    run = scan.number_ids.compiled if compiled else scan.number_ids
+    run = number_ids.compiled if compiled else number_ids
     numbers = np.array([[5, 0], [-1, 0], [5, 0], [2**40, 0], [-1, 0]], np.int64)
     first, image = np.zeros(5, np.int64), np.zeros(5, np.int64)
     with np.errstate(over="ignore"):

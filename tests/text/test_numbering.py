@@ -94,15 +94,15 @@ def test_tables_grow(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("compiled", [False, True])
 def test_words_that_begin_alike_are_told_apart(compiled: bool) -> None:
     """In a table so full that most of them are looked for in each other's places."""
-    words = [f"abcdefgh{'x' * k}{end}" for k in range(5, -1, -1) for end in ("", "y")]
+    words = [f"abcdefgh{'x' * k}{end}" for k in range(5, -1, -1) for end in ("", "y", "z", "v", "w")]
     text = np.frombuffer("".join(f"{word}\n" for word in [*words, *words[::-1]]).encode(), np.uint8)
     run = number_text.compiled if compiled else number_text
-    places, ends, heads = np.zeros(16, np.int32), np.zeros(20, np.int64), np.zeros(20, np.uint64)
-    stored, tokens = np.zeros(400, np.uint8), np.zeros(24, np.int32)
+    places, ends, heads = np.zeros(32, np.int32), np.zeros(40, np.int64), np.zeros(40, np.uint64)
+    stored, tokens = np.zeros(900, np.uint8), np.zeros(60, np.int32)
     with np.errstate(over="ignore"):
         known = run(text, 0, len(text), numbering._folds()[1], MULTIPLIER, HALF, np.uint64(0), stored, places, ends, heads, 0, tokens, 0)
-    assert known == 12 and tokens.tolist() == [*range(12), *range(11, -1, -1)]
-    assert stored[: ends[12]].tobytes().decode() == "".join(words)
+    assert known == 30 and tokens.tolist() == [*range(30), *range(29, -1, -1)]
+    assert stored[: ends[30]].tobytes().decode() == "".join(words)
 
 
 def test_a_copy_of_a_table_grows_by_itself() -> None:
@@ -195,12 +195,12 @@ def test_where_nothing_can_be_kept_states_appear_as_they_are_needed(tmp_path: Pa
 
 
 def test_other_rules_have_another_table(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    name = tables._named()
+    name, own = tables._named(), Path(tables.__file__)
     for part in ("automaton.py", "characters.py", "grammar.py"):
         sources = tmp_path / part.removesuffix(".py")
         sources.mkdir()
         for other in ("automaton.py", "characters.py", "grammar.py"):
-            text = Path(tables.__file__).with_name(other).read_text(encoding="utf-8")
+            text = own.with_name(other).read_text(encoding="utf-8")
             (sources / other).write_text(text + "#" * (other == part), encoding="utf-8")
         monkeypatch.setattr(tables, "__file__", str(sources / "tables.py"))
         tables._named.cache_clear()

@@ -1,6 +1,6 @@
 """The quick way from the bytes of a large JSON file to its captions: COCO annotations, COCO results, and rows of JSON lines.
 
-Compiled loops (:mod:`captious.io.json_scan`) find ids and captions, and the captions stay bytes. They know what common files look
+Compiled loops (:mod:`captious.io.json_scan`, :mod:`captious.io.json_texts`) find ids and captions, and the captions stay bytes. They know what common files look
 like. Whatever is unusual, wrong files above all, is left to the reader of :mod:`captious.io.json_formats`, from the start: here nothing is
 ever refused, and what is read here is what that reader would have read.
 """
@@ -22,6 +22,7 @@ from captious.io import json_scan as scan
 from captious.io.captions import CaptionFile, Role
 from captious.io.content import first_value
 from captious.io.json_formats import is_coco, pick_caption, pick_id
+from captious.io.json_texts import copy_texts, number_ids
 from captious.limits import DEPTH, LINE
 from captious.ragged import IntArray, offsets_of
 
@@ -174,7 +175,7 @@ class _File:
         order = np.arange(len(of_caption)) if (of_caption[1:] >= of_caption[:-1]).all() else np.argsort(of_caption, kind="stable")
         texts = np.empty(int((rows.spans[:, 1] - rows.spans[:, 0]).sum()), np.uint8)
         offsets = np.zeros(len(order) + 1, np.int64)
-        used = int(scan.copy_texts.pick(len(texts) * 2)(self.units, rows.spans, order, self.longest, texts, offsets))
+        used = int(copy_texts.pick(len(texts) * 2)(self.units, rows.spans, order, self.longest, texts, offsets))
         if used < 0:
             raise _UnusualError
         return CaptionFile(
@@ -194,7 +195,7 @@ class _File:
         places = np.zeros(1 << (2 * count).bit_length(), np.int32)
         first, image = np.zeros(count, np.int64), np.zeros(count, np.int64)
         with np.errstate(over="ignore"):
-            found = scan.number_ids.pick(count * 8)(self.units, rows.ids, rows.text_ids, _MULTIPLIER, np.uint64(32), places, first, image)
+            found = number_ids.pick(count * 8)(self.units, rows.ids, rows.text_ids, _MULTIPLIER, np.uint64(32), places, first, image)
         return image, first[: int(found)]
 
     def _names(self, rows: _Rows, first: NDArray[np.int64]) -> list[str]:
