@@ -276,7 +276,7 @@ _mutant("flat-phrases-of-blocks-mixed-up", "scene/flat/sentences.py", "named[num
 _mutant("flat-first-synonym-wins", "scene/flat/merge.py", "if similarity >= best:", "if similarity > best:", "scene/flat/test_graphs.py::test_of_equally_similar_objects_the_later_takes_a_word")
 _mutant("flat-synsets-do-not-grow", "scene/flat/merge.py", "space.synsets[concept] += meanings", "space.synsets[concept] += 0 * meanings", _BUILT)
 _UNUSUAL = "scene/flat/test_unusual.py"
-_mutant("flat-tuples-counted-twice-in-an-image", "scene/flat/unusual.py", "once = np.unique(image * len(self._keys) + which.reshape(-1))", "once = (image * len(self._keys) + which.reshape(-1))", _UNUSUAL)
+_mutant("flat-tuples-counted-twice-in-an-image", "scene/flat/unusual.py", "once = _distinct(image * len(self._keys) + which)", "once = (image * len(self._keys) + which)", _UNUSUAL)
 _mutant("flat-unknown-names-are-no-place", "scene/flat/unusual.py", "< 0, -2, numbers)", "< 0, -1, numbers)", _UNUSUAL)
 _mutant("flat-tuples-of-both-count-twice", "scene/flat/unusual.py", "if a == last or ours[a] != theirs[b]:", "if True:", _UNUSUAL)
 _mutant("flat-most-unusual-of-all", "scene/flat/unusual.py", "if k >= total - number:", "if True:", _UNUSUAL)
