@@ -95,6 +95,11 @@ class TestNormaliser:
     def test_words(self, line: str, expected: str) -> None:
         assert self.normaliser.words(line) == expected.split()
 
+    @given(st.lists(st.text(alphabet="ab Z09.,'`-–“|\t\x01\x0b\u2003文éΣ", max_size=20), max_size=5), st.booleans())
+    def test_many_lines_at_once(self, lines: list[str], broken: bool) -> None:
+        lines = [*lines, "a\nb-c"] if broken else lines
+        assert self.normaliser.words_of(lines) == [self.normaliser.words(line) for line in lines]
+
     @given(st.text(alphabet="ab Z09.,'`-–“|\t\n文é", max_size=30))
     def test_never_empty_words_nor_capitals(self, line: str) -> None:
         words = self.normaliser.words(line)

@@ -179,26 +179,28 @@ def _encode_side(captions: Captions, normaliser: Normaliser, is_reference: bool)
     starts, ends = captions.token_offsets[firsts], captions.token_offsets[firsts + 1]
     odd = np.concatenate([[0], np.cumsum(~plain[captions.tokens])])
     parts = np.ones(len(firsts), np.int64)
-    rewritten: dict[int, list[list[int]]] = {}
-    for i in np.flatnonzero(odd[ends] > odd[starts]).tolist():
+    odd_ones = np.flatnonzero(odd[ends] > odd[starts])
+    texts: list[str] = []
+    for i in odd_ones.tolist():
         text = " ".join(names[captions.tokens[starts[i] : ends[i]]].tolist())
         split = text.split(SEPARATOR) if is_reference else [text.replace(SEPARATOR, "")]
-        rewritten[i] = [[extra.setdefault(word, known + len(extra)) for word in normaliser.words(part)] for part in split]
         parts[i] = len(split)
+        texts += split
+    rewritten = normaliser.words_of(texts)
+    flat = [word for line in rewritten for word in line]
+    numbers = captions.vocabulary.find(flat)
+    new = np.flatnonzero(numbers < 0)
+    numbers[new] = [extra.setdefault(flat[i], known + len(extra)) for i in new.tolist()]
     bounds = offsets_of(parts)
     # Where each line comes from: the captions' own tokens, or behind them those of the rewritten ones.
     length = np.repeat(ends - starts, parts)
     source = np.repeat(starts, parts)
-    pool = [captions.tokens]
-    end = len(captions.tokens)
-    for i, several in rewritten.items():
-        for k, line in enumerate(several, bounds[i]):
-            length[k], source[k] = len(line), end
-            pool.append(np.array(line, np.int32))
-            end += len(line)
+    behind = offsets_of([len(line) for line in rewritten])
+    which, _ = runs(bounds, odd_ones)
+    length[which], source[which] = np.diff(behind), len(captions.tokens) + behind[:-1]
     into = offsets_of(length)
     picked = np.arange(into[-1]) + np.repeat(source - into[:-1], length)
-    tokens = np.concatenate(pool)[picked].astype(np.int32, copy=False)
+    tokens = np.concatenate([captions.tokens, numbers])[picked]
     return Side(tokens, length, bounds[:-1][inverse], bounds[1:][inverse], list(extra), known)
 
 
