@@ -345,7 +345,7 @@ def test_phrases_are_found_by_both_forms_of_the_kernel(data: Path, line: list[st
         found, ends = np.empty(len(line) * width, np.int32), np.zeros(len(line), np.int32)
         # Room to remember two steps alone, so that they displace each other, or many.
         for remembered in (2, 64):
-            steps, ranges = np.zeros(remembered, np.int64), np.empty((remembered, 2), np.int32)
+            steps, ranges = np.zeros(remembered, np.int64), np.empty((remembered, 3), np.int32)
             count = form(numbers, np.array([0, len(line)]), index.first, index.phrases, steps, ranges, found, ends)
             assert [part.tolist() for part in np.split(found[:count], ends[:-1])] == (expected or [[]])
 

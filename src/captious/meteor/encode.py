@@ -63,15 +63,14 @@ class Known(NamedTuple):
 def know(words: Sequence[str], resources: Resources) -> Known:
     """Look words up."""
     n = len(words)
-    sets = [resources.synonyms.synsets(word) for word in words]
-    offsets = offsets_of([len(synsets) for synsets in sets])
+    offsets, synsets = resources.synonyms.synsets_of(words)
     return Known(
         key=np.fromiter(map(java_hash, words), np.uint32, n),
         stem=np.fromiter((java_hash(stem(word)) for word in words), np.uint32, n),
         function=np.fromiter((word in resources.function_words for word in words), np.bool_, n),
         number=_numbers(words, resources),
         synset_offsets=offsets,
-        synsets=np.fromiter((synset for synsets in sets for synset in sorted(synsets)), np.int32, int(offsets[-1])),
+        synsets=synsets,
     )
 
 

@@ -38,7 +38,8 @@ def find(
 ) -> int:
     """Write the rows of the phrases that begin at each token, short to long, and where those of each token end; how many there are.
 
-    ``steps`` and ``ranges`` are room to remember in: which rows were left when a word followed some rows. 0 is no step.
+    ``steps`` and ``ranges`` are room to remember in: which rows were left when a word followed some rows, from and to, and whether the first is a
+    phrase that ends there. 0 is no step.
     """
     width = phrases.shape[1]
     begin = line_offsets[0]
@@ -50,10 +51,11 @@ def find(
             if numbers[t] == 0:
                 high = low
             k = 0
+            # Rows are sorted and short ones filled up with 0: a phrase that ends here comes first.
+            ends = low < high and (width == 1 or phrases[low, 1] == 0)
             while low < high:
                 k += 1
-                # Rows are sorted and short ones filled up with 0: the phrase that ends here comes first.
-                if k == width or phrases[low, k] == 0:
+                if ends:
                     rows[found] = low
                     found += 1
                 if k == width or t + k == line_end:
@@ -68,7 +70,8 @@ def find(
                     steps[place] = step
                     ranges[place, 0] = start
                     ranges[place, 1] = narrow(phrases, start, high, k, word + 1)
-                low, high = int(ranges[place, 0]), int(ranges[place, 1])
+                    ranges[place, 2] = start < ranges[place, 1] and (k + 1 == width or phrases[start, k + 1] == 0)
+                low, high, ends = int(ranges[place, 0]), int(ranges[place, 1]), ranges[place, 2] != 0
             offsets[t - begin] = found
     return found
 
@@ -110,7 +113,7 @@ def spans_of(index: Paraphrases, numbers: Small, offsets: Ints) -> Spans:
         bounds = offsets[start : start + _BLOCK + 1]
         tokens = int(bounds[-1] - bounds[0])
         rows, ends = np.empty(tokens * index.phrases.shape[1], np.int32), np.empty(tokens, np.int32)
-        steps, ranges = np.zeros(_REMEMBERED, np.int64), np.empty((_REMEMBERED, 2), np.int32)
+        steps, ranges = np.zeros(_REMEMBERED, np.int64), np.empty((_REMEMBERED, 3), np.int32)
         count = int(form(numbers, bounds, index.first, index.phrases, steps, ranges, rows, ends))
         return rows[:count].copy(), ends
 
