@@ -6,7 +6,7 @@ first of them is enough, and few remain where a beam holds dozens.
 
 The reference implementation keeps 40 paths. What is found here is its result only if none of the steps there was among those that it
 dropped. So with each path go the numbers of paths it stands for: the best path was kept for certain if at each step no more than 40 can
-have stood before it. Where this cannot be said, in one pair of captions of a hundred, the beam is searched.
+have stood before it. Where this cannot be said, in a few of a hundred pairs of captions, the beam is searched.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def search_merged(
     """The search for lines of at most ``SHORT`` words; ``chosen[j]`` becomes the match that starts at j, or negative (-1: the position is
     skipped; -2: it lies inside an earlier match). Whether that is certainly the result of a beam.
 
-    Ranks are as in :func:`captious.meteor.alignment.search_short`. ``paths`` has room for two generations, which take turns;
+    Ranks are as in :func:`captious.meteor.beam.search_short`. ``paths`` has room for two generations, which take turns;
     ``starting`` and ``later`` for a number for each position and one more.
     """
     single = look_ahead(found, bounds, length2, starting, later)
