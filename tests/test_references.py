@@ -154,7 +154,7 @@ def test_meteor_finds_words_and_phrases_in_the_file(prepared: Path, monkeypatch:
     from captious.meteor import encode
 
     references = References.read(prepared)
-    assert {"METEOR lines", "METEOR words", "METEOR phrases"} <= {key[0] for key in references.captions.memo.stored}
+    assert {"METEOR lines", "METEOR words", "METEOR phrases by number"} <= {key[0] for key in references.captions.memo.stored}
     looked_up: list[str] = []
     know = encode.know
     monkeypatch.setattr(encode, "know", lambda words, resources: looked_up.extend(words) or know(words, resources))  # type: ignore[func-returns-value]

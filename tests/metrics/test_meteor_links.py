@@ -7,7 +7,8 @@ import pytest
 
 import captious
 from captious.data import demo_path
-from captious.meteor.links import MODULES, trace
+from captious.meteor.alignment import align
+from captious.meteor.matches import MODULES
 from captious.metrics.meteor import Meteor
 
 
@@ -44,7 +45,7 @@ def test_an_exact_match_joins_equal_words() -> None:
 
 def test_compiled_and_plain_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     _, plain, _ = _aligned(demo_path("references"), demo_path("generic"))
-    monkeypatch.setattr(trace, "pick", lambda work: trace.compiled)
+    monkeypatch.setattr(align, "pick", lambda work: align.compiled)
     _, compiled, _ = _aligned(demo_path("references"), demo_path("generic"))
     for one, other in zip(plain, compiled):
         np.testing.assert_array_equal(one.matches, other.matches)

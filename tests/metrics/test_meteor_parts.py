@@ -16,11 +16,14 @@ from hypothesis import strategies as st
 
 from captious.cache import CacheWarning
 from captious.errors import InputError
-from captious.meteor import alignment, matches, paraphrases, statistics
-from captious.meteor.encode import encode_texts, java_hash, lines_of, share, synonyms_of
+from captious.meteor import alignment, merging, paraphrases, statistics
+from captious.meteor.encode import encode_texts, java_hash, tables_of
+from captious.meteor.matches import EXACT, KINDS, STEM, SYNONYM
 from captious.meteor.normalise import Normaliser
-from captious.meteor.phrases import find
+from captious.meteor.phrases import find, join, paraphrases_of
+from captious.meteor.relations import relate, related_words, sort_pairs
 from captious.meteor.resources import Resources
+from captious.meteor.score import combined, score
 from captious.text import meteor_data
 from captious.text.stemmer import stem
 from captious.text.synonyms import Synonyms
@@ -38,6 +41,8 @@ PARAPHRASES = {
     "a": ["the", "one"],
     "the": ["a"],
     "dogs run on": ["the dogs on"],
+    "seat": ["seats"],
+    "seats": ["seat"],
 }
 
 
@@ -89,6 +94,11 @@ class TestNormaliser:
     )
     def test_words(self, line: str, expected: str) -> None:
         assert self.normaliser.words(line) == expected.split()
+
+    @given(st.lists(st.text(alphabet="ab Z09.,'`-–“|\t\x01\x0b\u2003文éΣ", max_size=20), max_size=5), st.booleans())
+    def test_many_lines_at_once(self, lines: list[str], broken: bool) -> None:
+        lines = [*lines, "a\nb-c"] if broken else lines
+        assert self.normaliser.words_of(lines) == [self.normaliser.words(line) for line in lines]
 
     @given(st.text(alphabet="ab Z09.,'`-–“|\t\n文é", max_size=30))
     def test_never_empty_words_nor_capitals(self, line: str) -> None:
@@ -243,9 +253,50 @@ class TestAlignment:
     def test_short_and_long_lines_are_searched_alike(self, data: Path, line1: list[str], line2: list[str]) -> None:
         short = self.kernel(data, line1, line2, False)
         with pytest.MonkeyPatch.context() as patch:
-            for module in (matches, alignment):
-                patch.setattr(module, "SHORT", 0)
+            patch.setattr(alignment, "SHORT", 0)
             assert self.kernel(data, line1, line2, False) == short
+
+    @settings(max_examples=60, deadline=None)
+    @given(line1=lines, line2=lines, compiled=st.booleans())
+    def test_a_beam_finds_what_merged_paths_find(self, data: Path, line1: list[str], line2: list[str], compiled: bool) -> None:
+        merged = self.kernel(data, line1, line2, compiled)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(alignment, "search_merged", lambda *_: False)
+            assert self.kernel(data, line1, line2, False) == merged
+
+    @pytest.mark.parametrize("seed", range(20))
+    def test_paths_that_a_beam_drops(self, data: Path, seed: int) -> None:
+        """Few words many times: the reference implementation drops paths, and its result is not always the best one."""
+        generator = np.random.default_rng(seed)
+        few = VOCABULARY[: 2 + seed % 5]
+        line1, line2 = (list(generator.choice(few, 8 + seed % 7)) for _ in range(2))
+        assert self.kernel(data, line1, line2, True) == self.expected(data, line1, line2)
+
+    def test_a_beam_that_drops_the_best_path_at_the_last_match(self, data: Path) -> None:
+        """Three words that match in two ways make 27 paths, half of them equally good; at the last match those that skip it are behind those that do not,
+        though they have a chunk less in the end."""
+        line1 = ["dogs", "runs", "big", "zebra", "top", "seats"]
+        line2 = ["dog", "run", "large", "zebra", "top", "over", "over", "seat", "over"]
+        few = self.kernel(data, line1[1:], line2[1:], True)
+        many = self.kernel(data, line1, line2, True)
+        assert few == self.expected(data, line1[1:], line2[1:])
+        assert many == self.expected(data, line1, line2)
+        assert (few[20], many[20]) == (1, 2)
+
+    @pytest.mark.parametrize("seed", range(40))
+    def test_words_that_match_in_several_ways(self, data: Path, seed: int) -> None:
+        generator = np.random.default_rng(seed)
+        few = ["dog", "dogs", "hound", "hounds", "run", "runs", "running", "jog", "large", "big", "zebra", "over", "top"]
+        line1, line2 = (list(generator.choice(few, 7 + seed % 4)) for _ in range(2))
+        assert self.kernel(data, line1, line2, True) == self.expected(data, line1, line2)
+
+    def test_merged_paths_say_where_a_beam_may_differ(self, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        said = []
+        search = merging.search_merged.plain
+        monkeypatch.setattr(alignment, "search_merged", lambda *parts: said.append(search(*parts)) or said[-1])
+        self.kernel(data, ["a", "dog", "zebra"], ["zebra", "a", "dog"], False)
+        self.kernel(data, ["a"] * 9, ["a"] * 8, False)
+        assert said == [True, False]
 
     @pytest.mark.parametrize("count", [61, 62, 63])
     def test_lines_at_the_border_between_short_and_long(self, data: Path, count: int) -> None:
@@ -268,12 +319,12 @@ class TestAlignment:
     @staticmethod
     def kernel(data: Path, line1: list[str], line2: list[str], compiled: bool) -> list[int]:
         resources = Resources.open(data)
-        encoded = encode_texts([" ".join(line1), " ".join(line2)], resources.normaliser)
-        row = np.zeros((1, 23))
+        encoded = encode_texts([" ".join(line1), " ".join(line2)], resources)
+        row, parts = np.zeros((1, 23), np.int32), np.zeros((1, 2))
         align = alignment.align.compiled if compiled else alignment.align.plain
-        first, second = np.array([0]), np.array([1])
-        lines, words, phrases = lines_of(encoded, first, second, resources)
-        assert align(lines, words, phrases, first, second, row) == -1
+        pair = encoded.ours, encoded.theirs, *tables_of(encoded, resources), np.array([0]), np.array([1])
+        align(*pair, row, parts, np.zeros((0, 5), np.int32), np.zeros(0, np.int64), alignment.scratch(*pair))
+        np.testing.assert_array_equal(combined(parts), score(row))
         counts: list[int] = row[0].astype(int).tolist()
         return counts
 
@@ -292,29 +343,61 @@ def test_phrases_are_found_by_both_forms_of_the_kernel(data: Path, line: list[st
     ]
     for form in (find.plain, find.compiled):
         found, ends = np.empty(len(line) * width, np.int32), np.zeros(len(line), np.int32)
-        count = form(numbers, np.array([0, len(line)]), index.first.astype(np.int64), index.phrases, found, ends)
-        assert [part.tolist() for part in np.split(found[:count], ends[:-1])] == (expected or [[]])
+        # Room to remember two steps alone, so that they displace each other, or many.
+        for remembered in (2, 64):
+            steps, ranges = np.zeros(remembered, np.int64), np.empty((remembered, 3), np.int32)
+            count = form(numbers, np.array([0, len(line)]), index.first, index.phrases, steps, ranges, found, ends)
+            assert [part.tolist() for part in np.split(found[:count], ends[:-1])] == (expected or [[]])
 
 
-@settings(deadline=None)
-@given(sets=st.lists(st.sets(st.integers(0, 12), max_size=5), max_size=12), room=st.sampled_from([1, 1000]))
-def test_words_that_share_a_synset(sets: list[set[int]], room: int) -> None:
-    offsets = np.concatenate([[0], np.cumsum([len(one) for one in sets])]).astype(np.int64)
-    synsets = np.array([synset for one in sets for synset in sorted(one)], np.int32)
+@pytest.mark.parametrize("form", ["plain", "compiled"])
+def test_which_phrases_match(data: Path, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = paraphrases.open_index(data / "paraphrase-en.gz")
+    words = ["", *index.words.tobytes().decode().split("\n")[:-1]]
+    names = [" ".join(words[number] for number in row if number) for row in index.phrases.tolist()]
+    ours, theirs = (np.array([names.index(name) for name in side], np.int32) for side in (["big", "several", "the"], ["many", "large", "one", "a group of", "a", "over"]))
+    monkeypatch.setattr(join, "pick", lambda work: getattr(join, form))
+    found = paraphrases_of(index, ours, theirs, 100)
+    listed = {int(number): names[row] for row, number in zip(theirs.tolist(), found.numbers) if number >= 0}
+    assert {number: len(name.split()) for number, name in listed.items()} == dict(enumerate(found.their_lengths.tolist()))
+    got = [
+        (names[ours[p]], listed[int(found.related[k]) // KINDS - 100], int(found.related[k]) % KINDS, int(found.ranks[k]))
+        for p in range(len(ours))
+        for k in range(found.offsets[p], found.offsets[p + 1])
+    ]
+    # 0: what line 2 says has line 1's phrase as a paraphrase, at this place; 1: the other way round.
+    assert sorted(got) == sorted([
+        ("big", "large", 0, 0), ("big", "large", 1, 0), ("several", "a group of", 0, 0), ("several", "a group of", 1, 0), ("several", "many", 1, 1),
+        ("the", "a", 0, 0), ("the", "a", 1, 0),
+    ])  # fmt: skip
+
+
+def test_a_paraphrase_that_is_listed_twice(tmp_path: Path) -> None:
+    write_table(tmp_path / "paraphrase-en.gz", {"x": ["y", "z", "y"]})
+    index = open_in(tmp_path, tmp_path)
+    x, y = (np.array([number - 1], np.int32) for number in (1, 2))
+    assert paraphrases_of(index, x, y, 0).ranks.tolist() == paraphrases_of(index, y, x, 0).ranks.tolist() == [0, 2]
+@pytest.mark.parametrize("form", ["plain", "compiled"])
+@settings(deadline=None, max_examples=50)
+@given(sets=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 4), st.sets(st.integers(0, 12), max_size=5)), max_size=12))
+def test_words_that_match(form: str, sets: list[tuple[int, int, set[int]]]) -> None:
+    keys, stems = (np.array([one[k] for one in sets], np.uint32) for k in range(2))
+    offsets = np.concatenate([[0], np.cumsum([len(one[2]) for one in sets])]).astype(np.int64)
+    synsets = np.array([synset for one in sets for synset in sorted(one[2])], np.int32)
     used = np.arange(len(sets)) % 3 != 2
-    starts, partners = synonyms_of(offsets, synsets, used)
-    expected = [[j for j, other in enumerate(sets) if j != i and one & other and used[j]] for i, one in enumerate(sets)]
-    assert [partners[a:b].tolist() for a, b in pairwise(starts.tolist())] == expected
-    by_synset = [[w for w, one in enumerate(sets) if s in one and used[w]] for s in range(13)]
-    word_of = np.array([w for words in by_synset for w in words], np.int64)
-    word_offsets = np.concatenate([[0], np.cumsum([len(words) for words in by_synset])]).astype(np.int64)
-    for form in (share.plain, share.compiled):
-        # Where there is no room, they are counted all the same.
-        found, starts = np.empty(room, np.int32), np.empty(len(sets) + 1, np.int64)
-        count = form(offsets, synsets.astype(np.int64), word_offsets, word_of, np.full(len(sets), -1), found, starts)
-        assert count == len(partners)
-        if count <= room:
-            assert found[:count].tolist() == partners.tolist()
+    expected = []
+    for i, (key, stem_, own) in enumerate(sets):
+        row = []
+        for j, (other_key, other_stem, others) in enumerate(sets):
+            row += [KINDS * j + EXACT] if key == other_key else []
+            row += [KINDS * j + STEM] if key != other_key and stem_ == other_stem else []
+            row += [KINDS * j + SYNONYM] if key != other_key and own & others else []
+        expected.append(row if used[i] else [])
+    with pytest.MonkeyPatch.context() as patch:
+        for one in (relate, sort_pairs):
+            patch.setattr(one, "pick", lambda work, one=one: getattr(one, form))
+        starts, related = related_words(keys, stems, offsets, synsets, used)
+    assert [sorted(related[a:b].tolist()) for a, b in pairwise(starts.tolist())] == expected
 
 
 def test_what_is_known_of_words_belongs_to_its_tables(data: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import zipfile
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from captious.errors import InputError, MissingExtraError
 from captious.text import meteor_data
 from captious.text.synonyms import Synonyms, shipped, write
+from captious.text.synset_lookup import find_rows, join_rows
 
 
 @pytest.fixture
@@ -43,6 +45,18 @@ def small(tmp_path: Path) -> Path:
 )
 def test_synsets(small: Path, word: str, expected: set[int]) -> None:
     assert Synonyms.load(small).synsets(word) == expected
+
+
+@pytest.mark.parametrize("form", ["plain", "compiled"])
+def test_synsets_of_many_words(small: Path, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of one word after the other: by rows of the table, irregular forms and other scripts among them."""
+    for kernel in (find_rows, join_rows):
+        monkeypatch.setattr(kernel, "pick", lambda work, kernel=kernel: lambda *parts: getattr(kernel, form)(*parts))
+    listed = ["", "geese", "foxes", "glows", "glowed", "glowing", "glower", "fire_engines", "kiss", "ki", "nothing", "犬", "glow", "es", "xes", "fox", "kissing", "s"]
+    for synonyms, words in ((Synonyms.load(small), listed), (Synonyms.load(), ["men", "women", "dogs", "teeth", "bigger", "naïves", "boxes", "ladies", "hoped", "hopped", "x", *listed])):
+        offsets, synsets = synonyms.synsets_of(words)
+        assert [synsets[a:b].tolist() for a, b in pairwise(offsets.tolist())] == [sorted(synonyms.synsets(word)) for word in words]
+        assert len(synsets) > 5
 
 
 def test_a_listed_word_with_regular_ending(small: Path) -> None:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.corpus import Captions
-from captious.kernels import kernel
 from captious.memo import Arrays, Product
-from captious.meteor.matches import Ints, Lines, Phrases, Words, gathered_lines
+from captious.meteor.matches import Ints, Lines, Phrases, Words, frozen, lines
 from captious.meteor.normalise import Normaliser
-from captious.meteor.phrases import Spans, restrict, spans_of
+from captious.meteor.phrases import Spans, paraphrases_of, spans_of
+from captious.meteor.relations import related_words
 from captious.meteor.resources import Resources
 from captious.ragged import offsets_of, runs
 from captious.text.stemmer import stem
@@ -54,26 +54,23 @@ class Known(NamedTuple):
         return Known(key, stem, function, number, offsets, synsets)
 
     def words(self, used: NDArray[np.bool_]) -> Words:
-        """The same in the form that the alignment reads: synonyms are those words that are used (in hypotheses)."""
-        offsets, partners = synonyms_of(self.synset_offsets, self.synsets, used)
-        key, stem = (np.unique(column, return_inverse=True)[1].astype(np.int32) for column in (self.key, self.stem))
-        # A bit for each word that may be looked for: those that are not used need none. Function words are copied, because machine code
-        # is made anew for arrays that cannot be written to, as those of a file.
-        return Words(key, stem, self.function.copy(), np.left_shift(1, np.cumsum(used) % 62) * used, offsets, partners)
+        """The same in the form that the alignment reads; ``used`` are the words of hypotheses."""
+        key = frozen(self.key)
+        related = related_words(key, frozen(self.stem), frozen(self.synset_offsets), frozen(self.synsets), used)
+        return Words(key, frozen(self.function), *related)
 
 
 def know(words: Sequence[str], resources: Resources) -> Known:
     """Look words up."""
     n = len(words)
-    sets = [resources.synonyms.synsets(word) for word in words]
-    offsets = offsets_of([len(synsets) for synsets in sets])
+    offsets, synsets = resources.synonyms.synsets_of(words)
     return Known(
         key=np.fromiter(map(java_hash, words), np.uint32, n),
         stem=np.fromiter((java_hash(stem(word)) for word in words), np.uint32, n),
         function=np.fromiter((word in resources.function_words for word in words), np.bool_, n),
         number=_numbers(words, resources),
         synset_offsets=offsets,
-        synsets=np.fromiter((synset for synsets in sets for synset in sorted(synsets)), np.int32, int(offsets[-1])),
+        synsets=synsets,
     )
 
 
@@ -83,79 +80,46 @@ def _numbers(words: Sequence[str], resources: Resources) -> NDArray[np.int32]:
 
 #: What a prepared file keeps of words and phrases.
 KNOWN: Product[Known] = Product("METEOR words", Known._asdict, lambda arrays: Known(**{name: np.asarray(arrays[name]) for name in Known._fields}))
-SPANS: Product[Spans] = Product("METEOR phrases", Spans._asdict, lambda arrays: Spans(**{name: np.asarray(arrays[name]) for name in Spans._fields}))
-
-
-@kernel
-def share(  # type: ignore[no-untyped-def]
-    offsets, synsets, word_offsets, word_of, seen, partners, starts
-):
-    """For each word the other words that have one of its synsets, ascending; how many there are (more than there is room for: come
-    again)."""
-    found = 0
-    for word in range(len(offsets) - 1):
-        starts[word] = found
-        for place in range(offsets[word], offsets[word + 1]):
-            synset = synsets[place]
-            for k in range(word_offsets[synset], word_offsets[synset + 1]):
-                other = word_of[k]
-                if other == word or seen[other] == word:
-                    continue
-                seen[other] = word
-                if found < len(partners):
-                    at = found
-                    while at > starts[word] and partners[at - 1] > other:
-                        partners[at] = partners[at - 1]
-                        at -= 1
-                    partners[at] = other
-                found += 1
-    starts[len(offsets) - 1] = found
-    return found
-
-
-def synonyms_of(offsets: Ints, synsets: NDArray[np.int32], used: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.int32]]:
-    """For each word the other words, of those that are used, whose synset set meets its own, ascending: offsets and words."""
-    n = len(offsets) - 1
-    distinct, number = np.unique(synsets, return_inverse=True)
-    word = np.repeat(np.arange(n), np.diff(offsets))
-    # The words of each synset, ascending.
-    kept = used[word]
-    word_of = word[kept][np.argsort(number[kept], kind="stable")]
-    word_offsets = offsets_of(np.bincount(number[kept], minlength=len(distinct)))
-    partners = np.empty(64 * max(n, 1), np.int32)
-    starts = np.empty(n + 1, np.int64)
-    form = share.pick(10 * len(synsets))
-    while True:
-        found = int(form(offsets, number, word_offsets, word_of, np.full(n, -1), partners, starts))
-        if found <= len(partners):
-            return starts, partners[:found].copy()
-        partners = np.empty(found, np.int32)
+SPANS: Product[Spans] = Product("METEOR phrases by number", Spans._asdict, lambda arrays: Spans(**{name: np.asarray(arrays[name]) for name in Spans._fields}))
 
 
 class Encoded(NamedTuple):
-    """Lines of words, one after the other; with what is known of the words and of phrases, where somebody has looked them up."""
+    """Lines of words to align: hypotheses and references, which may be the same ones, and what is known of their words."""
 
-    tokens: NDArray[np.int32]
-    offsets: Ints
-    vocabulary: list[str]
-    known: Known | None = None
-    spans: Spans | None = None
+    ours: Lines
+    theirs: Lines
+    vocabulary: NDArray[np.object_]
+    known: Known
+    #: The rows of both sides' phrases in the paraphrase table.
+    our_rows: NDArray[np.int32]
+    their_rows: NDArray[np.int32]
 
-    def words(self, line: int) -> list[str]:
+    def words(self, lines: Lines, line: int) -> list[str]:
         """The words of a line."""
-        return [self.vocabulary[t] for t in self.tokens[self.offsets[line] : self.offsets[line + 1]].tolist()]
+        words: list[str] = self.vocabulary[lines.tokens[lines.offsets[line] : lines.offsets[line + 1]]].tolist()
+        return words
 
 
-def encode_texts(texts: Sequence[str], normaliser: Normaliser) -> Encoded:
-    """Each text as one line."""
+def encode_texts(texts: Sequence[str], resources: Resources) -> Encoded:
+    """Each text as one line, hypothesis or reference."""
     number: dict[str, int] = {}
     flat: list[int] = []
     counts: list[int] = []
     for text in texts:
-        words = normaliser.words(text)
+        words = resources.normaliser.words(text)
         counts.append(len(words))
         flat.extend([number.setdefault(word, len(number)) for word in words])
-    return Encoded(np.array(flat, np.int32), offsets_of(counts), list(number))
+    known = know(list(number), resources)
+    tokens, offsets = np.array(flat, np.int32), offsets_of(counts)
+    spans = spans_of(resources.paraphrases, known.number[tokens], offsets)
+    both = lines(tokens, offsets, spans.numbers, spans.offsets)
+    return Encoded(both, both, _objects(list(number)), known, spans.rows, spans.rows)
+
+
+def _objects(words: list[str]) -> NDArray[np.object_]:
+    listed = np.empty(len(words), object)
+    listed[:] = words
+    return listed
 
 
 class Side(NamedTuple):
@@ -214,26 +178,28 @@ def _encode_side(captions: Captions, normaliser: Normaliser, is_reference: bool)
     starts, ends = captions.token_offsets[firsts], captions.token_offsets[firsts + 1]
     odd = np.concatenate([[0], np.cumsum(~plain[captions.tokens])])
     parts = np.ones(len(firsts), np.int64)
-    rewritten: dict[int, list[list[int]]] = {}
-    for i in np.flatnonzero(odd[ends] > odd[starts]).tolist():
+    odd_ones = np.flatnonzero(odd[ends] > odd[starts])
+    texts: list[str] = []
+    for i in odd_ones.tolist():
         text = " ".join(names[captions.tokens[starts[i] : ends[i]]].tolist())
         split = text.split(SEPARATOR) if is_reference else [text.replace(SEPARATOR, "")]
-        rewritten[i] = [[extra.setdefault(word, known + len(extra)) for word in normaliser.words(part)] for part in split]
         parts[i] = len(split)
+        texts += split
+    rewritten = normaliser.words_of(texts)
+    flat = [word for line in rewritten for word in line]
+    numbers = captions.vocabulary.find(flat)
+    new = np.flatnonzero(numbers < 0)
+    numbers[new] = [extra.setdefault(flat[i], known + len(extra)) for i in new.tolist()]
     bounds = offsets_of(parts)
     # Where each line comes from: the captions' own tokens, or behind them those of the rewritten ones.
     length = np.repeat(ends - starts, parts)
     source = np.repeat(starts, parts)
-    pool = [captions.tokens]
-    end = len(captions.tokens)
-    for i, several in rewritten.items():
-        for k, line in enumerate(several, bounds[i]):
-            length[k], source[k] = len(line), end
-            pool.append(np.array(line, np.int32))
-            end += len(line)
+    behind = offsets_of([len(line) for line in rewritten])
+    which, _ = runs(bounds, odd_ones)
+    length[which], source[which] = np.diff(behind), len(captions.tokens) + behind[:-1]
     into = offsets_of(length)
     picked = np.arange(into[-1]) + np.repeat(source - into[:-1], length)
-    tokens = np.concatenate(pool)[picked].astype(np.int32, copy=False)
+    tokens = np.concatenate([captions.tokens, numbers])[picked]
     return Side(tokens, length, bounds[:-1][inverse], bounds[1:][inverse], list(extra), known)
 
 
@@ -290,63 +256,54 @@ def encode_captions(
     flat = []
     for side in (ours, theirs):
         moved = side.tokens
-        if side.extra:
-            numbers = np.array([known + extra.setdefault(word, len(extra)) for word in side.extra], np.int32)
+        numbers = [known + extra.setdefault(word, len(extra)) for word in side.extra]
+        if numbers != list(range(side.known, side.known + len(numbers))):
             own = np.flatnonzero(side.tokens >= side.known)
             moved = np.array(side.tokens)
-            moved[own] = numbers[side.tokens[own] - side.known]
+            moved[own] = np.array(numbers, np.int32)[side.tokens[own] - side.known]
         flat.append(moved)
-    tokens = np.concatenate(flat)
-    listed = list(extra)
-    within, beyond = np.arange(known), np.arange(len(extra))
+    rows = np.full(known + len(extra), -1, np.int64)
+    # What the references know already: their vocabulary, and their extra words.
+    rows[: theirs.known] = np.arange(theirs.known)
+    rows[[known + extra[word] for word in theirs.extra]] = theirs.known + np.arange(len(theirs.extra))
+    vocabulary = np.concatenate([names[:known], _objects(list(extra))])
     if wanted is not None:
         # Numbers without gaps: words that only other captions use need not be looked up.
-        used = np.zeros(known + len(extra), np.bool_)
-        used[tokens] = True
-        tokens = (np.cumsum(used, dtype=np.int32) - 1)[tokens]
-        within, beyond = np.flatnonzero(used[:known]), np.flatnonzero(used[known:])
-    vocabulary = [*names[within].tolist(), *(listed[i] for i in beyond.tolist())]
-    # What the references know already: their vocabulary, and their extra words.
-    their_row = np.full(known + len(extra), -1, np.int64)
-    their_row[: theirs.known] = np.arange(theirs.known)
-    their_row[[known + extra[word] for word in theirs.extra]] = theirs.known + np.arange(len(theirs.extra))
-    rows = their_row[np.concatenate([within, known + beyond])]
-    encoded = Encoded(tokens, offsets_of(np.concatenate([ours.lengths, theirs.lengths])), vocabulary, _known(their_known, rows, vocabulary, resources))
-    own_spans = spans_of(resources.paraphrases, encoded.known.number[tokens[: len(ours.tokens)]], offsets_of(ours.lengths))  # type: ignore[union-attr]
-    before = len(ours.lengths)
-    return encoded._replace(spans=own_spans.followed_by(their_spans)), ours.begin, (before + theirs.begin, before + theirs.end)
+        used = np.zeros(len(vocabulary), np.bool_)
+        for tokens in flat:
+            used[tokens] = True
+        flat = [(np.cumsum(used, dtype=np.int32) - 1)[tokens] for tokens in flat]
+        vocabulary, rows = vocabulary[used], rows[used]
+    what = _known(their_known, rows, vocabulary, resources)
+    bounds, their_bounds = offsets_of(ours.lengths), offsets_of(theirs.lengths)
+    spans = spans_of(resources.paraphrases, what.number[flat[0]], bounds)
+    encoded = Encoded(
+        lines(flat[0], bounds, spans.numbers, spans.offsets), lines(flat[1], their_bounds, their_spans.numbers, their_spans.offsets),
+        vocabulary, what, spans.rows, their_spans.rows,
+    )  # fmt: skip
+    return encoded, ours.begin, (theirs.begin, theirs.end)
 
 
-def _known(below: Known, rows: Ints, words: list[str], resources: Resources) -> Known:
+def _known(below: Known, rows: Ints, words: NDArray[np.object_], resources: Resources) -> Known:
     """What is known of words: rows of what was looked up before, and new ones (-1)."""
     new = np.flatnonzero(rows < 0)
     if not len(new):
         return below.take(rows)
-    fresh = know([words[i] for i in new.tolist()], resources)
+    fresh = know(words[new].tolist(), resources)
     rows = rows.copy()
     rows[new] = len(below.key) + np.arange(len(new))
     return below.followed_by(fresh).take(rows)
 
 
-def _used(encoded: Encoded, lines: Ints) -> NDArray[np.bool_]:
-    """Which words some of the lines have."""
-    wanted = np.zeros(len(encoded.offsets) - 1, np.bool_)
-    wanted[lines] = True
+def tables_of(encoded: Encoded, resources: Resources) -> tuple[Words, Phrases]:
+    """Which words and phrases of the hypotheses match which of the references."""
     used = np.zeros(len(encoded.vocabulary), np.bool_)
-    used[encoded.tokens[np.repeat(wanted, np.diff(encoded.offsets))]] = True
-    return used
-
-
-def lines_of(encoded: Encoded, first: Ints, second: Ints, resources: Resources) -> tuple[Lines, Words, Phrases]:
-    """All that aligning lines ``first[p]`` with lines ``second[p]`` looks at."""
-    known = encoded.known if encoded.known is not None else know(encoded.vocabulary, resources)
-    spans = encoded.spans if encoded.spans is not None else spans_of(resources.paraphrases, known.number[encoded.tokens], encoded.offsets)
-    words, (kept, phrases) = _both(
-        lambda: known.words(_used(encoded, first)),
-        lambda: restrict(resources.paraphrases, spans, encoded.offsets, first, second),
-        len(encoded.tokens),
+    used[encoded.ours.tokens] = True
+    return _both(
+        lambda: encoded.known.words(used),
+        lambda: paraphrases_of(resources.paraphrases, encoded.our_rows, encoded.their_rows, len(used)),
+        len(encoded.theirs.tokens),
     )
-    return gathered_lines(encoded.tokens, encoded.offsets, words, kept), words, phrases
 
 
 def _are_plain(words: list[str]) -> NDArray[np.bool_]:

@@ -3,133 +3,173 @@
 "Line 1" is the hypothesis and "line 2" the reference, as in the METEOR papers. Everything works on integer arrays, and
 every kernel runs both compiled and as plain Python. Ties and truncations are resolved as the reference implementation
 does; they decide which of several equally long alignments is counted.
+
+A caption is compared with several references, so line 1 is turned round once: for each word and phrase of its references, the list of
+places in line 1 that it matches. What a reference matches is then read off word by word.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from captious.kernels import kernel
 
+Scalar = TypeVar("Scalar", bound=np.generic)
 Ints = NDArray[np.int64]
+Small = NDArray[np.int32]
 
+MODULES = ("exact", "stem", "synonym", "paraphrase")
 EXACT, STEM, SYNONYM, PARAPHRASE = range(4)
 
-#: Pairs of captions with more words times words than this are matched by looking words up, not by comparing all of them.
-LONG = 100_000
+#: At a word with more matches than this, only the nearest ones are tried: a word that stands everywhere in two long captions would
+#: otherwise be tried against all of them, and time would grow with the square of the length.
+MOST_TRIED = 256
 
-#: Lines of at most so many words fit into the bits of a number.
-SHORT = 62
-
-#: More matches than this between two captions mean that both have thousands of words, most of them the same.
-MAX_MATCHES = 20_000_000
+#: A word's matches and a phrase's are listed under four times its number and what they match by. Phrases come behind words, and have
+#: one list for line 2's phrases with paraphrases in line 1, and one for the other way round.
+KINDS = 4
+THERE, BACK = 0, 1
 
 
 class Lines(NamedTuple):
-    """Captions one after the other, with what each token is compared by: gathered once, read for every pair."""
+    """Captions one after the other."""
 
-    tokens: NDArray[np.int32]
+    tokens: Small
     offsets: Ints
-    keys: NDArray[np.int32]
-    stems: NDArray[np.int32]
-    signatures: Ints
-    bits: Ints
-    """A word is no synonym of another if its bit is not in the other's signature."""
-    spans: NDArray[np.int32]
-    span_offsets: Ints
-    """``spans[span_offsets[t]:span_offsets[t + 1]]``: numbers of the phrases that begin at token ``t``, short to long."""
+    spans: Small
+    """Numbers of the phrases that begin at token ``t``, short to long: ``spans[span_offsets[t]:span_offsets[t + 1]]``."""
+    span_offsets: Small
+
+
+def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """A view that cannot be written to. Machine code is made apart for arrays that can be, and those of a prepared file cannot."""
+    view: NDArray[Scalar] = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def lines(tokens: Small, offsets: Ints, spans: Small, span_offsets: Small) -> Lines:
+    return Lines(frozen(tokens), frozen(offsets), frozen(spans), frozen(span_offsets))
 
 
 class Words(NamedTuple):
     """What METEOR knows about each word of the vocabulary."""
 
-    key: NDArray[np.int32]
-    stem: NDArray[np.int32]
+    key: NDArray[np.uint32]
+    """Words with one key are the same to METEOR."""
     function: NDArray[np.bool_]
-    bits: Ints
-    """A word is no synonym of another if its bit is not among those of the other's synonyms."""
-    synonym_offsets: Ints
-    synonyms: NDArray[np.int32]
-    """``synonyms[synonym_offsets[w]:synonym_offsets[w + 1]]``: words that share a synset with word ``w``, ascending."""
+    related_offsets: Ints
+    related: Small
+    """``related[related_offsets[w]:related_offsets[w + 1]]``: the lists that word ``w`` of line 1 goes to."""
 
 
 class Phrases(NamedTuple):
     """Phrases that occur in the captions and have paraphrases there."""
 
-    lengths: NDArray[np.int32]
+    lengths: Small
+    """Words of each phrase of lines 1."""
     offsets: Ints
-    targets: NDArray[np.int32]
-    width: int
-    """At least as many words as the longest phrase has."""
+    related: Small
+    """``related[offsets[p]:offsets[p + 1]]``: the lists that phrase ``p`` of line 1 goes to."""
+    ranks: Small
+    """At which place the one is listed among the paraphrases of the other."""
+    numbers: Small
+    """For each phrase of lines 2 its number among those that have lists, or -1."""
+    their_lengths: Small
+    """Words of each phrase that has lists."""
 
 
-def gathered_lines(tokens: NDArray[np.int32], offsets: Ints, words: Words, spans: tuple[NDArray[np.int32], Ints]) -> Lines:
-    """The lines with what is known of their words, and their phrases."""
-    signatures = np.zeros(len(words.key), np.int64)
-    word = np.repeat(np.arange(len(words.key)), np.diff(words.synonym_offsets))
-    np.bitwise_or.at(signatures, word, words.bits[words.synonyms])
-    return Lines(tokens, offsets, words.key[tokens], words.stem[tokens], signatures[tokens], words.bits[tokens], *spans)
+class Index(NamedTuple):
+    """Line 1 turned round: list ``l`` is ``entries[starts[l]:starts[l] + counts[l]]``, in the order of the line."""
+
+    counts: Small
+    starts: Small
+    entries: Small
+    """Columns: start and length in line 1, rank."""
 
 
 @kernel
-def contains(values: NDArray[np.int32], low: int, high: int, value: int) -> bool:
-    """Whether the ascending ``values[low:high]`` have the value."""
+def mark(theirs: Lines, phrases: Phrases, words: int, line: int, wanted: Small, serial: int) -> None:
+    """Note the words and phrases of a line 2."""
+    for t in range(theirs.offsets[line], theirs.offsets[line + 1]):
+        wanted[theirs.tokens[t]] = serial
+        for s in range(theirs.span_offsets[t], theirs.span_offsets[t + 1]):
+            number = phrases.numbers[theirs.spans[s]]
+            if number >= 0:
+                wanted[words + number] = serial
+
+
+@kernel
+def room_for(ours: Lines, words: Words, phrases: Phrases, line: int) -> int:
+    """At most so many entries has the index of a line."""
+    room = 0
+    for t in range(ours.offsets[line], ours.offsets[line + 1]):
+        room += words.related_offsets[ours.tokens[t] + 1] - words.related_offsets[ours.tokens[t]]
+        for s in range(ours.span_offsets[t], ours.span_offsets[t + 1]):
+            room += phrases.offsets[ours.spans[s] + 1] - phrases.offsets[ours.spans[s]]
+    return room
+
+
+@kernel
+def turn_round(
+    ours: Lines, words: Words, phrases: Phrases, line: int, wanted: Small, serial: int, index: Index, hits: Small, filled: Small
+) -> int:
+    """Fill the index with the lists that are wanted; how many there are, their numbers in ``filled``. Their counts must be 0 before."""
+    begin = ours.offsets[line]
+    n = 0
+    lists = 0
+    for t in range(begin, ours.offsets[line + 1]):
+        for k in range(words.related_offsets[ours.tokens[t]], words.related_offsets[ours.tokens[t] + 1]):
+            key = words.related[k]
+            if wanted[key >> 2] == serial:
+                if index.counts[key] == 0:
+                    filled[lists] = key
+                    lists += 1
+                index.counts[key] += 1
+                hits[n, 0] = key
+                hits[n, 1] = t - begin
+                hits[n, 2] = 1
+                hits[n, 3] = 0
+                n += 1
+        for s in range(ours.span_offsets[t], ours.span_offsets[t + 1]):
+            phrase = ours.spans[s]
+            for k in range(phrases.offsets[phrase], phrases.offsets[phrase + 1]):
+                key = phrases.related[k]
+                if wanted[key >> 2] == serial:
+                    if index.counts[key] == 0:
+                        filled[lists] = key
+                        lists += 1
+                    index.counts[key] += 1
+                    hits[n, 0] = key
+                    hits[n, 1] = t - begin
+                    hits[n, 2] = phrases.lengths[phrase]
+                    hits[n, 3] = phrases.ranks[k]
+                    n += 1
+    at = 0
+    for k in range(lists):
+        key = filled[k]
+        index.starts[key] = at
+        at += index.counts[key]
+        index.counts[key] = 0
+    for k in range(n):
+        key = hits[k, 0]
+        at = index.starts[key] + index.counts[key]
+        index.counts[key] += 1
+        for c in range(3):
+            index.entries[at, c] = hits[k, c + 1]
+    return lists
+
+
+@kernel
+def below(index: Index, key: int, place: int) -> int:
+    """How many entries of a list start before a place."""
+    low, high = 0, index.counts[key]
     while low < high:
         middle = (low + high) // 2
-        if values[middle] < value:
-            low = middle + 1
-        elif values[middle] > value:
-            high = middle
-        else:
-            return True
-    return False
-
-
-@kernel
-def add(found: NDArray[np.int32], n: int, start2: int, length2: int, start1: int, length1: int, module: int) -> int:
-    """Write a match if there is room for it; count it in any case."""
-    if n < len(found):
-        found[n, 0] = start2
-        found[n, 1] = length2
-        found[n, 2] = start1
-        found[n, 3] = length1
-        found[n, 4] = module
-    return n + 1
-
-
-@kernel
-def sort_by(values: NDArray[np.int32], order: NDArray[np.int32], spare: NDArray[np.int32]) -> None:
-    """Put 0, 1, 2, … into ``order`` by their values, equal ones ascending (a merge sort, which Numba compiles quickly)."""
-    n = len(values)
-    for i in range(n):
-        order[i] = i
-    step = 1
-    while step < n:
-        for low in range(0, n, 2 * step):
-            middle, high = min(low + step, n), min(low + 2 * step, n)
-            i, j = low, middle
-            for k in range(low, high):
-                if i < middle and (j >= high or values[order[i]] <= values[order[j]]):
-                    spare[k] = order[i]
-                    i += 1
-                else:
-                    spare[k] = order[j]
-                    j += 1
-        for k in range(n):
-            order[k] = spare[k]
-        step *= 2
-
-
-@kernel
-def first_of(values: NDArray[np.int32], order: NDArray[np.int32], value: int) -> int:
-    """Where in the order the places with a value begin."""
-    low, high = 0, len(order)
-    while low < high:
-        middle = (low + high) // 2
-        if values[order[middle]] < value:
+        if index.entries[index.starts[key] + middle, 0] < place:
             low = middle + 1
         else:
             high = middle
@@ -137,157 +177,124 @@ def first_of(values: NDArray[np.int32], order: NDArray[np.int32], value: int) ->
 
 
 @kernel
-def look_up(lines: Lines, words: Words, line1: int, line2: int, module: int, found: NDArray[np.int32], n: int) -> int:
-    """The matches of one module between two long lines, in the order in which comparing all words would find them."""
-    a, a_end = lines.offsets[line1], lines.offsets[line1 + 1]
-    b, b_end = lines.offsets[line2], lines.offsets[line2 + 1]
-    values = lines.keys[a:a_end] if module == EXACT else lines.stems[a:a_end] if module == STEM else lines.tokens[a:a_end]
-    order, spare = np.empty(a_end - a, np.int32), np.empty(a_end - a, np.int32)
-    sort_by(values, order, spare)
-    hits = np.empty(a_end - a, np.bool_)
-    hits[:] = False
-    for j in range(b, b_end):
-        if n > MAX_MATCHES:
-            return n
-        if module != SYNONYM:
-            wanted = lines.keys[j] if module == EXACT else lines.stems[j]
-            place = first_of(values, order, wanted)
-            while place < len(order) and values[order[place]] == wanted:
-                i = order[place]
-                if module == EXACT or lines.keys[a + i] != lines.keys[j]:
-                    n = add(found, n, j - b, 1, i, 1, module)
-                place += 1
-            continue
-        low, high, several = a_end - a, 0, 0
-        for s in range(words.synonym_offsets[lines.tokens[j]], words.synonym_offsets[lines.tokens[j] + 1]):
-            wanted = words.synonyms[s]
-            place = first_of(values, order, wanted)
-            while place < len(order) and values[order[place]] == wanted:
-                i = order[place]
-                if lines.keys[a + i] != lines.keys[j]:
-                    spare[several] = i
-                    several += 1
-                place += 1
-        # Synonyms come one after the other; places must ascend over all of them.
-        if several > 64:
-            for k in range(several):
-                hits[spare[k]] = True
-                low, high = min(low, spare[k]), max(high, spare[k])
-            for i in range(low, high + 1):
-                if hits[i]:
-                    n = add(found, n, j - b, 1, i, 1, module)
-                    hits[i] = False
-            continue
-        for k in range(1, several):
-            value, at = spare[k], k
-            while at > 0 and spare[at - 1] > value:
-                spare[at] = spare[at - 1]
-                at -= 1
-            spare[at] = value
-        for k in range(several):
-            n = add(found, n, j - b, 1, spare[k], 1, module)
-    return n
+def reach(index: Index, keys: Small, lists: int, centre: int, length1: int) -> int:
+    """The greatest distance from a place of line 1 within which these lists have not more than ``MOST_TRIED`` entries."""
+    near, far = -1, length1
+    while far - near > 1:
+        middle = (near + far) // 2
+        within = 0
+        for k in range(lists):
+            within += below(index, keys[k, 0], centre + middle + 1) - below(index, keys[k, 0], centre - middle)
+        if within > MOST_TRIED:
+            far = middle
+        else:
+            near = middle
+    return near
 
 
 @kernel
-def is_synonym(lines: Lines, words: Words, i: int, j: int) -> bool:
-    """Whether the word at one place is listed as a synonym of that at another."""
-    if lines.bits[i] & lines.signatures[j] == 0:
-        return False
-    token = lines.tokens[j]
-    listed: bool = contains(words.synonyms, words.synonym_offsets[token], words.synonym_offsets[token + 1], lines.tokens[i])
-    return listed
+def comes_before(kind: int, start: int, length: int, rank: int, other_start: int, other_length: int, other_rank: int) -> bool:
+    """Paraphrases of one phrase of line 2 come in the order of the table; phrases of line 1 with paraphrases in line 2 as they stand."""
+    if kind == THERE:
+        return rank < other_rank or (rank == other_rank and start < other_start)
+    if start != other_start:
+        return start < other_start
+    return length < other_length or (length == other_length and rank < other_rank)
 
 
 @kernel
-def compare(lines: Lines, a: int, a_end: int, b: int, b_end: int, masks: Ints) -> None:
-    """For each word of a short line 2 the words of a short line 1 that the modules may match, as bits."""
-    for j in range(b_end - b):
-        key, stem, signature = lines.keys[b + j], lines.stems[b + j], lines.signatures[b + j]
-        exact, same_stem, related = 0, 0, 0
-        for i in range(a_end - a):
-            exact |= int(lines.keys[a + i] == key) << i
-            same_stem |= int(lines.stems[a + i] == stem) << i
-            related |= int(lines.bits[a + i] & signature != 0) << i
-        masks[EXACT, j] = exact
-        masks[STEM, j] = same_stem & ~exact
-        masks[SYNONYM, j] = related & ~exact
+def gather(
+    theirs: Lines, phrases: Phrases, words: int, line2: int, length1: int, identical: bool, index: Index, keys: Small, uses: Small, used: Small,
+    cover: Small, found: Small, bounds: Ints, fixed: Small,
+) -> None:  # fmt: skip
+    """The matches of a line 2 with the line of the index, by their start in line 2, in the order of the reference implementation, and
+    those that compete with no other.
 
-
-@kernel
-def collect(
-    lines: Lines, words: Words, phrases: Phrases, line1: int, line2: int, mark: NDArray[np.int32], serial: int,
-    chain: NDArray[np.int32], masks: Ints, found: NDArray[np.int32],
-) -> int:  # fmt: skip
-    """All matches between two lines, module by module; how many there are (more than ``found`` has room for: come again).
-
-    ``mark`` has four rows with one cell for each phrase: the first two receive ``serial`` for the phrases of either line,
-    the others the first place there; ``chain`` leads from each place to the next one of the same phrase.
-    ``masks`` is room for three rows of ``SHORT`` numbers.
+    The matches at position j are ``found[bounds[j]:bounds[j + 1]]`` (start and length in line 1, length in line 2, module; the last
+    column is room for ranks); ``fixed[j]`` is the one that is certain, or -1. Where there are more than ``MOST_TRIED``, those remain that
+    are nearest to the place in line 1 that corresponds to j. ``uses`` must be 0 before, and is so again.
     """
-    a, a_end = lines.offsets[line1], lines.offsets[line1 + 1]
-    b, b_end = lines.offsets[line2], lines.offsets[line2 + 1]
-    identical = a_end - a == b_end - b
-    for j in range(b, b_end):
-        if not identical:
-            break
-        identical = lines.keys[a + j - b] == lines.keys[j]
+    begin = theirs.offsets[line2]
+    length2 = theirs.offsets[line2 + 1] - begin
+    for i in range(length1):
+        cover[0, i] = 0
+    for j in range(length2):
+        cover[1, j] = 0
     n = 0
-    for module in range(PARAPHRASE):
-        if identical and module > EXACT:
-            return n
-        if (a_end - a) * (b_end - b) > LONG:
-            n = look_up(lines, words, line1, line2, module, found, n)
-            continue
-        if a_end - a <= SHORT and b_end - b <= SHORT:
-            if module == EXACT:
-                compare(lines, a, a_end, b, b_end, masks)
-            for j in range(b_end - b):
-                mask = int(masks[module, j])
-                i = 0
-                while mask != 0:
-                    if mask & 1 and (module != SYNONYM or is_synonym(lines, words, a + i, b + j)):
-                        n = add(found, n, j, 1, i, 1, module)
-                    mask >>= 1
-                    i += 1
-            continue
-        for j in range(b, b_end):
-            key, stem = lines.keys[j], lines.stems[j]
-            for i in range(a, a_end):
-                if module == EXACT:
-                    same = lines.keys[i] == key
-                elif module == STEM:
-                    same = lines.stems[i] == stem and lines.keys[i] != key
-                else:
-                    same = lines.keys[i] != key and is_synonym(lines, words, i, j)
-                if same:
-                    n = add(found, n, j - b, 1, i - a, 1, module)
-
-    for side in range(2):
-        first = a if side == 0 else b
-        # From the end, so that each phrase leads to its places in ascending order.
-        for t in range((a_end if side == 0 else b_end) - 1, first - 1, -1):
-            for s in range(lines.span_offsets[t], lines.span_offsets[t + 1]):
-                phrase = lines.spans[s]
-                chain[side, t - first, phrases.lengths[phrase] - 1] = mark[2 + side, phrase] if mark[side, phrase] == serial else -1
-                mark[side, phrase] = serial
-                mark[2 + side, phrase] = t - first
-    # Paraphrases of line 2's phrases in line 1, then the other way round; a pair listed both ways is matched twice.
-    for side in range(2):
-        here, here_end = (b, b_end) if side == 0 else (a, a_end)
-        for t in range(here, here_end):
-            for s in range(lines.span_offsets[t], lines.span_offsets[t + 1]):
-                phrase = lines.spans[s]
-                own = phrases.lengths[phrase]
-                for place in range(phrases.offsets[phrase], phrases.offsets[phrase + 1]):
-                    target = phrases.targets[place]
-                    if mark[side, target] != serial:
-                        continue
-                    length = phrases.lengths[target]
-                    u = mark[2 + side, target]
-                    while u >= 0:
-                        j, length2 = (t - here, own) if side == 0 else (u, length)
-                        i, length1 = (u, length) if side == 0 else (t - here, own)
-                        n = add(found, n, j, length2, i, length1, PARAPHRASE)
-                        u = chain[side, u, length - 1]
-    return n
+    n_used = 0
+    for j in range(length2):
+        bounds[j] = n
+        t = begin + j
+        # The lists that this position has: their number, and the length of what they match here.
+        lists = 0
+        total = 0
+        for kind in range(1 if identical else PARAPHRASE):
+            key = KINDS * theirs.tokens[t] + kind
+            if index.counts[key] > 0:
+                keys[lists, 0] = key
+                keys[lists, 1] = 1
+                lists += 1
+        of_words = lists
+        if not identical:
+            for side in range(2):
+                for s in range(theirs.span_offsets[t], theirs.span_offsets[t + 1]):
+                    number = phrases.numbers[theirs.spans[s]]
+                    if number >= 0 and index.counts[KINDS * (words + number) + side] > 0:
+                        keys[lists, 0] = KINDS * (words + number) + side
+                        keys[lists, 1] = phrases.their_lengths[number]
+                        lists += 1
+        for k in range(lists):
+            key = keys[k, 0]
+            total += index.counts[key]
+            if uses[key] == 0:
+                used[n_used] = key
+                n_used += 1
+            uses[key] += 1
+            for c in range(keys[k, 1]):
+                cover[1, j + c] += index.counts[key]
+        fixed[j] = total
+        near = length1
+        centre = 0
+        if total > MOST_TRIED:
+            centre = j * length1 // length2
+            near = reach(index, keys, lists, centre, length1)
+        sorted_from = n
+        for k in range(lists):
+            key = keys[k, 0]
+            low, high = index.starts[key], index.starts[key] + index.counts[key]
+            if total > MOST_TRIED:
+                low, high = low + below(index, key, centre - near), low + below(index, key, centre + near + 1)
+            kind = key & (KINDS - 1)
+            module = kind if k < of_words else PARAPHRASE
+            if k <= of_words or kind == THERE or keys[k - 1, 0] & (KINDS - 1) == THERE:
+                sorted_from = n
+            for e in range(low, high):
+                start, length, rank = index.entries[e, 0], index.entries[e, 1], index.entries[e, 2]
+                at = n
+                if module == PARAPHRASE:
+                    while at > sorted_from and comes_before(kind, start, length, rank, found[at - 1, 0], found[at - 1, 1], found[at - 1, 4]):
+                        for c in range(5):
+                            found[at, c] = found[at - 1, c]
+                        at -= 1
+                found[at, 0] = start
+                found[at, 1] = length
+                found[at, 2] = keys[k, 1]
+                found[at, 3] = module
+                found[at, 4] = rank
+                n += 1
+    bounds[length2] = n
+    for k in range(n_used):
+        key = used[k]
+        for e in range(index.starts[key], index.starts[key] + index.counts[key]):
+            for i in range(index.entries[e, 0], index.entries[e, 0] + index.entries[e, 1]):
+                cover[0, i] += uses[key]
+        uses[key] = 0
+    for j in range(length2):
+        alone = fixed[j] == 1
+        if alone:
+            m = bounds[j]
+            for k in range(found[m, 2]):
+                alone = alone and cover[1, j + k] == 1
+            for i in range(found[m, 0], found[m, 0] + found[m, 1]):
+                alone = alone and cover[0, i] == 1
+        fixed[j] = bounds[j] if alone else -1

@@ -9,7 +9,7 @@ characters it has just used (``a,,b`` becomes ``a , ,b``).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from captious import digest
 
@@ -45,6 +45,19 @@ _CONTROL = "".join(map(chr, range(33)))
 _WHITE = re.compile("[ \u2000-\u200a\u202f\u205f\u3000\xa0]+")
 
 
+def _spaced(text: str) -> str:
+    """Spaces wherever a word begins or ends, but for single dots."""
+    text = _OTHER.sub(r" \1 ", text)
+    text = _DOTS.sub(lambda run: f" {_DOT * len(run[0])} ", text)
+    for pattern, replacement in _BETWEEN:
+        text = pattern.sub(replacement, text)
+    text = _DOUBLE_QUOTE.sub(' " ', _SINGLE_QUOTE.sub("'", text))
+    text = _HYPHEN.sub(r"\1 \2", text.replace("–", "-").replace("--", "-"))
+    for pattern, replacement in _APOSTROPHE:
+        text = pattern.sub(replacement, text)
+    return text
+
+
 class Normaliser:
     """Splits a line into METEOR's words, in lower case."""
 
@@ -66,18 +79,23 @@ class Normaliser:
         if line.isascii() and line.replace(" ", "").isalnum():
             # Nothing that any rule touches: so are nine captions of ten.
             return line.lower().split()
-        text = _OTHER.sub(r" \1 ", f" {line} ")
-        text = _DOTS.sub(lambda run: f" {_DOT * len(run[0])} ", text)
-        for pattern, replacement in _BETWEEN:
-            text = pattern.sub(replacement, text)
-        text = _DOUBLE_QUOTE.sub(' " ', _SINGLE_QUOTE.sub("'", text))
-        text = _HYPHEN.sub(r"\1 \2", text.replace("–", "-").replace("--", "-"))
-        for pattern, replacement in _APOSTROPHE:
-            text = pattern.sub(replacement, text)
-        tokens = [token for token in _SPLIT.split(text) if token]
-        following = [*tokens[1:], ""]
-        text = " ".join(self._final_dot(*both) for both in zip(tokens, following)).replace(_DOT, ".")
-        return [word for word in _SPLIT.split(_WHITE.sub(" ", text).strip(_CONTROL).lower()) if word]
+        return self._finished(_spaced(f" {line} "))
+
+    def words_of(self, lines: Sequence[str]) -> list[list[str]]:
+        """The words of lines. Many are put one under the other: no rule looks across the spaces at their ends."""
+        if any("\n" in line for line in lines) or not lines:
+            return [self.words(line) for line in lines]
+        return [self._finished(line) for line in _spaced("\n".join(f" {line} " for line in lines)).split("\n")]
+
+    def _finished(self, line: str) -> list[str]:
+        """The words of a line whose parts stand apart."""
+        tokens = [token for token in _SPLIT.split(line) if token]
+        if "." in line:
+            tokens = [self._final_dot(*both) for both in zip(tokens, [*tokens[1:], ""])]
+        text = " ".join(tokens).replace(_DOT, ".")
+        if not text.isascii():
+            text = _WHITE.sub(" ", text)
+        return [word for word in text.strip(_CONTROL).lower().split(" ") if word]
 
     def _final_dot(self, token: str, following: str) -> str:
         """The token with its last dot dropped, kept or split off."""

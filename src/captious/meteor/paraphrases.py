@@ -30,7 +30,7 @@ from captious.io import container
 from captious.progress import track
 
 #: Raised whenever the layout of the file changes.
-VERSION = 2
+VERSION = 3
 
 KIND = "METEOR's paraphrases"
 _BLOCK = 1 << 22
@@ -49,6 +49,9 @@ class Paraphrases(NamedTuple):
     offsets: NDArray[np.uint32]
     """``targets[offsets[p]:offsets[p + 1]]`` are the paraphrases of phrase ``p``."""
     targets: NDArray[np.uint32]
+    source_offsets: NDArray[np.uint32]
+    """``sources[source_offsets[p]:source_offsets[p + 1]]`` are the phrases that have phrase ``p`` as a paraphrase, ascending."""
+    sources: NDArray[np.uint32]
 
     def number_of(self) -> dict[str, int]:
         """The number of each word."""
@@ -117,16 +120,23 @@ def _build(table: Path, length: int) -> Paraphrases:
     order = np.lexsort(phrases.T[::-1])
     row_of = np.empty(len(order), np.uint32)
     row_of[order] = np.arange(len(order), dtype=np.uint32)
-    source = row_of[np.frombuffer(sources, np.uint32)]
+    source, target = (row_of[np.frombuffer(side, np.uint32)] for side in (sources, targets))
     phrases = phrases[order]
     count = words.count(b"\n") if phrases.size else 0
     return Paraphrases(
         np.frombuffer(words, np.uint8),
         np.searchsorted(phrases[:, 0], np.arange(count + 2)).astype(np.uint32),
         phrases,
-        np.concatenate([[0], np.cumsum(np.bincount(source, minlength=len(order)))]).astype(np.uint32),
-        row_of[np.frombuffer(targets, np.uint32)][np.argsort(source, kind="stable")],
+        _bounds(source, len(order)),
+        target[np.argsort(source, kind="stable")],
+        _bounds(target, len(order)),
+        source[np.lexsort((source, target))],
     )
+
+
+def _bounds(rows: NDArray[np.uint32], count: int) -> NDArray[np.uint32]:
+    """Where the pairs of each row begin, once they are sorted by it."""
+    return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=count))]).astype(np.uint32)
 
 
 def _groups(table: Path, length: int) -> Iterator[list[bytes]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.kernels import kernel
+
 #: Tuned for ranking translations of English (WMT data), and used unchanged for captions.
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.20, 0.60, 0.75
 MODULE_WEIGHTS = (1.0, 0.6, 0.8, 0.6)
@@ -15,7 +17,7 @@ MODULE_WEIGHTS = (1.0, 0.6, 0.8, 0.6)
 STATISTICS = 23
 
 
-def summable(statistics: NDArray[np.float64]) -> NDArray[np.float64]:
+def summable(statistics: NDArray[np.float64] | NDArray[np.int32]) -> NDArray[np.float64]:
     """Statistics lines with one column more: the chunks that count when lines are added up.
 
     A caption all of whose words match in one chunk has no fragmentation, by itself and as part of a corpus, so its chunk
@@ -24,6 +26,34 @@ def summable(statistics: NDArray[np.float64]) -> NDArray[np.float64]:
     s = np.asarray(statistics, np.float64)
     complete = (s[..., 21] == s[..., 0]) & (s[..., 22] == s[..., 1]) & (s[..., 20] == 1)
     return np.concatenate([s, np.where(complete, 0.0, s[..., 20])[..., None]], axis=-1)
+
+
+@kernel
+def ingredients(rows: NDArray[np.int32], at: int, parts: NDArray[np.float64]) -> None:
+    """What the score of a statistics line is made of: the mean of precision and recall, and the fragmentation.
+
+    Every operation is that of :func:`score_sums`, so that rounding is the same.
+    """
+    parts[at, 0] = 0.0
+    parts[at, 1] = 0.0
+    if rows[at, 21] == 0:
+        return
+    matched1, matched2 = 0.0, 0.0
+    for m in range(4):
+        weight = MODULE_WEIGHTS[m]
+        matched1 += weight * (rows[at, 4 + 4 * m] * DELTA + rows[at, 6 + 4 * m] * (1.0 - DELTA))
+        matched2 += weight * (rows[at, 5 + 4 * m] * DELTA + rows[at, 7 + 4 * m] * (1.0 - DELTA))
+    precision = matched1 / ((rows[at, 0] - rows[at, 2]) * DELTA + rows[at, 2] * (1.0 - DELTA))
+    recall = matched2 / ((rows[at, 1] - rows[at, 3]) * DELTA + rows[at, 3] * (1.0 - DELTA))
+    parts[at, 0] = 1.0 / ((1.0 - ALPHA) / precision + ALPHA / recall)
+    if not (rows[at, 21] == rows[at, 0] and rows[at, 22] == rows[at, 1] and rows[at, 20] == 1):
+        parts[at, 1] = rows[at, 20] / ((rows[at, 21] + rows[at, 22]) / 2.0)
+
+
+def combined(parts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores of statistics lines from their :func:`ingredients`."""
+    values: NDArray[np.float64] = parts[:, 0] * (1.0 - GAMMA * parts[:, 1].copy() ** BETA)
+    return np.where(values < 0, 0.0, values)
 
 
 def score(statistics: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.errors import InputError
-from captious.meteor.alignment import align
-from captious.meteor.encode import Encoded, encode_texts, lines_of
-from captious.meteor.matches import MAX_MATCHES, Ints
+from captious.meteor.alignment import align, scratch
+from captious.meteor.encode import Encoded, encode_texts, tables_of
+from captious.meteor.matches import MOST_TRIED, Ints, Small
 from captious.meteor.resources import Resources
 from captious.meteor.score import STATISTICS
 from captious.progress import track
-from captious.threads import side_by_side
+from captious.ragged import offsets_of
+from captious.threads import jobs, side_by_side
 
-#: Pairs that one thread aligns between two steps of the progress bar.
-_BLOCK = 8_000
+#: Portions that each thread aligns one after the other: the more there are, the more evenly they end.
+_PORTIONS = 8
 
 
 def statistics(
@@ -31,35 +32,53 @@ def statistics(
     number = {text: i for i, text in enumerate(dict.fromkeys([*hypotheses, *references]))}
     first = np.fromiter((number[text] for text in hypotheses), np.int64, len(hypotheses))
     second = np.fromiter((number[text] for text in references), np.int64, len(references))
-    return pair_statistics(encode_texts(list(number), resources.normaliser), first, second, resources)
+    rows, _ = pair_statistics(encode_texts(list(number), resources), first, second, resources)
+    return rows.astype(np.float64)
 
 
-def pair_statistics(encoded: Encoded, first: Ints, second: Ints, resources: Resources) -> NDArray[np.float64]:
-    """The statistics lines of pairs (hypothesis: line ``first[p]``, reference: line ``second[p]``)."""
-    lines, words, phrases = lines_of(encoded, first, second, resources)
-    lengths = np.diff(encoded.offsets)
-    # Equal pairs are aligned once.
-    pairs, inverse = np.unique(first * len(lengths) + second, return_inverse=True)
-    first, second = np.divmod(pairs, max(len(lengths), 1))
-    rows = np.zeros((len(pairs), STATISTICS))
-    # Each cell of a pair costs several simple steps: 300 pairs of captions take longer in plain Python than Numba to load.
-    kernel = align.pick(float(np.sum((6.0 * lengths[first] + 60.0) * (lengths[second] + 4.0))))
-    starts = range(0, len(pairs), _BLOCK)
+def pair_statistics(encoded: Encoded, first: Ints, second: Ints, resources: Resources) -> tuple[Small, NDArray[np.float64]]:
+    """The statistics lines of pairs (hypothesis: line ``first[p]``, reference: line ``second[p]``), and the parts of their scores."""
+    return _aligned(encoded, first, second, resources, np.zeros((0, 5), np.int32), np.zeros(0, np.int64))
 
-    def run(start: int) -> int:
-        block = slice(start, start + _BLOCK)
-        stopped = int(kernel(lines, words, phrases, first[block], second[block], rows[block]))
-        return stopped if stopped < 0 else start + stopped
+
+def links(encoded: Encoded, first: Ints, second: Ints, resources: Resources) -> list[Small]:
+    """The matches of each pair of lines, a row each: start and length in the reference, start and length in the hypothesis, module."""
+    # A word of the reference starts one match at most.
+    starts = offsets_of(np.diff(encoded.theirs.offsets)[second])
+    matches = np.full((int(starts[-1]), 5), -1, np.int32)
+    _aligned(encoded, first, second, resources, matches, starts)
+    return [own[own[:, 0] >= 0] for own in np.split(matches, starts[1:-1])] if len(first) else []
+
+
+def _aligned(
+    encoded: Encoded, first: Ints, second: Ints, resources: Resources, matches: Small, starts: Ints
+) -> tuple[Small, NDArray[np.float64]]:
+    """Align pairs, with room for their matches if those are wanted."""
+    words, phrases = tables_of(encoded, resources)
+    # Pairs of one hypothesis stand together.
+    order = np.argsort(first, kind="stable") if np.any(first[1:] < first[:-1]) else None
+    if order is not None:
+        first, second = first[order], second[order]
+        starts = starts[:-1][order] if len(starts) else starts
+    length1, length2 = np.diff(encoded.ours.offsets)[first], np.diff(encoded.theirs.offsets)[second]
+    # Each cell of a pair costs several simple steps: 300 pairs of captions take longer in plain Python than machine code to load.
+    work = np.cumsum((np.minimum(6 * length1, MOST_TRIED) + 60.0) * (length2 + 4.0))
+    kernel = align.pick(float(work[-1]) if len(work) else 0.0)
+    threads = 1 if kernel is align.plain else jobs()
+    portions = min(_PORTIONS * threads, len(first))
+    bounds = [*np.searchsorted(work, work[-1] * np.arange(portions) / portions).tolist(), len(first)] if portions else [0]
+    rows, parts = np.empty((len(first), STATISTICS), np.int32), np.empty((len(first), 2))
+
+    def run(portion: int) -> None:
+        part = slice(bounds[portion], bounds[portion + 1])
+        pairs = encoded.ours, encoded.theirs, words, phrases, first[part], second[part]
+        kernel(*pairs, rows[part], parts[part], matches, starts[part], scratch(*pairs))
 
     # Compiled code runs without the interpreter's lock.
-    aligned = side_by_side(run, starts, asked=1 if kernel is align.plain else None)
-    for refused in track(aligned, "METEOR: aligning", total=len(starts)):
-        if refused >= 0:
-            a, b = first[refused], second[refused]
-            beginning = " ".join(encoded.vocabulary[t] for t in encoded.tokens[encoded.offsets[a] :][:8])
-            raise InputError(
-                f"METEOR cannot align a caption of {lengths[a]:,} words with a reference of {lengths[b]:,}: more than "
-                f"{MAX_MATCHES:,} of their words and phrases match; shorten the caption that begins with '{beginning}'"
-            )
-    result: NDArray[np.float64] = rows[inverse]
-    return result
+    for _ in track(side_by_side(run, range(portions), threads), "METEOR: aligning", total=portions):
+        pass
+    if order is None:
+        return rows, parts
+    back = np.empty_like(order)
+    back[order] = np.arange(len(order))
+    return rows[back], parts[back]

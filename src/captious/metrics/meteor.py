@@ -14,10 +14,9 @@ from captious.measures.base import FloatArray, Measure
 from captious.measures.options import METEOR_DATA, Option
 from captious.measures.resources import Resource
 from captious.meteor.encode import encode_captions, prepare_references
-from captious.meteor.links import links
 from captious.meteor.resources import Resources, Tables
-from captious.meteor.score import STATISTICS, score, score_sums, summable
-from captious.meteor.statistics import pair_statistics
+from captious.meteor.score import STATISTICS, combined, score_sums, summable
+from captious.meteor.statistics import links, pair_statistics
 from captious.ragged import IntArray, offsets_of, stretches
 from captious.text import meteor_data
 
@@ -41,7 +40,7 @@ class Alignment(NamedTuple):
     words: list[str]
     reference: int
     reference_words: list[str]
-    #: Rows of start and length in the reference, start and length in the candidate, module (:mod:`captious.meteor.links`).
+    #: Rows of start and length in the reference, start and length in the candidate, module (:data:`captious.meteor.matches.MODULES`).
     matches: NDArray[np.int32]
 
 
@@ -85,7 +84,8 @@ class Meteor(Measure):
         found = links(encoded, line[known], reference_line[known], state)
         out: list[Alignment | None] = [None] * len(best.reference)
         for i, matches in zip(known.tolist(), found):
-            words, reference_words = (encoded.words(int(row[i])) for row in (line, reference_line))
+            words = encoded.words(encoded.ours, int(line[i]))
+            reference_words = encoded.words(encoded.theirs, int(reference_line[i]))
             out[i] = Alignment(words, int(best.reference[i]), reference_words, matches)
         return out
 
@@ -117,15 +117,16 @@ def _best_of_part(corpus: Corpus, resources: Resources, first_image: int, end_im
     pair = np.repeat(np.arange(len(reference)), parts)
     part = np.arange(len(pair)) - np.repeat(offsets_of(parts)[:-1], parts)
     candidate = candidate[pair]
-    statistics = pair_statistics(encoded, line[candidate], begin[reference[pair]] + part, resources)
+    statistics, ingredients = pair_statistics(encoded, line[candidate], begin[reference[pair]] + part, resources)
 
-    scores = score(statistics)
+    scores = combined(ingredients)
     best = np.full(len(candidates), -1.0)
     np.maximum.at(best, candidate, scores)
     at_best = np.flatnonzero(scores == best[candidate])
-    rows, first = np.unique(candidate[at_best], return_index=True)
-    chosen = at_best[first]
-    table = np.zeros((len(candidates), statistics.shape[1] + 1))
+    # Pairs of a candidate stand together.
+    chosen = at_best[np.diff(candidate[at_best], prepend=-1) > 0]
+    rows = candidate[chosen]
+    table = np.zeros((len(candidates), STATISTICS + 1))
     table[rows] = summable(statistics[chosen])
     nearest, its_part = np.full((2, len(candidates)), -1, dtype=np.int64)
     nearest[rows], its_part[rows] = reference[pair][chosen], part[chosen]

@@ -40,6 +40,12 @@ class FlatTable(Mapping[str, bytes]):
         self._keys, self._key_ends, self._values, self._value_ends, self._buckets = keys, key_ends, values, value_ends, buckets
         self._mask = len(buckets) - 2
 
+    def array(self, part: str) -> NDArray[Any]:
+        """One of the arrays, as a kernel takes it."""
+        view: NDArray[Any] = np.asarray(getattr(self, f"_{part}")).view()
+        view.flags.writeable = False
+        return view
+
     def __reduce__(self) -> tuple[type[FlatTable], tuple[dict[str, NDArray[Any]]]]:
         """To be sent to another process: views of memory cannot be, arrays can."""
         views = (self._keys, self._key_ends, self._values, self._value_ends, self._buckets)

@@ -20,8 +20,10 @@ from captious import digest
 from captious.cache import atomic_write, content_digest, derived
 from captious.container import open_kept
 from captious.container import write as write_file
+from captious.ragged import offsets_of
 from captious.text.flat import FlatTable, flat_arrays
 from captious.text.meteor_data import MeteorData, find
+from captious.text.synset_lookup import REMAINDERS, SINGLE, find_rows, join_rows
 
 #: WordNet's detachment rules (ending, replacement) for nouns, verbs and adjectives, in the order they are tried.
 _DETACHMENTS = (
@@ -32,6 +34,10 @@ _DETACHMENTS = (
 
 #: The same by their last letters: most words have none of them.
 _BY_LETTER = {letter: tuple(rule for rule in _DETACHMENTS if rule[0].endswith(letter)) for letter in "sndgrt"}
+
+#: The same for kernels: bytes, and where each ending and each replacement begins.
+_PARTS = [part.encode() for rule in _DETACHMENTS for part in rule]
+_RULES = np.frombuffer(b"".join(_PARTS), np.uint8), offsets_of([len(part) for part in _PARTS])
 
 #: Raised whenever the layout of kept dictionaries changes.
 VERSION = 1
@@ -113,14 +119,43 @@ class Synonyms:
         return known
 
 
+    def synsets_of(self, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The same for many words: those of word ``w`` are ``synsets[offsets[w]:offsets[w + 1]]``, ascending."""
+        form = find_rows.pick(500.0 * len(words))
+        if form is find_rows.plain or not isinstance(self._listed, _Synsets) or not isinstance(self._bases, _Bases):
+            return _ragged([sorted(self.synsets(word)) for word in words])
+        encoded = [word.encode("utf-8", "surrogatepass") for word in words]
+        offsets = offsets_of([len(word) for word in encoded])
+        rows = np.empty((len(words), 2), np.int64)
+        text, room = np.frombuffer(b"".join(encoded), np.uint8), np.empty(int(np.diff(offsets).max(initial=0)) + 8, np.uint8)
+        own, bases = self._listed.table, self._bases.table
+        tables = [table.array(part) for table in (own, bases) for part in ("keys", "key_ends", "buckets")]
+        form(text, offsets, *tables, *_RULES, REMAINDERS, room, rows)
+        ends = own.array("value_ends")
+        known = rows[rows >= 0]
+        counts, synsets = np.empty(len(words), np.int64), np.empty(int(np.sum(ends[known + 1] - ends[known])) // 4, np.int32)
+        found = int(join_rows.pick(500.0 * len(words))(rows, own.array("values").view(np.int32), ends, counts, synsets))
+        single = np.flatnonzero(rows[:, 0] == SINGLE)
+        slow = [sorted(self.synsets(words[w])) for w in single.tolist()]
+        # Those of single words are put between the others.
+        flat = np.insert(synsets[:found], np.repeat(offsets_of(counts)[single], [len(one) for one in slow]), [number for one in slow for number in one])
+        counts[single] = [len(one) for one in slow]
+        return offsets_of(counts), flat.astype(np.int32, copy=False)
+
+
+def _ragged(lists: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    offsets = offsets_of([len(one) for one in lists])
+    return offsets, np.fromiter((number for one in lists for number in one), np.int32, int(offsets[-1]))
+
+
 class _Synsets(Mapping[str, Sequence[int]]):
     """Synsets of words in a flat table."""
 
     def __init__(self, table: FlatTable) -> None:
-        self._table = table
+        self.table = table
 
     def find(self, word: str) -> Sequence[int] | None:
-        found = self._table.find(word)
+        found = self.table.find(word)
         return None if found is None else memoryview(found).cast("i").tolist()
 
     def __getitem__(self, word: str) -> Sequence[int]:
@@ -130,32 +165,32 @@ class _Synsets(Mapping[str, Sequence[int]]):
         return numbers
 
     def __contains__(self, word: object) -> bool:
-        return word in self._table
+        return word in self.table
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._table)
+        return iter(self.table)
 
     def __len__(self) -> int:
-        return len(self._table)
+        return len(self.table)
 
 
 class _Bases(Mapping[str, list[str]]):
     """Base forms of irregular forms in a flat table."""
 
     def __init__(self, table: FlatTable) -> None:
-        self._table = table
+        self.table = table
 
     def __getitem__(self, form: str) -> list[str]:
-        return self._table[form].decode("utf-8").split()
+        return self.table[form].decode("utf-8").split()
 
     def __contains__(self, form: object) -> bool:
-        return form in self._table
+        return form in self.table
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._table)
+        return iter(self.table)
 
     def __len__(self) -> int:
-        return len(self._table)
+        return len(self.table)
 
 
 def pack(synonyms: Synonyms) -> dict[str, NDArray[Any]]:
