@@ -188,49 +188,6 @@ def test_hostile_chunks_are_split_in_linear_time() -> None:
     assert split_chunk("a.a." * many + ")" * many)[-many:] == [")"] * many
     assert split_chunk("(" * many + "www." + "a." * many)[:many] == ["("] * many
     assert split_chunk("(www.example.com/a.b)") == ["(", "www.example.com/a.b", ")"]
-<<<<<<< HEAD
-
-
-def aligned(lines: matches.Lines, words: matches.Words, phrases: matches.Phrases, found: np.ndarray) -> list[float]:
-    """The statistics of the two lines, with room for as many matches as there may be."""
-    longest = int(np.diff(lines.offsets).max())
-    mark, chain = np.zeros((4, len(phrases.lengths)), np.int32), np.zeros((2, longest, 2), np.int32)
-    n = matches.collect.compiled(lines, words, phrases, 0, 1, mark, 1, chain, np.zeros((3, matches.SHORT), np.int64), found)
-    bounds, order, fixed, cover = np.zeros(longest + 1, np.int64), np.zeros(n, np.int64), np.zeros(longest, np.int64), np.zeros((2, longest), np.int64)
-    alignment.group.compiled(found, n, longest, longest, cover, bounds, order, fixed)
-    beam, state = np.zeros((alignment.BEAM, 4), np.int64), np.zeros((2, alignment.BEAM, 5), np.int64)
-    used, children = np.zeros((2 * alignment.BEAM, longest // 32 + 1), np.int64), np.zeros(2 * alignment.BEAM, np.int64)
-    history, chosen, row = np.zeros((longest, alignment.BEAM, 2), np.int32), np.zeros(longest, np.int64), np.zeros(23)
-    alignment.search.compiled(found, bounds, order, fixed, longest, longest, beam, state, used, children, history, chosen)
-    alignment.count.compiled(lines, words, 0, 1, found, chosen, row)
-    assert n > 4096
-    return row.tolist()
-
-
-def test_meteor_aligns_captions_with_thousands_of_matches() -> None:
-    """Room for matches is made when they are counted. Going through them a second time must find the same."""
-    lines, words, phrases = lines_of(np.random.default_rng(7), 150, 20)
-    row = np.zeros((1, 23))
-    assert alignment.align.compiled(lines, words, phrases, np.array([0]), np.array([1]), row) == -1
-    assert row[0].tolist() == aligned(lines, words, phrases, np.zeros((100_000, 5), np.int32))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_meteor_tries_the_nearest_of_many_matches(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alignment, "MOST_TRIED", 4)
-    rng = np.random.default_rng(seed)
-    length1, length2 = 30, 20
-    found = np.ones((120, 5), np.int32)
-    found[:, 0], found[:, 2] = rng.integers(0, length2, 120) // 3, rng.integers(0, length1, 120)
-    bounds, order, fixed, cover = np.zeros(31, np.int64), np.zeros(120, np.int64), np.zeros(30, np.int64), np.zeros((2, 30), np.int64)
-    alignment.group.plain(found, 120, length1, length2, cover, bounds, order, fixed)
-    for j in range(length2):
-        every = [m for m in range(120) if found[m, 0] == j]
-        away = sorted(abs(int(found[m, 2]) - j * length1 // length2) for m in every)
-        # As far as there are not more than four, those at one distance all or none.
-        far = max(d for d in range(-1, length1) if sum(one <= d for one in away) <= 4)
-        kept = every if len(every) <= 4 else [m for m in every if abs(int(found[m, 2]) - j * length1 // length2) <= far]
-        assert order[bounds[j] : bounds[j + 1]].tolist() == kept
 
 
 @pytest.mark.parametrize("repeated, least, most", [(1, 5, 10), (12, 170, 400)])
@@ -251,5 +208,3 @@ def test_scenes_of_long_captions_are_much_work(repeated: int, least: int, most: 
     captious.score(Corpus.build(["1"], [[text]], [[text]]), "SPICE")
     # A table and other things, each with each, and the relations between them.
     assert len(asked) == 1 and least <= asked[0] / 50 < most
-=======
->>>>>>> meteor
