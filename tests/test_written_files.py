@@ -194,7 +194,7 @@ def _weights() -> object:
 
     model.shipped_model.cache_clear()
     words, inputs = model.shipped_model().number(["dogs", "run"])
-    return words.tolist(), inputs[:2].tolist(), model.shipped_model().tags
+    return words.tolist(), inputs[words].tolist(), model.shipped_model().tags
 
 
 @pytest.mark.parametrize(("pattern", "read"), [("synonyms-*.table", _synonyms), ("parser-*.model", _weights)], ids=["synonyms", "weights"])
