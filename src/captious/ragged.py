@@ -18,7 +18,7 @@ def offsets_of(counts: Sequence[int] | IntArray) -> IntArray:
     return offsets
 
 
-def runs(offsets: IntArray, index: IntArray) -> tuple[IntArray, IntArray]:
+def runs(offsets: NDArray[np.int64] | NDArray[np.int32], index: IntArray) -> tuple[IntArray, IntArray]:
     """Positions of all elements of the runs ``index``, one run after another, and the offsets of those runs."""
     # Of the runs that are asked for alone: a few of many millions must not take the time of all.
     starts = offsets[:-1][index]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from captious.cache import CacheWarning
 from captious.errors import InputError
 from captious.meteor import alignment, merging, paraphrases, statistics
-from captious.meteor.encode import encode_texts, java_hash, tables_of
+from captious.meteor.encode import encode_texts, tables_of
 from captious.meteor.matches import EXACT, KINDS, STEM, SYNONYM
 from captious.meteor.normalise import Normaliser
 from captious.meteor.phrases import find, join, paraphrases_of
@@ -25,7 +25,7 @@ from captious.meteor.relations import relate, related_words, sort_pairs
 from captious.meteor.resources import Resources
 from captious.meteor.score import combined, score
 from captious.text import meteor_data
-from captious.text.stemmer import stem
+from captious.text.stemmer import java_hash, stem
 from captious.text.synonyms import Synonyms
 from tests.metrics import plain_meteor
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -16,8 +18,8 @@ from captious.meteor.phrases import Spans, paraphrases_of, spans_of
 from captious.meteor.relations import related_words
 from captious.meteor.resources import Resources
 from captious.ragged import offsets_of, runs
-from captious.text.stemmer import stem
-from captious.threads import side_by_side, threads_for
+from captious.text.stemmer import java_hash, stem
+from captious.threads import threads, threads_for
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -64,11 +66,16 @@ def know(words: Sequence[str], resources: Resources) -> Known:
     """Look words up."""
     n = len(words)
     offsets, synsets = resources.synonyms.synsets_of(words)
+    number = _numbers(words, resources)
+    # Most words are in the paraphrase table, which knows their stems.
+    stems = resources.paraphrases.stems[number]
+    others = np.flatnonzero(number == 0)
+    stems[others] = [java_hash(stem(words[i])) for i in others.tolist()]
     return Known(
         key=np.fromiter(map(java_hash, words), np.uint32, n),
-        stem=np.fromiter((java_hash(stem(word)) for word in words), np.uint32, n),
+        stem=stems,
         function=np.fromiter((word in resources.function_words for word in words), np.bool_, n),
-        number=_numbers(words, resources),
+        number=number,
         synset_offsets=offsets,
         synsets=synsets,
     )
@@ -233,10 +240,13 @@ def prepare_references(references: Captions, resources: Resources) -> Prepared:
 
 
 def _both(one: Callable[[], A], other: Callable[[], B], words: int) -> tuple[A, B]:
-    """Two things that do not wait for each other, side by side where there are many words."""
-    makers: list[Callable[[], Any]] = [one, other]
-    first, second = side_by_side(lambda make: make(), makers, threads_for(words))
-    return first, second
+    """Two things that do not wait for each other, side by side where there are many words. The other one may divide its work further."""
+    if threads(threads_for(words)) == 1:
+        return one(), other()
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(copy_context().run, one)
+        second = other()
+        return first.result(), second
 
 
 def encode_captions(
@@ -312,11 +322,3 @@ def _are_plain(words: list[str]) -> NDArray[np.bool_]:
 
 def _is_plain(word: str) -> bool:
     return word.isascii() and word.isalnum() and word == word.lower()
-
-
-def java_hash(word: str) -> int:
-    """The hash of a Java string, as an unsigned number of 32 bits."""
-    value = 0
-    for unit in word.encode() if word.isascii() else memoryview(word.encode("utf-16-le", "surrogatepass")).cast("H"):
-        value = value * 31 + unit
-    return value & 0xFFFFFFFF

@@ -28,9 +28,10 @@ from captious.cache import cache_directory, derived
 from captious.errors import InputError
 from captious.io import container
 from captious.progress import track
+from captious.text.stemmer import java_hash, stem
 
 #: Raised whenever the layout of the file changes.
-VERSION = 3
+VERSION = 4
 
 KIND = "METEOR's paraphrases"
 _BLOCK = 1 << 22
@@ -52,6 +53,8 @@ class Paraphrases(NamedTuple):
     source_offsets: NDArray[np.uint32]
     """``sources[source_offsets[p]:source_offsets[p + 1]]`` are the phrases that have phrase ``p`` as a paraphrase, ascending."""
     sources: NDArray[np.uint32]
+    stems: NDArray[np.uint32]
+    """The hash of each word's stem."""
 
     def number_of(self) -> dict[str, int]:
         """The number of each word."""
@@ -131,6 +134,7 @@ def _build(table: Path, length: int) -> Paraphrases:
         target[np.argsort(source, kind="stable")],
         _bounds(target, len(order)),
         source[np.lexsort((source, target))],
+        np.array([0, *(java_hash(stem(word)) for word in words.decode("utf-8").split("\n")[:-1])], np.uint32),
     )
 
 

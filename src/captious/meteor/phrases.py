@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from captious import ragged
 from captious.kernels import kernel
 from captious.meteor.matches import BACK, KINDS, THERE, Ints, Phrases, Small
 from captious.meteor.paraphrases import Paraphrases
-from captious.ragged import runs
 from captious.threads import side_by_side, threads_for
 
 #: Lines that one thread looks through at a time.
@@ -100,9 +100,9 @@ class Spans(NamedTuple):
 
     def only(self, tokens: Ints) -> Spans:
         """Those of some tokens."""
-        picked, offsets = runs(self.offsets.astype(np.int64), tokens)
-        distinct, numbers = np.unique(self.numbers[picked], return_inverse=True)
-        return Spans(numbers.astype(np.int32), offsets.astype(np.int32), self.rows[distinct])
+        picked, offsets = ragged.runs(self.offsets, tokens)
+        different, numbers = ragged.distinct(self.numbers[picked])
+        return Spans(numbers.astype(np.int32), offsets.astype(np.int32), self.rows[different])
 
 
 def spans_of(index: Paraphrases, numbers: Small, offsets: Ints) -> Spans:

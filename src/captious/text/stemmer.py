@@ -145,3 +145,11 @@ def stem(word: str) -> str:
         elif word.endswith("ll") and len(word) > r2:
             word = word[:-1]
     return word.replace("Y", "y")
+
+
+def java_hash(word: str) -> int:
+    """The hash of a Java string, as an unsigned number of 32 bits."""
+    value = 0
+    for unit in word.encode() if word.isascii() else memoryview(word.encode("utf-16-le", "surrogatepass")).cast("H"):
+        value = value * 31 + unit
+    return value & 0xFFFFFFFF
