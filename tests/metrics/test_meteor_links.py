@@ -7,6 +7,7 @@ import pytest
 
 import captious
 from captious.data import demo_path
+from captious.meteor import alignment
 from captious.meteor.alignment import align
 from captious.meteor.matches import MODULES
 from captious.metrics.meteor import Meteor
@@ -24,9 +25,9 @@ def test_matches_add_up_to_the_statistics(system: str) -> None:
     corpus, alignments, table = _aligned(demo_path("references"), demo_path(system))
     assert len(alignments) == len(corpus.candidates)
     kinds = set()
-    for alignment, row in zip(alignments, table):
-        assert len(alignment.words) == row[0] and len(alignment.reference_words) == row[1]
-        matches = alignment.matches
+    for found, row in zip(alignments, table):
+        assert len(found.words) == row[0] and len(found.reference_words) == row[1]
+        matches = found.matches
         assert matches[:, 3].sum() == row[21] and matches[:, 1].sum() == row[22]
         for module in range(len(MODULES)):
             own = matches[matches[:, 4] == module]
@@ -37,10 +38,21 @@ def test_matches_add_up_to_the_statistics(system: str) -> None:
 
 
 def test_an_exact_match_joins_equal_words() -> None:
-    _, (alignment, _), _ = _aligned({"1": ["a cat", "two dogs run fast"], "2": ["x"]}, {"1": "the dogs run", "2": "x"})
-    assert alignment.reference == 1
-    said = {(alignment.words[i], alignment.reference_words[j]) for j, _, i, _, module in alignment.matches.tolist() if module == 0}
+    _, (found, _), _ = _aligned({"1": ["a cat", "two dogs run fast"], "2": ["x"]}, {"1": "the dogs run", "2": "x"})
+    assert found.reference == 1
+    said = {(found.words[i], found.reference_words[j]) for j, _, i, _, module in found.matches.tolist() if module == 0}
     assert said == {("dogs", "dogs"), ("run", "run")}
+
+
+@pytest.mark.parametrize("beam", [False, True])
+def test_of_alignments_as_good_the_nearest_is_taken(beam: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the reference reckons distances, by merged paths and by a beam alike."""
+    if beam:
+        monkeypatch.setattr(alignment, "SHORT", 0)
+    predictions = {"1": "dog dog couch", "2": "couch hill dog", "3": "dog couch couch"}
+    _, found, _ = _aligned({"1": ["dog dog dog"], "2": ["dog dog hill"], "3": ["dog dog dog"]}, predictions)
+    joined = [[(reference, candidate) for reference, _, candidate, _, _ in each.matches.tolist()] for each in found]
+    assert joined == [[(0, 0), (1, 1)], [(0, 2), (2, 1)], [(1, 0)]]
 
 
 def test_compiled_and_plain_agree(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,4 +66,4 @@ def test_compiled_and_plain_agree(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_image_without_references_has_none() -> None:
     corpus, alignments, _ = _aligned({"1": ["", "|||"], "2": ["x"]}, {"1": "a dog", "2": ""})
     assert len(alignments) == len(corpus.candidates)
-    assert all(alignment is None or len(alignment.matches) == 0 for alignment in alignments)
+    assert all(found is None or len(found.matches) == 0 for found in alignments)

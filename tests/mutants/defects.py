@@ -291,7 +291,7 @@ _mutant("no-chunk-is-complete", "meteor/score.py", "(s[..., 22] == s[..., 1]) & 
 _mutant("abbreviations-before-capitals", "meteor/normalise.py", 'if word in self._always or "a" <= following[:1] <= "z":', "if word in self._always:", _METEOR)
 _mutant("stems-of-equal-words", "meteor/relations.py", "new = kind == EXACT or keys[other] != keys[word]", "new = kind != SYNONYM or keys[other] != keys[word]", "metrics/test_meteor_parts.py", _METEOR)
 _mutant("a-beam-that-drops-nothing", "meteor/merging.py", "if not are_safe(paths, new, size):", "if before * size > 1 and not are_safe(paths, new, size):", "metrics/test_meteor_parts.py")
-_mutant("distances-do-not-count", "meteor/merging.py", "            distance += abs(j - start)\n", "", "metrics/test_meteor_parts.py")
+_mutant("distances-do-not-count", "meteor/merging.py", "            distance += abs(j - start)\n", "", "metrics/test_meteor_links.py")
 _mutant("paraphrases-of-one-direction", "meteor/phrases.py", "        for side in range(2):\n", "        for side in range(1):\n", "metrics/test_meteor_parts.py")
 _mutant("words-of-other-lists", "meteor/resources.py", "digest.together(self.synonyms.digest, ", "digest.together(", "metrics/test_meteor_parts.py::test_what_is_known_of_words_belongs_to_its_tables")
 _mutant("touched-containers-are-trusted", "container.py", "if remembered(opened.path) != opened.check:", "if False:", "test_references.py::test_a_file_that_was_sound_once_is_looked_at_again_when_it_was_touched")
