@@ -1,11 +1,15 @@
 # make demo: score the shipped sample.   make test: lint, types and tests.   make docs: the documentation, in site/.
+# make kernels: build the library of compiled kernels again after an edit.
 # make browser: Chromium, without which 'make test' leaves out the tests of the HTML report.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test browser lint docs clean
+.PHONY: demo test kernels browser lint docs clean
+
+# Files that the library of kernels is made of.
+KERNELS := $(shell grep -rlE '^@(kernel|inner)' src --include='*.py') $(wildcard native/*.py) hatch_build.py
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -13,24 +17,32 @@ $(BIN)/python:
 # A stamp per set of extras: a second run installs nothing.
 $(VENV)/.demo: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) -e ".[meteor]"
-	@touch $@
+	@touch $@ $(VENV)/.kernels
 
 $(VENV)/.test: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) -e ".[test]"
-	@touch $@ $(VENV)/.demo
+	@touch $@ $(VENV)/.demo $(VENV)/.kernels
 
 $(VENV)/.docs: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) -e ".[docs]"
 	@touch $@
 
-demo: $(VENV)/.demo
+# A library that is older than its sources is built again; only kernels that changed are compiled.
+$(VENV)/.kernels: $(KERNELS) | $(BIN)/python
+	$(PIP) --no-deps -e .
+	@touch $@
+
+kernels: $(VENV)/.kernels
+
+demo: $(VENV)/.demo $(VENV)/.kernels
 	$(BIN)/captious demo --report demo-report.html
 
 lint: $(VENV)/.test
+	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-test: lint
+test: lint $(VENV)/.kernels
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # Chromium, for the tests of the HTML report. They drive the system's own: nothing else is downloaded.
@@ -43,4 +55,4 @@ docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
-	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .kernels src/captious/kernels/lib site .mypy_cache .ruff_cache .pytest_cache

@@ -2,8 +2,8 @@
 
     python -m benchmarks.agreement [--captions N] [--java DIR] [--java-images 160] [--data ../shared/data]
 
-Ours runs in a process of its own, from raw text to the scores of every caption metric but the sentence encoder; compiled code
-is loaded from its cache. pycocoevalcap runs its tokenizer, BLEU, METEOR, ROUGE-L and CIDEr on the same captions, and ours
+Ours runs in a process of its own, from raw text to the scores of every caption metric but the sentence encoder, with a
+filled cache. pycocoevalcap runs its tokenizer, BLEU, METEOR, ROUGE-L and CIDEr on the same captions, and ours
 runs those too. Java SPICE is timed on two samples as in ``benchmarks.spice`` and multiplied; DIR holds its jars. Wall clock and
 processor time are both shown: on a busy machine only the latter means much. At the end the bootstrap of tau-c on 16,992 rows.
 """
@@ -26,15 +26,24 @@ COMMON = ["BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR", "ROUGE-L", "CIDEr-D"
 def caption_metrics() -> list[str]:
     """Every metric of captions but those of the sentence encoder, CHAIR, which needs the objects of COCO, and the learned ones, which are
     made of the others (``benchmarks.learned``)."""
-    from captious.measures import registry
+    from captious.metrics import registry
 
-    others = ("SentenceSim", "TokenSim", "Soft-SPICE", "CHAIR", "Learned", "LCEval", "NNEval", "CaptiousScore")
+    others = (
+        "SentenceSim",
+        "TokenSim",
+        "Soft-SPICE",
+        "CHAIR",
+        "Learned",
+        "LCEval",
+        "NNEval",
+        "CaptiousScore",
+    )
     return [name for name in registry.of_family("all") if not name.startswith(others)]
 
 
 def rated(data: Path, captions: int | None) -> tuple[list[list[str]], list[list[str]]]:
     """Captions and references of both sets, without own references."""
-    from captious.human import RatedCaptions, load_judgements
+    from captious.agreement import RatedCaptions, load_judgements
 
     groups: list[list[str]] = []
     references: list[list[str]] = []
@@ -59,13 +68,15 @@ def child(side: str, data: Path, captions: int | None) -> None:
         start = clock()
         theirs(groups, references)
     else:
-        from captious.human.scoring import make, score_captions
+        from captious.agreement.metric_scores import make, score_captions
 
         start = clock()
         names = COMMON if side == "common" else caption_metrics()
         score_captions(groups, references, make(names))
     wall, processor = (b - a for a, b in zip(start, clock()))
-    print(json.dumps({"wall": wall, "processor": processor, "captions": len(groups), "peak": peak_megabytes()}))
+    print(
+        json.dumps({"wall": wall, "processor": processor, "captions": len(groups), "peak": peak_megabytes()})
+    )
 
 
 def theirs(groups: list[list[str]], references: list[list[str]]) -> None:
@@ -100,16 +111,18 @@ def java_spice(data: Path, jars: Path, images: int, captions: int) -> tuple[floa
 
 
 def bootstrap(data: Path) -> None:
-    from captious.human import Study, load_judgements
-    from captious.human.resampling import resample_counts
+    from captious.agreement import Study, load_judgements
+    from captious.agreement.resampling import resample_counts
 
     table = Study.of(load_judgements("flickr8k-expert", data), "ROUGE-L").whole
     for counts in resample_counts(table.units, 2):
-        table.resampled("ROUGE-L", counts)  # compiles
+        table.resampled("ROUGE-L", counts)  # loads the library of kernels
     start = time.perf_counter()
     for counts in resample_counts(table.units, 1000):
         table.resampled("ROUGE-L", counts)
-    print(f"bootstrap of tau-c: 1,000 resamples of {len(table):,} rows in {time.perf_counter() - start:.2f} s")
+    print(
+        f"bootstrap of tau-c: 1,000 resamples of {len(table):,} rows in {time.perf_counter() - start:.2f} s"
+    )
 
 
 def main() -> None:
@@ -118,14 +131,18 @@ def main() -> None:
     parser.add_argument("--java", type=Path, help="folder with the jars of Java SPICE and CoreNLP")
     parser.add_argument("--java-images", type=int, default=160)
     parser.add_argument("--ours", action="store_true", help="only our side")
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("CAPTIOUS_DATA") or ROOT.parent / "shared" / "data"))
+    parser.add_argument(
+        "--data", type=Path, default=Path(os.environ.get("CAPTIOUS_DATA") or ROOT.parent / "shared" / "data")
+    )
     parser.add_argument("--child", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
         child(given.child, given.data, given.captions)
         return
     more = ["--data", str(given.data), *(["--captions", str(given.captions)] if given.captions else [])]
-    in_child("benchmarks.agreement", "--child", "all", "--data", str(given.data), "--captions", "200")  # compiles, once on a machine
+    in_child(
+        "benchmarks.agreement", "--child", "all", "--data", str(given.data), "--captions", "200"
+    )  # fills the cache, once on a machine
     mine = in_child("benchmarks.agreement", "--child", "all", *more)
     print(
         f"captious, {len(caption_metrics())} metrics on {mine['captions']:,} captions × 5 references: {mine['wall']:.1f} s "
@@ -145,7 +162,9 @@ def main() -> None:
     if given.java:
         wall, processor = java_spice(given.data, given.java, given.java_images, mine["captions"])
         whole, effort = other["wall"] + wall, other["processor"] + processor
-        print(f"  Java SPICE, from {given.java_images} captions: {wall:.0f} s ({processor:.0f} s of processor time)")
+        print(
+            f"  Java SPICE, from {given.java_images} captions: {wall:.0f} s ({processor:.0f} s of processor time)"
+        )
         print(
             f"  pycocoevalcap with SPICE {whole:.0f} s beside all our metrics {mine['wall']:.1f} s: {whole / mine['wall']:.0f} × wall "
             f"clock, {effort / mine['processor']:.0f} × processor time"

@@ -1,4 +1,4 @@
-"""Rebuild the figures of docs/agreement.md and docs/robustness.md, intervals included, from the public data sets.
+"""Rebuild the figures of docs/results/agreement.md and docs/results/robustness.md, intervals included, from the public data sets.
 
     python -m benchmarks.agreement_docs [--only BLOCK,…] [--data ../shared/data]
 
@@ -16,23 +16,25 @@ from functools import cache
 from pathlib import Path
 
 from benchmarks.common import ROOT, read_jsonl
-from captious.cache import atomic_write
-from captious.figures import agreement_plots, robustness_plots, style
-from captious.human import (
+from captious.agreement import (
     METRICS,
     HumanAgreement,
     Study,
-    agreement,
     compare_metrics,
     load_judgements,
     measure,
 )
-from captious.human import tables as text
-from captious.human.curves import by_length, by_level, by_references
-from captious.human.relations import complementary_pairs, correlate_metrics, over_captions
-from captious.human.scoring import make, score_systems
+from captious.agreement import (
+    agreement_scores as agreement,
+)
+from captious.agreement import result_tables as text
+from captious.agreement.metric_relations import complementary_pairs, correlate_metrics, over_captions
+from captious.agreement.metric_scores import make, score_systems
+from captious.agreement.reference_curves import by_length, by_level, by_references
+from captious.core.cache import atomic_write
+from captious.figures import agreement_plots, robustness_plots, style
 from captious.robustness import distraction_accuracy, make_distractions, robustness_curves
-from captious.robustness import tables as robust
+from captious.robustness import robustness_tables as robust
 
 DATA = Path(os.environ.get("CAPTIOUS_DATA") or ROOT.parent / "shared" / "data")
 FIGURES = ROOT / "docs" / "figures"
@@ -55,7 +57,9 @@ def sets(names: tuple[str, ...]) -> str:
     notes = []
     for name in names:
         whole = study(name).whole
-        notes.append(f"- {whole.name}: {len(whole):,} rows of {whole.units:,} images, {whole.left_out:,} captions left out; `{_protocol(found, whole.name)}`.")
+        notes.append(
+            f"- {whole.name}: {len(whole):,} rows of {whole.units:,} images, {whole.left_out:,} captions left out; `{_protocol(found, whole.name)}`."
+        )
     return text.as_markdown([table]) + "\n".join(notes) + "\n"
 
 
@@ -67,7 +71,11 @@ def _protocol(found: list[HumanAgreement], name: str) -> str:
 
 def whole() -> str:
     signatures = [item.signature.partition("|judged:")[0] for item in measure(study("flickr8k-expert").whole)]
-    return sets(WHOLE) + "\nSignatures of the metrics (here with Flickr8k-Expert's references):\n\n" + "".join(f"- `{s}`\n" for s in signatures)
+    return (
+        sets(WHOLE)
+        + "\nSignatures of the metrics (here with Flickr8k-Expert's references):\n\n"
+        + "".join(f"- `{s}`\n" for s in signatures)
+    )
 
 
 def parts() -> str:
@@ -76,19 +84,32 @@ def parts() -> str:
 
 def pascal() -> str:
     fifty = agreement(study("pascal-50s"), ci=True)
-    five = agreement(load_judgements("pascal-50s", DATA), METRICS, ci=True, protocol={"references": 5, "draws": 5})
+    five = agreement(
+        load_judgements("pascal-50s", DATA), METRICS, ci=True, protocol={"references": 5, "draws": 5}
+    )
     shown = text.of_set(five)
-    five_table = text.TextTable(shown.title.replace("PASCAL-50S", "PASCAL-50S, five references drawn five times"), shown.header, shown.rows)
+    five_table = text.TextTable(
+        shown.title.replace("PASCAL-50S", "PASCAL-50S, five references drawn five times"),
+        shown.header,
+        shown.rows,
+    )
     return text.as_markdown([text.of_set(fifty), five_table])
 
 
 def within() -> str:
-    found = [item for name in ("flickr8k-expert", "flickr8k-cf", "thumb") for item in measure(study(name).whole.under(level="image", coefficient="tau-b"), ci=True)]
+    found = [
+        item
+        for name in ("flickr8k-expert", "flickr8k-cf", "thumb")
+        for item in measure(study(name).whole.under(level="image", coefficient="tau-b"), ci=True)
+    ]
     return text.as_markdown([text.overview(found)])
 
 
 def challenge() -> str:
-    shown = [text.of_set(agreement(load_judgements(name, DATA), ci=True)) for name in ("coco-2015", "coco-2015-c40")]
+    shown = [
+        text.of_set(agreement(load_judgements(name, DATA), ci=True))
+        for name in ("coco-2015", "coco-2015-c40")
+    ]
     return text.as_markdown(shown)
 
 
@@ -115,22 +136,36 @@ def curves() -> str:
     few = study("flickr8k-expert").whole
     few = few.with_scores({name: few.scores[name] for name in FEW.split(",")})
     shown = text.as_markdown([text.curve(found), text.curve(by_length(few)), text.curve(by_level(few))])
-    return shown + "\n![agreement by number of references](figures/agreement-references.png)\n"
+    return shown + "\n![agreement by number of references](../figures/agreement-references.png)\n"
 
 
 def relations() -> str:
     table = study("flickr8k-expert").whole
     over = over_captions(table)
     style.save(agreement_plots.heat_map(over), FIGURES, "metrics-captions", ["png"])
-    references = {str(r["image_id"]): r["captions"] for r in read_jsonl(DATA / "coco" / "references.jsonl.gz") if r["split"] == "test"}
+    references = {
+        str(r["image_id"]): r["captions"]
+        for r in read_jsonl(DATA / "coco" / "references.jsonl.gz")
+        if r["split"] == "test"
+    }
     systems = {}
     for path in sorted((DATA / "coco" / "systems").glob("*.jsonl.gz")):
         rows = {str(r["image_id"]): r["caption"] for r in read_jsonl(path)}
         systems[path.name.partition(".")[0]] = {image: rows[image] for image in references if image in rows}
     scored = score_systems(references, systems, make(FEW), subset=True)
-    between = correlate_metrics({item.metric: item.values for item in scored}, f"systems on {len(references):,} COCO images", "pearson")
-    shown = text.as_markdown([text.correlations(over), text.correlations(between), text.pairs(complementary_pairs(table, FEW.split(",")))])
-    return shown + "\n![metrics over captions](figures/metrics-captions.png)\n"
+    between = correlate_metrics(
+        {item.metric: item.values for item in scored},
+        f"systems on {len(references):,} COCO images",
+        "pearson",
+    )
+    shown = text.as_markdown(
+        [
+            text.correlations(over),
+            text.correlations(between),
+            text.pairs(complementary_pairs(table, FEW.split(","))),
+        ]
+    )
+    return shown + "\n![metrics over captions](../figures/metrics-captions.png)\n"
 
 
 def flickr30k() -> dict[str, list[str]]:
@@ -138,9 +173,14 @@ def flickr30k() -> dict[str, list[str]]:
 
 
 def distractions() -> str:
-    found = distraction_accuracy(make_distractions(dict(list(flickr30k().items())[:4000]), limit=2000), ROBUST)
+    found = distraction_accuracy(
+        make_distractions(dict(list(flickr30k().items())[:4000]), limit=2000), ROBUST
+    )
     style.save(robustness_plots.tasks(found), FIGURES, "distractions", ["png"])
-    return text.as_markdown([robust.accuracies(found)]) + "\n![accuracy on distraction tasks](figures/distractions.png)\n"
+    return (
+        text.as_markdown([robust.accuracies(found)])
+        + "\n![accuracy on distraction tasks](../figures/distractions.png)\n"
+    )
 
 
 def transformations() -> str:
@@ -149,7 +189,10 @@ def transformations() -> str:
     permuted = [item for item in found if item.transformation == "word permutation"]
     style.save(robustness_plots.transformation(permuted), FIGURES, "word-permutation", ["png"])
     signatures = [item.signature for item in permuted]
-    return text.as_markdown([robust.areas(found), *robust.points(found)], signatures) + "\n![word permutation](figures/word-permutation.png)\n"
+    return (
+        text.as_markdown([robust.areas(found), *robust.points(found)], signatures)
+        + "\n![word permutation](../figures/word-permutation.png)\n"
+    )
 
 
 BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
@@ -173,7 +216,9 @@ def replace_block(document: Path, name: str, block: str) -> None:
 
 def main() -> None:
     global DATA
-    parser = argparse.ArgumentParser(description="rebuild the figures of docs/agreement.md and docs/robustness.md")
+    parser = argparse.ArgumentParser(
+        description="rebuild the figures of docs/results/agreement.md and docs/results/robustness.md"
+    )
     parser.add_argument("--only", help=f"some of {', '.join(BLOCKS)}")
     parser.add_argument("--data", type=Path, default=DATA)
     given = parser.parse_args()
@@ -183,7 +228,7 @@ def main() -> None:
             sys.exit(f"unknown block '{name}' (known: {', '.join(BLOCKS)})")
         start = time.perf_counter()
         document, make_block = BLOCKS[name]
-        replace_block(ROOT / "docs" / document, name, make_block())
+        replace_block(ROOT / "docs" / "results" / document, name, make_block())
         print(f"{document}: {name} ({time.perf_counter() - start:.0f} s)", flush=True)
 
 

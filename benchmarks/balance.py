@@ -21,15 +21,16 @@ import torch
 
 import captious
 from benchmarks.common import data_folder, read_jsonl
-from captious.generate.captioner import checkpoint, matching
-from captious.generate.captioner.checkpoint import Trained
-from captious.generate.captioner.images import Images, read_images
-from captious.generate.captioner.lessons import lessons
-from captious.generate.captioner.models import Shape
-from captious.generate.captioner.sets import Plan, generate
-from captious.generate.captioner.training import Settings, train
-from captious.measures.making import make_measures
-from captious.references import References
+from captious.generate.captioner import captioner_checkpoint as checkpoint
+from captious.generate.captioner import retrieval as matching
+from captious.generate.captioner.batches import lessons
+from captious.generate.captioner.caption_sets import Plan, generate
+from captious.generate.captioner.captioner_checkpoint import Trained
+from captious.generate.captioner.captioner_training import Settings, train
+from captious.generate.captioner.captioners import Shape
+from captious.generate.captioner.image_features import Images, read_images
+from captious.metrics.factory import make_measures
+from captious.results.references import References
 
 LAMBDAS = (0, 1, 2, 3, 5, 10, 20)
 BETAS = (1, 3, 5, 10, 20)
@@ -65,7 +66,10 @@ class Study:
         folder.mkdir(parents=True, exist_ok=True)
         rows = read_jsonl(data / "coco" / "references.jsonl.gz")
         self.captions = {str(row["image_id"]): row["captions"] for row in rows}
-        by_split = {split: [str(row["image_id"]) for row in rows if row["split"] == split] for split in ("test", "val")}
+        by_split = {
+            split: [str(row["image_id"]) for row in rows if row["split"] == split]
+            for split in ("test", "val")
+        }
         self.unseen, self.validation = by_split["test"][:UNSEEN], by_split["val"][:100]
         self.reserved = by_split["test"][UNSEEN:RESERVED]
         barred = {*self.unseen, *self.reserved, *self.validation}
@@ -74,7 +78,9 @@ class Study:
         # Weights of n-grams are counted over the images that are learned from (and those for validation).
         kept = self.path("references.prepared")
         if not kept.exists():
-            captious.prepare({image: self.captions[image] for image in (*self.ids, *self.validation)}, "CIDEr-D").save(kept)
+            captious.prepare(
+                {image: self.captions[image] for image in (*self.ids, *self.validation)}, "CIDEr-D"
+            ).save(kept)
         self.references: References = References.read(kept)
 
     def path(self, name: str) -> Path:
@@ -83,7 +89,14 @@ class Study:
     def base(self) -> Trained:
         """The model that everything starts from."""
         sizes = self.sizes
-        settings = Settings(steps=sizes.steps, batch=50, rate=4e-3, evaluate_every=max(sizes.steps // 4, 1), save_every=50, seed=1)
+        settings = Settings(
+            steps=sizes.steps,
+            batch=50,
+            rate=4e-3,
+            evaluate_every=max(sizes.steps // 4, 1),
+            save_every=50,
+            seed=1,
+        )
         return self._trained("base.safetensors", lambda path: train(
             self.images, self.references, path, ids=self.ids, validation=self.validation, shape=Shape(hidden=sizes.hidden, dropout=0.1),
             least=sizes.least, settings=settings, resume=True, told=_tell,
@@ -115,7 +128,9 @@ class Study:
         matcher = matching.Matcher(len(base.units), base.model.width)
         if not path.exists():
             taught = lessons(self.images, self.references, self.ids, base.units, base.longest)
-            torch.save(matching.train_matcher(taught, len(base.units), steps=120, told=print).state_dict(), path)
+            torch.save(
+                matching.train_matcher(taught, len(base.units), steps=120, told=print).state_dict(), path
+            )
         matcher.load_state_dict(torch.load(path, weights_only=True))
         return matcher.eval()
 
@@ -124,25 +139,38 @@ class Study:
         path = self.path(f"{name}.jsonl")
         if not path.exists():
             made = generate(model(), self.images.take(self.unseen), plan)
-            text = "".join(json.dumps({"image_id": image, "captions": texts}) + "\n" for image, texts in zip(self.unseen, made.captions))
+            text = "".join(
+                json.dumps({"image_id": image, "captions": texts}) + "\n"
+                for image, texts in zip(self.unseen, made.captions)
+            )
             path.write_text(text, encoding="utf-8")
         return path
 
     def references_file(self) -> Path:
         path = self.path("unseen.jsonl")
         if not path.exists():
-            text = "".join(json.dumps({"image_id": image, "captions": self.captions[image]}) + "\n" for image in self.unseen)
+            text = "".join(
+                json.dumps({"image_id": image, "captions": self.captions[image]}) + "\n"
+                for image in self.unseen
+            )
             path.write_text(text, encoding="utf-8")
         return path
 
 
 def _tell(row: dict[str, Any]) -> None:
-    print("  " + "  ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in row.items()), flush=True)
+    print(
+        "  "
+        + "  ".join(
+            f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
+            for name, value in row.items()
+        ),
+        flush=True,
+    )
 
 
 def measured(study: Study, files: dict[str, Path]) -> dict[str, dict[str, tuple[float, float, float]]]:
     """Self-CIDEr and CIDEr-D of sets, with their intervals; the last is that of people."""
-    from captious.variety.sets import diversity, human
+    from captious.diversity_analysis.sets import diversity, human
 
     references = References.read(study.references_file())
     table = captious.FrequencyTable.build(study.references.captions)
@@ -153,7 +181,15 @@ def measured(study: Study, files: dict[str, Path]) -> dict[str, dict[str, tuple[
     rows: dict[str, dict[str, tuple[float, float, float]]] = {}
     for name, scores in found.items():
         rows[name] = {}
-        for measure in ("Self-CIDEr", "LSA", "1-mBLEU-mix", "mean CIDEr-D", "oracle CIDEr-D", "Unique", "Vocabulary"):
+        for measure in (
+            "Self-CIDEr",
+            "LSA",
+            "1-mBLEU-mix",
+            "mean CIDEr-D",
+            "oracle CIDEr-D",
+            "Unique",
+            "Vocabulary",
+        ):
             if measure in scores:
                 score = scores[measure]
                 low, high = score.interval()[:2]
@@ -166,7 +202,11 @@ def table(rows: dict[str, dict[str, tuple[float, float, float]]]) -> str:
     names = list(next(iter(rows.values())))
     lines = ["| | " + " | ".join(names) + " |", "|---|" + "---:|" * len(names)]
     for name, row in rows.items():
-        cells = [f"{row[n][0]:.1f}" if n == "Vocabulary" else f"{row[n][0]:.3f} [{row[n][1]:.3f}, {row[n][2]:.3f}]" for n in names if n in row]
+        cells = [
+            f"{row[n][0]:.1f}" if n == "Vocabulary" else f"{row[n][0]:.3f} [{row[n][1]:.3f}, {row[n][2]:.3f}]"
+            for n in names
+            if n in row
+        ]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -175,14 +215,18 @@ def balance(study: Study) -> dict[str, Path]:
     """Samples of the models with each λ; the far ones first, so that a run that is cut short shows the most."""
     files: dict[str, Path] = {}
     for weight in sorted(LAMBDAS, key=lambda w: (0, 5, 20, 1, 10, 2, 3).index(w)):
-        files[f"λ = {weight}"] = study.drawn(f"lambda{weight}", lambda w=weight: study.tuned(w), Plan("rs", M))  # type: ignore[misc]
+        files[f"λ = {weight}"] = study.drawn(
+            f"lambda{weight}", lambda w=weight: study.tuned(w), Plan("rs", M)
+        )  # type: ignore[misc]
     return dict(sorted(files.items(), key=lambda item: int(item[0].split()[-1])))
 
 
 def retrieval(study: Study) -> dict[str, Path]:
     """Samples with each β, beside λ = 1."""
     return {
-        f"λ = {WITH}, β = {beta}": study.drawn(f"beta{beta}", lambda b=beta: study.tuned(WITH, b), Plan("rs", M))  # type: ignore[misc]
+        f"λ = {WITH}, β = {beta}": study.drawn(
+            f"beta{beta}", lambda b=beta: study.tuned(WITH, b), Plan("rs", M)
+        )  # type: ignore[misc]
         for beta in BETAS
     }
 
@@ -193,7 +237,10 @@ def generators(study: Study) -> dict[str, Path]:
         "rs": Plan("rs", M), "gnc 1…10": Plan("gnc", M), "gnc 0.1…1": Plan("gnc", M, sigma=(0.1, 1.0)), "crop": Plan("crop", M),
         "ss": Plan("ss", M), "beam": Plan("beam", M), "diverse beam": Plan("diverse", M),
     }  # fmt: skip
-    return {name: study.drawn(f"how-{name.replace(' ', '-').replace('…', '-')}", study.base, plan) for name, plan in plans.items()}
+    return {
+        name: study.drawn(f"how-{name.replace(' ', '-').replace('…', '-')}", study.base, plan)
+        for name, plan in plans.items()
+    }
 
 
 def sizes(study: Study) -> dict[str, Path]:
@@ -201,7 +248,12 @@ def sizes(study: Study) -> dict[str, Path]:
     return {f"m = {m}": study.drawn(f"m{m}", study.base, Plan("rs", m)) for m in (2, 5, 10, 20)}
 
 
-PARTS: dict[str, Callable[[Study], dict[str, Path]]] = {"lambda": balance, "generators": generators, "m": sizes, "beta": retrieval}
+PARTS: dict[str, Callable[[Study], dict[str, Path]]] = {
+    "lambda": balance,
+    "generators": generators,
+    "m": sizes,
+    "beta": retrieval,
+}
 
 
 def main() -> None:
@@ -215,9 +267,16 @@ def main() -> None:
     study = Study(given.folder, Sizes(**{name: getattr(given, name) for name in Sizes._fields}))
     for part in given.only or PARTS:
         rows = measured(study, PARTS[part](study))
-        study.path(f"{part}.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8")
-        print(f"\n{part}, {len(study.unseen)} unseen images, 95 % intervals over images:\n\n{table(rows)}", flush=True)
-    print(f"\n'captious diversity {study.references_file()} {given.folder}/lambda*.jsonl --plots DIR' draws the plane and the map.")
+        study.path(f"{part}.json").write_text(
+            json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8"
+        )
+        print(
+            f"\n{part}, {len(study.unseen)} unseen images, 95 % intervals over images:\n\n{table(rows)}",
+            flush=True,
+        )
+    print(
+        f"\n'captious diversity {study.references_file()} {given.folder}/lambda*.jsonl --plots DIR' draws the plane and the map."
+    )
 
 
 if __name__ == "__main__":

@@ -26,5 +26,9 @@ def show(table: str, bars: list[Bar]) -> str:
     """A table, and below it the promises."""
     if not bars:
         return table
-    lines = ["| | bar | measured | met |", "|---|---|---:|---|", *(f"| {bar.what} | {bar.bar} | {bar.found} | {'yes' if bar.met else '**no**'} |" for bar in bars)]
+    lines = [
+        "| | bar | measured | met |",
+        "|---|---|---:|---|",
+        *(f"| {bar.what} | {bar.bar} | {bar.found} | {'yes' if bar.met else '**no**'} |" for bar in bars),
+    ]
     return "\n".join([table, "", *lines])

@@ -5,7 +5,7 @@
     python -m benchmarks.coco --growth only the growth
 
 Each side runs in a process of its own; imports are not counted on either side. Ours is shown for the first run of a
-process (compiled code is loaded from its cache) and for the best of three.
+process and for the best of three.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def child(side: str) -> None:
     report: dict[str, Any] = {"images": len(references)}
     if side == "ours":
         import captious.api
-        import captious.metrics.bleu
-        import captious.metrics.cider
-        import captious.metrics.rouge
+        import captious.metrics.captions.bleu
+        import captious.metrics.captions.cider
+        import captious.metrics.captions.rouge
         import captious.text.tokenizers  # noqa: F401
 
         values, report["first"] = timed(lambda: ours(references, predictions))
@@ -73,12 +73,14 @@ def grow(images: int) -> None:
 
 def main() -> None:
     if "--growth" not in sys.argv:
-        in_child("benchmarks.coco", "--child", "ours")  # fills the cache of compiled code
+        in_child("benchmarks.coco", "--child", "ours")  # fills the cache, once on a machine
         mine = in_child("benchmarks.coco", "--child", "ours")
         other = in_child("benchmarks.coco", "--child", "theirs")
         apart = max(abs(mine["values"][n] - other["values"][n]) for n in NAMES)
         print(f"{mine['images']:,} images, raw text to {', '.join(NAMES)}; largest difference {apart:.1e}")
-        print(f"  pycocoevalcap  {other['seconds']:8.2f} s   peak {other['peak']:6.0f} MB (data {other['before']:.0f} MB)")
+        print(
+            f"  pycocoevalcap  {other['seconds']:8.2f} s   peak {other['peak']:6.0f} MB (data {other['before']:.0f} MB)"
+        )
         for label, key in (("captious, first run", "first"), ("captious, best of 3", "seconds")):
             ratio = other["seconds"] / mine[key]
             print(f"  {label}  {mine[key]:6.2f} s   peak {mine['peak']:6.0f} MB   {ratio:5.1f}× as fast")
@@ -86,7 +88,9 @@ def main() -> None:
     for images in (1_000, 10_000, 100_000):
         report = in_child("benchmarks.coco", "--grow", str(images))
         per = 1e6 * report["seconds"] / images
-        print(f"  {images:8,} images  {report['seconds']:7.2f} s  {per:6.1f} µs an image  peak {report['peak']:6.0f} MB")
+        print(
+            f"  {images:8,} images  {report['seconds']:7.2f} s  {per:6.1f} µs an image  peak {report['peak']:6.0f} MB"
+        )
 
 
 if __name__ == "__main__":

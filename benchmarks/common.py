@@ -28,12 +28,16 @@ def read_jsonl(path: Path) -> list[Any]:
         return [json.loads(line) for line in lines]
 
 
-def coco(system: str = "Dai-et-al-2017", images: int | None = None) -> tuple[dict[str, list[str]], dict[str, str]]:
+def coco(
+    system: str = "Dai-et-al-2017", images: int | None = None
+) -> tuple[dict[str, list[str]], dict[str, str]]:
     """References and one system's predictions, raw text: COCO where the data are, else made up in the same shape."""
     folder = data_folder()
     if folder is None:
         return made_up(images or 12_454)
-    references = {str(r["image_id"]): r["captions"] for r in read_jsonl(folder / "coco" / "references.jsonl.gz")}
+    references = {
+        str(r["image_id"]): r["captions"] for r in read_jsonl(folder / "coco" / "references.jsonl.gz")
+    }
     rows = read_jsonl(folder / "coco" / "systems" / f"{system}.jsonl.gz")
     predictions = {str(r["image_id"]): r["caption"] for r in rows if str(r["image_id"]) in references}
     keep = list(references)[:images]
@@ -54,12 +58,24 @@ def made_up(images: int, seed: int = 0) -> tuple[dict[str, list[str]], dict[str,
     return references, {i: caption() for i in references}
 
 
-def write_coco(folder: Path, references: dict[str, list[str]], predictions: dict[str, str]) -> tuple[Path, Path]:
+def write_coco(
+    folder: Path, references: dict[str, list[str]], predictions: dict[str, str]
+) -> tuple[Path, Path]:
     """COCO's annotations and results."""
-    annotations = [{"image_id": int(image), "id": k, "caption": text} for k, (image, text) in enumerate((i, t) for i, own in references.items() for t in own)]
-    head = {"info": {}, "licenses": [], "type": "captions", "images": [{"id": int(image)} for image in references]}
+    annotations = [
+        {"image_id": int(image), "id": k, "caption": text}
+        for k, (image, text) in enumerate((i, t) for i, own in references.items() for t in own)
+    ]
+    head = {
+        "info": {},
+        "licenses": [],
+        "type": "captions",
+        "images": [{"id": int(image)} for image in references],
+    }
     (folder / "references.json").write_text(json.dumps({**head, "annotations": annotations}))
-    (folder / "results.json").write_text(json.dumps([{"image_id": int(image), "caption": text} for image, text in predictions.items()]))
+    (folder / "results.json").write_text(
+        json.dumps([{"image_id": int(image), "caption": text} for image, text in predictions.items()])
+    )
     return folder / "references.json", folder / "results.json"
 
 

@@ -12,9 +12,9 @@ import time
 import numpy as np
 
 import captious
-from captious import significance
-from captious.measures import registry
-from captious.scores import Score, Scores
+from captious.metrics import registry
+from captious.results import significance
+from captious.results.scores import Score, Scores
 
 METRICS = ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR", "ROUGE-L", "CIDEr-D", "SPICE")
 IMAGES, SYSTEMS = 12_454, 9
@@ -36,7 +36,9 @@ def made_up() -> list[Scores]:
         for name, width in (("ROUGE-L", 2), ("CIDEr-D", 2), ("SPICE", 7)):
             rows[name] = rng.random((IMAGES, width)) + 0.002 * k
             rows[name][:, 1] = 1.0
-        systems.append(Scores(f"s{k}", [Score(measures[name], rows[name], ids, offsets, name) for name in METRICS]))
+        systems.append(
+            Scores(f"s{k}", [Score(measures[name], rows[name], ids, offsets, name) for name in METRICS])
+        )
     return systems
 
 
@@ -53,8 +55,12 @@ def main() -> None:
         significance.paired_bootstrap(*rows)
         significance.randomisation(*rows)
     one = time.perf_counter() - start
-    print(f"{SYSTEMS} systems, {len(METRICS)} metrics, {IMAGES:,} images: all {pairs} pairs at once {together:.1f} s")
-    print(f"one pair, metric by metric: {one:.1f} s; all pairs that way would take {pairs * one / together:.0f} times as long as at once")
+    print(
+        f"{SYSTEMS} systems, {len(METRICS)} metrics, {IMAGES:,} images: all {pairs} pairs at once {together:.1f} s"
+    )
+    print(
+        f"one pair, metric by metric: {one:.1f} s; all pairs that way would take {pairs * one / together:.0f} times as long as at once"
+    )
 
 
 if __name__ == "__main__":

@@ -50,8 +50,15 @@ print(json.dumps(told[1:]))
 
 def own(files: tuple[Path, Path], metric: str, times: int) -> dict[str, Any]:
     """Seconds with one and with two threads: for references, for candidates, and both."""
-    runs = json.loads(Run([sys.executable, "-c", _OWN, *map(str, files), metric, str(times)]).output.splitlines()[-1])
-    return {part: [min(sum(run[column] for column in columns) for run in runs if run[0] == jobs) for jobs in (1, 2)] for part, columns in PARTS.items()}
+    runs = json.loads(
+        Run([sys.executable, "-c", _OWN, *map(str, files), metric, str(times)]).output.splitlines()[-1]
+    )
+    return {
+        part: [
+            min(sum(run[column] for column in columns) for run in runs if run[0] == jobs) for jobs in (1, 2)
+        ]
+        for part, columns in PARTS.items()
+    }
 
 
 def command(references: Path, results: Path, metric: str, times: int) -> list[float]:
@@ -76,7 +83,10 @@ def measure(kept: Kept, folder: Path, images: int | None, times: int) -> None:
     def whole(metric: str) -> dict[str, Any]:
         prepared = folder / f"{metric}.prepared"
         Run([sys.executable, "-m", "captious", "prepare", str(files()[0]), "-m", metric, "-o", str(prepared)])
-        return {"cold": command(*files(), metric, times), "prepared": command(prepared, files()[1], metric, times)}
+        return {
+            "cold": command(*files(), metric, times),
+            "prepared": command(prepared, files()[1], metric, times),
+        }
 
     for metric in METRICS:
         kept.step("cores", f"{metric}, own work", {"images": images, "times": times}, partial(alone, metric))
@@ -87,7 +97,10 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, list[float], bool]]:
     """What, seconds with one and two threads, and whether it was promised anything."""
     told = []
     for metric in METRICS:
-        for step, parts in ((f"{metric}, own work", ("references", "candidates", "both")), (f"{metric}, command", ("cold", "prepared"))):
+        for step, parts in (
+            (f"{metric}, own work", ("references", "candidates", "both")),
+            (f"{metric}, command", ("cold", "prepared")),
+        ):
             if step in found:
                 told += [(f"{step}: {part}", found[step][part], part in ("both", "cold")) for part in parts]
     return told
@@ -95,8 +108,18 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, list[float], bool]]:
 
 def table(found: dict[str, Any]) -> str:
     lines = ["| | one thread | two threads | |", "|---|---:|---:|---:|"]
-    return "\n".join(lines + [f"| {what} | {one:.2f} s | {two:.2f} s | {one / two:.2f}× |" for what, (one, two), _ in _rows(found)])
+    return "\n".join(
+        lines
+        + [
+            f"| {what} | {one:.2f} s | {two:.2f} s | {one / two:.2f}× |"
+            for what, (one, two), _ in _rows(found)
+        ]
+    )
 
 
 def bars(found: dict[str, Any]) -> list[Bar]:
-    return [check(f"two threads, {what}", one / two, BAR) for what, (one, two), promised in _rows(found) if promised]
+    return [
+        check(f"two threads, {what}", one / two, BAR)
+        for what, (one, two), promised in _rows(found)
+        if promised
+    ]

@@ -56,11 +56,13 @@ def plain(sentences: list[list[str]]) -> dict[str, float]:
 def ours(texts: list[str]) -> dict[str, float]:
     import captious
     from captious.corpus import Captions, Corpus
-    from captious.variety.corpus.vocabulary import type_token_curve
+    from captious.metrics.corpus.vocabulary_measures import type_token_curve
 
     captions = Captions.of([[text] for text in texts], "spacy-like")
     found = captious.score(Corpus(captions), "ASL,SDSL,Types,TTR1,TTR2")
-    return {name.lower(): score.value for name, score in found.items()} | {"curve_end": type_token_curve(captions).types[-1]}
+    return {name.lower(): score.value for name, score in found.items()} | {
+        "curve_end": type_token_curve(captions).types[-1]
+    }
 
 
 def one_system(side: str) -> None:
@@ -69,7 +71,7 @@ def one_system(side: str) -> None:
     texts = [text for captions in references.values() for text in captions]
     before = peak_megabytes()
     if side == "ours":
-        ours(texts[:20_000])  # loads the compiled code
+        ours(texts[:20_000])  # loads the library of kernels
         start = time.process_time()
         values = ours(texts)
     else:
@@ -81,7 +83,16 @@ def one_system(side: str) -> None:
         start = time.process_time()
         values = plain(sentences)
     seconds = time.process_time() - start
-    print(json.dumps({"seconds": seconds, "values": values, "captions": len(texts), "megabytes": peak_megabytes() - before}))
+    print(
+        json.dumps(
+            {
+                "seconds": seconds,
+                "values": values,
+                "captions": len(texts),
+                "megabytes": peak_megabytes() - before,
+            }
+        )
+    )
 
 
 def systems() -> None:
@@ -90,8 +101,8 @@ def systems() -> None:
     if folder is None:
         print("the public data folder is not there: nothing to measure")
         return
-    from captious.language.parsers import get
-    from captious.variety.corpus import corpus_diversity
+    from captious.diversity_analysis.corpus import corpus_diversity
+    from captious.parser.choice import get
 
     shipped = get()
 
@@ -115,8 +126,12 @@ def systems() -> None:
     )  # fmt: skip
     total = time.process_time() - start
     captions = sum(report.values["captions"] for report in result.systems)
-    print(f"{len(files)} systems, {captions:,.0f} captions, with references and training captions, files read:")
-    print(f"  everything but parsing {total - parser.seconds:6.1f} s of processor time, parsing {parser.seconds:6.1f} s")
+    print(
+        f"{len(files)} systems, {captions:,.0f} captions, with references and training captions, files read:"
+    )
+    print(
+        f"  everything but parsing {total - parser.seconds:6.1f} s of processor time, parsing {parser.seconds:6.1f} s"
+    )
     print(f"  peak memory {peak_megabytes():,.0f} MB")
 
 
@@ -130,7 +145,9 @@ def main() -> None:
             assert abs(value - sides["ours"]["values"][key]) < 1e-9 * max(1.0, abs(value)), key
         quick, slow = sides["ours"], sides["plain"]
         print(f"vocabulary measures and curves of {quick['captions']:,} captions:")
-        print(f"  captious {quick['seconds']:.2f} s (tokens included), plain Python {slow['seconds']:.2f} s (tokens given)")
+        print(
+            f"  captious {quick['seconds']:.2f} s (tokens included), plain Python {slow['seconds']:.2f} s (tokens given)"
+        )
         print(f"  {slow['seconds'] / quick['seconds']:.1f} times faster, same values")
         print(f"  memory above the texts: {quick['megabytes']:.0f} MB and {slow['megabytes']:.0f} MB")
     systems()

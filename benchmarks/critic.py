@@ -1,4 +1,4 @@
-"""What the critic can do (Cui et al. 2018, section 4), on COCO and Flickr8k: the tables of docs/critic.md.
+"""What the critic can do (Cui et al. 2018, section 4), on COCO and Flickr8k: the tables of docs/results/critic.md.
 
 ``python -m benchmarks.critic [--folder DIR] [--only PART] [--samples FILE]``. Parts: ``capability`` (people and machines by context
 and combination), ``robustness`` (captions that are wrong on purpose), ``caption`` (Flickr8k), ``systems`` (nine systems and people),
@@ -25,21 +25,21 @@ import torch
 import captious
 from benchmarks.common import data_folder, read_jsonl
 from captious import vectors
+from captious.agreement import agreement, load_judgements
+from captious.agreement.coefficients import COEFFICIENTS
 from captious.corpus import Captions
-from captious.critic.checkpoint import Trained
-from captious.critic.learning import PRESETS, train
-from captious.critic.lessons import Given, Negatives
-from captious.critic.measure import CriticMeasure
+from captious.critic.critic_checkpoint import Trained
+from captious.critic.critic_examples import Given, Negatives
+from captious.critic.critic_metric import CriticMeasure
+from captious.critic.critic_scoring import chances
+from captious.critic.critic_training import PRESETS, train
 from captious.critic.protocol import Protocol, hold_out, judge
-from captious.critic.scoring import chances
-from captious.generate.captioner.images import read_images
-from captious.human import agreement, load_judgements
-from captious.human.coefficients import COEFFICIENTS
+from captious.generate.captioner.image_features import read_images
 from captious.io import read
-from captious.measures.base import as_statistics
-from captious.references import load_systems
+from captious.metrics.base import as_statistics
+from captious.results.references import load_systems
+from captious.results.scores import Score
 from captious.robustness import robustness_curves
-from captious.scores import Score
 
 #: The systems of the studies (1), (2) and (5), and the metrics that the critic is put beside.
 THREE = ("Vinyals-et-al-2017", "Liu-et-al-2017", "Mun-et-al-2017")
@@ -74,13 +74,24 @@ class Variant(NamedTuple):
 
 #: By context, then by combination, then without augmentation.
 ALONE, SEES, READS, BOTH = (Variant(context, "mlp") for context in ((), ("image",), ("reference",), WIDE))
-CAPABLE = [ALONE, SEES, READS, BOTH, Variant(("image",), "cbp"), Variant(WIDE, "cbp"), Variant(WIDE, "linear"), Variant(WIDE, "cbp", False)]
+CAPABLE = [
+    ALONE,
+    SEES,
+    READS,
+    BOTH,
+    Variant(("image",), "cbp"),
+    Variant(WIDE, "cbp"),
+    Variant(WIDE, "linear"),
+    Variant(WIDE, "cbp", False),
+]
 #: Trained again with other seeds.
 AGAIN = [variant._replace(seed=seed) for seed in SEEDS[1:] for variant in (ALONE, SEES)]
 #: Those that are shown captions which are wrong on purpose: all that see both, and what the image adds to nothing.
 ROBUST = [*(variant for variant in CAPABLE if variant.context == WIDE), ALONE, Variant(("image",), "cbp")]
 #: Small, for a smaller run (``--taught 4000 --epochs 3``), and one of them trained again.
-SIZES = [Variant(WIDE, "mlp", True, hidden, layers) for hidden, layers in ((32, 1), (64, 1), (64, 2), (HIDDEN, 1))]
+SIZES = [
+    Variant(WIDE, "mlp", True, hidden, layers) for hidden, layers in ((32, 1), (64, 1), (64, 2), (HIDDEN, 1))
+]
 SIZES.append(Variant(WIDE, "mlp", hidden=64, seed=2))
 
 
@@ -93,7 +104,9 @@ class Study:
             raise SystemExit("the public data sets are needed (CAPTIOUS_DATA)")
         self.data, self.folder, self.epochs = data, folder, epochs
         folder.mkdir(parents=True, exist_ok=True)
-        self.captions = {str(row["image_id"]): row["captions"] for row in read_jsonl(data / "coco" / "references.jsonl.gz")}
+        self.captions = {
+            str(row["image_id"]): row["captions"] for row in read_jsonl(data / "coco" / "references.jsonl.gz")
+        }
         self.images = read_images(data / "coco" / "objects.jsonl.gz")
         self.samples: dict[str, Any] | None = None
         if samples is not None:
@@ -120,7 +133,9 @@ class Study:
         every = [self.system(name) for name in systems]
         taken = self.images.take(ids)
         # Images that are only judged need no samples.
-        sampled = self.samples if self.samples is not None and all(image in self.samples for image in ids) else None
+        sampled = (
+            self.samples if self.samples is not None and all(image in self.samples for image in ids) else None
+        )
         drawn = None if sampled is None else Captions.of([sampled[image] for image in ids], ids=ids)
         return Given(
             Captions.of([self.captions[image] for image in ids], ids=ids), Captions.of([[one[image] for one in every] for image in ids], ids=ids),
@@ -129,16 +144,36 @@ class Study:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        return ("system", "pathological", "samples") if self.samples is not None else ("system", "pathological")
+        return (
+            ("system", "pathological", "samples") if self.samples is not None else ("system", "pathological")
+        )
 
     def critic(self, variant: Variant) -> Trained:
         """A critic of three systems, trained now or read from its file."""
-        shape = replace(PRESETS["quick"][0], context=variant.context, combine=variant.combine, hidden=variant.hidden, layers=variant.layers)
+        shape = replace(
+            PRESETS["quick"][0],
+            context=variant.context,
+            combine=variant.combine,
+            hidden=variant.hidden,
+            layers=variant.layers,
+        )
         negatives = Negatives(self.kinds if variant.augmented else ("system",))
-        settings = replace(PRESETS["quick"][1], epochs=self.epochs, rate=RATE, negatives=negatives, seed=variant.seed)
+        settings = replace(
+            PRESETS["quick"][1], epochs=self.epochs, rate=RATE, negatives=negatives, seed=variant.seed
+        )
         began, used = time.monotonic(), time.process_time()
-        found = train(self.lessons, shape, settings, self.vectors, output=self.folder / f"{variant.name}.safetensors", resume=True)
-        print(f"{variant.name}: {time.monotonic() - began:.0f} s, {time.process_time() - used:.0f} s of a processor", flush=True)
+        found = train(
+            self.lessons,
+            shape,
+            settings,
+            self.vectors,
+            output=self.folder / f"{variant.name}.safetensors",
+            resume=True,
+        )
+        print(
+            f"{variant.name}: {time.monotonic() - began:.0f} s, {time.process_time() - used:.0f} s of a processor",
+            flush=True,
+        )
         return found
 
     _lessons: Given | None = None
@@ -181,14 +216,26 @@ def capability(study: Study, variants: Sequence[Variant], part: str) -> None:
 
         rows.append((variant, study.kept(f"capability-{variant.name}", make)))
     print(f"\n### {part}: mean score of {len(study.tested):,} images\n")
-    print("| context | combination | negatives | LSTM | people | " + " | ".join(THREE) + " | performance |\n|---|---|---|---:|" + "---:|" * (len(THREE) + 2))
+    print(
+        "| context | combination | negatives | LSTM | people | "
+        + " | ".join(THREE)
+        + " | performance |\n|---|---|---|---:|"
+        + "---:|" * (len(THREE) + 2)
+    )
     for variant in dict.fromkeys(variant._replace(seed=1) for variant, _ in rows):
         runs = [row for other, row in rows if other._replace(seed=1) == variant]
         cells = [_shown(_joined([row[name] for row in runs])) for name in ("human", *THREE)]
         reached = [performance(row) for row in runs]
-        cells.append(f"{np.mean(reached):.3f}" + (f" ({min(reached):.3f}–{max(reached):.3f}, {len(runs)} trainings)" if len(runs) > 1 else ""))
+        cells.append(
+            f"{np.mean(reached):.3f}"
+            + (f" ({min(reached):.3f}–{max(reached):.3f}, {len(runs)} trainings)" if len(runs) > 1 else "")
+        )
         size = f"{variant.hidden}{f', {variant.layers} layers' if variant.layers > 1 else ''}"
-        print(f"| {' + '.join(variant.context) or 'none'} | {variant.combine} | {'all kinds' if variant.augmented else 'systems only'} | {size} | " + " | ".join(cells) + " |")
+        print(
+            f"| {' + '.join(variant.context) or 'none'} | {variant.combine} | {'all kinds' if variant.augmented else 'systems only'} | {size} | "
+            + " | ".join(cells)
+            + " |"
+        )
 
 
 def performance(row: dict[str, Any]) -> float:
@@ -198,7 +245,10 @@ def performance(row: dict[str, Any]) -> float:
 
 def _joined(cells: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The mean over trainings. Its interval is the mean of their intervals, since their images are the same."""
-    return {"value": float(np.mean([cell["value"] for cell in cells])), "interval": np.mean([cell["interval"] for cell in cells], 0).tolist()}
+    return {
+        "value": float(np.mean([cell["value"] for cell in cells])),
+        "interval": np.mean([cell["interval"] for cell in cells], 0).tolist(),
+    }
 
 
 def _shown(cell: dict[str, Any], digits: int = 3) -> str:
@@ -227,18 +277,32 @@ def robustness(study: Study) -> None:
 
         curves += study.kept(f"robustness-{variant.name}", make)
     for name in BESIDE.split(","):
-        curves += study.kept(f"robustness-{name}", lambda name=name: [c.to_json() for c in robustness_curves(captions, name, images=None)])
+        curves += study.kept(
+            f"robustness-{name}",
+            lambda name=name: [c.to_json() for c in robustness_curves(captions, name, images=None)],
+        )
     kinds = list(dict.fromkeys(curve["transformation"] for curve in curves))
     print(f"\n### robustness: area under the curve of {len(captions):,} captions (lower is better)\n")
     print("| metric | " + " | ".join(kinds) + " |\n|---|" + "---:|" * len(kinds))
     for metric in dict.fromkeys(curve["metric"] for curve in curves):
-        own = {curve["transformation"]: {"value": curve["area"], "interval": curve["interval"]} for curve in curves if curve["metric"] == metric}
+        own = {
+            curve["transformation"]: {"value": curve["area"], "interval": curve["interval"]}
+            for curve in curves
+            if curve["metric"] == metric
+        }
         print(f"| {metric} | " + " | ".join(_shown(own[kind]) for kind in kinds) + " |")
     for kind in kinds:
-        print(f"\n**{kind}**\n\n| metric | " + " | ".join(map(str, curves[0]["strengths"])) + " |\n|---|" + "---:|" * len(curves[0]["strengths"]))
+        print(
+            f"\n**{kind}**\n\n| metric | "
+            + " | ".join(map(str, curves[0]["strengths"]))
+            + " |\n|---|"
+            + "---:|" * len(curves[0]["strengths"])
+        )
         for curve in curves:
             if curve["transformation"] == kind:
-                print(f"| {curve['metric']} | " + " | ".join(f"{value:.3f}" for value in curve["values"]) + " |")
+                print(
+                    f"| {curve['metric']} | " + " | ".join(f"{value:.3f}" for value in curve["values"]) + " |"
+                )
 
 
 # (3): captions of Flickr8k --------------------------------------------------------------------------------------------------
@@ -249,7 +313,11 @@ def caption(study: Study, epochs: int = 5) -> None:
     for combine in ("cbp", "mlp"):
 
         def make(combine: str = combine) -> Any:
-            taught = {row["image"]: row["captions"] for row in read_jsonl(study.data / "flickr8k" / "captions.jsonl.gz") if row["split"] == "train"}
+            taught = {
+                row["image"]: row["captions"]
+                for row in read_jsonl(study.data / "flickr8k" / "captions.jsonl.gz")
+                if row["split"] == "train"
+            }
             given = Given(Captions.of(list(taught.values()), ids=list(taught)))
             shape = replace(PRESETS["quick"][0], context=("reference",), combine=combine, hidden=HIDDEN)
             negatives = Negatives(("pathological",), ("random caption",), (100.0, 100.0))
@@ -275,20 +343,28 @@ def systems(study: Study, images: int, epochs: int) -> None:
         torch.set_num_threads(1)
         ids = study.taught[:images]
         rest, human = hold_out({image: study.captions[image] for image in ids}, 1)
-        names = sorted(path.name.removesuffix(".jsonl.gz") for path in (study.data / "coco" / "systems").glob("*.jsonl.gz"))
+        names = sorted(
+            path.name.removesuffix(".jsonl.gz")
+            for path in (study.data / "coco" / "systems").glob("*.jsonl.gz")
+        )
         every = [study.system(name) for name in names]
         given = [{image: one[image] for image in rest} for one in every]
         corpora = load_systems(rest, [*given, human], names=[*names, "people"])
         shape, settings = PRESETS["quick"]
         settings = replace(settings, epochs=epochs, rate=RATE, negatives=Negatives(study.kinds))
-        protocol = Protocol(replace(shape, context=WIDE, combine="cbp", hidden=HIDDEN), settings, study.vectors)
+        protocol = Protocol(
+            replace(shape, context=WIDE, combine="cbp", hidden=HIDDEN), settings, study.vectors
+        )
         found = judge(
             corpora, protocol, images=study.images, samples=study.samples, output=study.folder / "systems", resume=True,
             told=lambda row: print(row, flush=True),
         )  # fmt: skip
         rows = []
         for corpus, judged in zip(corpora, found):
-            row = {"system": corpus.name, "Critic": {"value": judged.score.value, "interval": list(judged.score.interval())}}
+            row = {
+                "system": corpus.name,
+                "Critic": {"value": judged.score.value, "interval": list(judged.score.interval())},
+            }
             row["references"] = {"value": judged.human.value, "interval": list(judged.human.interval())}
             for name, score in captious.score(corpus, metrics=BROAD).items():
                 row[name] = {"value": score.value, "interval": list(score.interval())}
@@ -297,9 +373,16 @@ def systems(study: Study, images: int, epochs: int) -> None:
 
     rows = study.kept("systems", make)
     names = [name for name in rows[0] if name not in ("system", "references")]
-    print(f"\n### systems: {images:,} images\n\n| system | " + " | ".join(names) + " | references, by the same critics |\n|---|" + "---:|" * (len(names) + 1))
+    print(
+        f"\n### systems: {images:,} images\n\n| system | "
+        + " | ".join(names)
+        + " | references, by the same critics |\n|---|"
+        + "---:|" * (len(names) + 1)
+    )
     for row in sorted(rows, key=lambda row: -row["Critic"]["value"]):
-        print(f"| {row['system']} | " + " | ".join(_shown(row[name]) for name in [*names, "references"]) + " |")
+        print(
+            f"| {row['system']} | " + " | ".join(_shown(row[name]) for name in [*names, "references"]) + " |"
+        )
     machines = [row for row in rows if row["system"] != "people"]
     print("\n| rank correlation with the critic (nine systems) | Spearman |\n|---|---:|")
     for name in names[1:]:
@@ -331,7 +414,14 @@ def speed(study: Study) -> None:
         began = time.process_time()
         for row, image in enumerate(held.system.image_of.tolist()):
             part = held.take(np.array([image]))
-            chances(critic, held.system.sentences[row : row + 1], np.zeros(1, np.int64), part.references.sentences, part.references.image_offsets, part.features)
+            chances(
+                critic,
+                held.system.sentences[row : row + 1],
+                np.zeros(1, np.int64),
+                part.references.sentences,
+                part.references.image_offsets,
+                part.features,
+            )
         apart = time.process_time() - began
         print(
             f"{preset}: {words / learned:,.0f} examples learned and {len(held.system) / once:,.0f} captions judged per second of a core; "

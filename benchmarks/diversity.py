@@ -18,7 +18,7 @@ import numpy as np
 import captious
 from benchmarks import plain_diversity as plain
 from captious.corpus import Corpus
-from captious.scores import Scores
+from captious.results.scores import Scores
 
 CAPTIONS, REFERENCES = 10, 5
 
@@ -32,7 +32,9 @@ def made_up(images: int, seed: int = 1) -> tuple[list[list[str]], list[list[str]
     def caption(topic: list[str]) -> str:
         length = int(generator.integers(8, 14))
         frequent = words[generator.choice(60, size=length, p=common / common.sum())]
-        return " ".join(np.where(generator.random(length) < 0.5, frequent, generator.choice(topic, size=length)))
+        return " ".join(
+            np.where(generator.random(length) < 0.5, frequent, generator.choice(topic, size=length))
+        )
 
     samples, references = [], []
     for _ in range(images):
@@ -50,7 +52,7 @@ def corpus_of(samples: list[list[str]], references: list[list[str]]) -> Corpus:
 def main(images: int = 5000, plain_images: int = 50) -> float:
     """Print both times and their ratio."""
     samples, references = made_up(images)
-    # The first call loads Numba and the compiled kernels (and compiles them, once on a machine).
+    # The first call loads modules and the library of kernels.
     loading = Watch()
     captious.diversity(corpus_of(samples[:400], references[:400]))
     loading.stop()
@@ -65,14 +67,16 @@ def main(images: int = 5000, plain_images: int = 50) -> float:
     expected = [plain.measure(split[i], split_references[i], df, images) for i in range(plain_images)]
     slow.stop()
     whole = [c + s / plain_images * images for c, s in zip(counting.times, slow.times)]
-    worst = max(abs(row[name] - found[name].per_image[str(i)]) for i, row in enumerate(expected) for name in row)
+    worst = max(
+        abs(row[name] - found[name].per_image[str(i)]) for i, row in enumerate(expected) for name in row
+    )
     ratios = [a / b for a, b in zip(whole, quick)]
     print(f"{images:,} images × {CAPTIONS} captions, {len(expected[0])} measures, from tokens")
     print(f"{'':18}{'wall clock':>12}{'processor':>12}")
     print(f"{'straightforward':18}{whole[0]:10.1f} s{whole[1]:10.1f} s   (from {plain_images} images)")
     print(f"{'captious':18}{quick[0]:10.2f} s{quick[1]:10.2f} s   (best of 3)")
     print(f"{'ratio':18}{ratios[0]:10.0f} ×{ratios[1]:10.0f} ×   largest difference {worst:.1e}")
-    print(f"{'loading':18}{loading.times[0]:10.2f} s{loading.times[1]:10.2f} s   (once per process: compiled code)")
+    print(f"{'loading':18}{loading.times[0]:10.2f} s{loading.times[1]:10.2f} s   (once per process)")
     return ratios[0]
 
 

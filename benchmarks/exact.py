@@ -4,7 +4,7 @@
     python -m benchmarks.exact --captions 2000
 
 Both sides run one after the other, alone. Java's time is what it reports itself, without start and loading of the grammar; ours is that of `ExactParser`, trees
-and dependencies included, without loading and compiling. The trees are compared, too.
+and dependencies included, without loading. The trees are compared, too.
 """
 
 from __future__ import annotations
@@ -29,12 +29,40 @@ def java(texts: list[list[str]], library: Path, processes: int) -> tuple[float, 
         running = []
         for part in range(processes):
             path = Path(folder) / f"{part}.txt"
-            path.write_text("\n".join(" ".join(text) for text in texts[part::processes]) + "\n", encoding="utf-8")
-            command = ["java", "-Xmx1500m", "-cp", f"{library}/*", "edu.stanford.nlp.parser.lexparser.LexicalizedParser", "-retainTmpSubcategories"]
-            command += ["-tokenized", "-sentences", "newline", "-tokenizerFactory", "edu.stanford.nlp.process.WhitespaceTokenizer"]
-            command += ["-tokenizerMethod", "newCoreLabelTokenizerFactory", "-outputFormat", "oneline,typedDependencies"]
-            command += ["-outputFormatOptions", "basicDependencies,includePunctuationDependencies", GRAMMAR, str(path)]
-            with (Path(folder) / f"{part}.out").open("w") as out, (Path(folder) / f"{part}.err").open("w") as errors:
+            path.write_text(
+                "\n".join(" ".join(text) for text in texts[part::processes]) + "\n", encoding="utf-8"
+            )
+            command = [
+                "java",
+                "-Xmx1500m",
+                "-cp",
+                f"{library}/*",
+                "edu.stanford.nlp.parser.lexparser.LexicalizedParser",
+                "-retainTmpSubcategories",
+            ]
+            command += [
+                "-tokenized",
+                "-sentences",
+                "newline",
+                "-tokenizerFactory",
+                "edu.stanford.nlp.process.WhitespaceTokenizer",
+            ]
+            command += [
+                "-tokenizerMethod",
+                "newCoreLabelTokenizerFactory",
+                "-outputFormat",
+                "oneline,typedDependencies",
+            ]
+            command += [
+                "-outputFormatOptions",
+                "basicDependencies,includePunctuationDependencies",
+                GRAMMAR,
+                str(path),
+            ]
+            with (
+                (Path(folder) / f"{part}.out").open("w") as out,
+                (Path(folder) / f"{part}.err").open("w") as errors,
+            ):
                 running.append(subprocess.Popen(command, stdout=out, stderr=errors))
         rate, trees = 0.0, [""] * len(texts)
         for part, process in enumerate(running):
@@ -51,11 +79,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.exact", description=__doc__.splitlines()[0])
     parser.add_argument("--captions", type=int, default=2000)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--grammar", type=Path, help="the models' jar, in a folder with the other jars of CoreNLP")
+    parser.add_argument(
+        "--grammar", type=Path, help="the models' jar, in a folder with the other jars of CoreNLP"
+    )
     options = parser.parse_args()
 
-    from captious.language.exact.grammar_cache import find_grammar
-    from captious.language.exact.parser import ExactParser
+    from captious.parser.exact.exact_parser import ExactParser
+    from captious.parser.exact.pcfg_cache import find_grammar
 
     models = find_grammar(options.grammar)
     texts = captions(options.captions)
@@ -66,7 +96,9 @@ def main() -> None:
     ours = len(texts) / (time.perf_counter() - started)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     theirs, trees = java(texts, models.parent, options.jobs)
-    equal = sum(str(tree) == tree_text for tree, tree_text in zip(exact.trees(texts, jobs=options.jobs), trees))
+    equal = sum(
+        str(tree) == tree_text for tree, tree_text in zip(exact.trees(texts, jobs=options.jobs), trees)
+    )
     print(f"{len(texts)} distinct COCO captions, {options.jobs} threads or processes each")
     print(f"captious, exact    {ours:9.1f} sentences a second, {memory:.0f} MB at most")
     print(f"CoreNLP 3.6.0      {theirs:9.1f} sentences a second")

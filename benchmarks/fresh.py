@@ -24,7 +24,13 @@ from benchmarks.kept import Kept
 from benchmarks.process import Run, in_turn, quickest, score
 from benchmarks.spice import java
 
-LEXICAL, METEOR, SPICE, ALL, FIFTY = "BLEU, ROUGE-L, CIDEr-D", "and METEOR", "SPICE", "all eight", "50 images, all eight"
+LEXICAL, METEOR, SPICE, ALL, FIFTY = (
+    "BLEU, ROUGE-L, CIDEr-D",
+    "and METEOR",
+    "SPICE",
+    "all eight",
+    "50 images, all eight",
+)
 SETS = {LEXICAL: "lexical", METEOR: "lexical,METEOR", SPICE: "SPICE", ALL: "lexical,METEOR,SPICE"}
 COLUMNS = ("cold", "prepared", "warm")
 #: What was promised, as multiples of the peer's speed: from files, and with prepared references; and what was hoped for.
@@ -76,8 +82,16 @@ _LOAD = "import json, sys; [json.load(open(name)) for name in sys.argv[1:]]"
 class Fresh:
     """Files, peers and commands, each made when it is first needed."""
 
-    def __init__(self, folder: Path, images: int | None, times: int, jars: Path | None = None, java_images: int = 160) -> None:
-        self.folder, self.images, self.times, self.jars, self.java_images = folder, images, times, jars, java_images
+    def __init__(
+        self, folder: Path, images: int | None, times: int, jars: Path | None = None, java_images: int = 160
+    ) -> None:
+        self.folder, self.images, self.times, self.jars, self.java_images = (
+            folder,
+            images,
+            times,
+            jars,
+            java_images,
+        )
 
     @cached_property
     def captions(self) -> tuple[dict[str, list[str]], dict[str, str]]:
@@ -90,13 +104,22 @@ class Fresh:
     @cached_property
     def prepared(self) -> Path:
         out = self.folder / "references.prepared"
-        Run([sys.executable, "-m", "captious", "prepare", str(self.files[0]), "-m", SETS[ALL], "-o", str(out)])
+        Run(
+            [sys.executable, "-m", "captious", "prepare", str(self.files[0]), "-m", SETS[ALL], "-o", str(out)]
+        )
         return out
 
     @cached_property
     def fifty(self) -> Path:
         out = self.folder / "fifty.json"
-        out.write_text(json.dumps([{"image_id": int(image), "caption": self.captions[1][image]} for image in list(self.captions[0])[:50]]))
+        out.write_text(
+            json.dumps(
+                [
+                    {"image_id": int(image), "caption": self.captions[1][image]}
+                    for image in list(self.captions[0])[:50]
+                ]
+            )
+        )
         return out
 
     def peer(self, row: str, few: bool = False) -> Run:
@@ -113,7 +136,10 @@ class Fresh:
         assert self.jars is not None
         references, predictions = self.captions
         few = self.java_images // 4
-        rows = [{"caption": predictions[i], "references": references[i]} for i in list(references)[: self.java_images]]
+        rows = [
+            {"caption": predictions[i], "references": references[i]}
+            for i in list(references)[: self.java_images]
+        ]
         (small, _), (large, _) = java(rows[:few], self.jars, self.folder), java(rows, self.jars, self.folder)
         return carried(small, few, large, len(rows), len(references))
 
@@ -124,7 +150,7 @@ class Fresh:
             "cold": score(*self.files, metrics), "prepared": score(self.prepared, self.files[1], metrics),
             "warm": [sys.executable, "-c", _WARM, str(self.prepared), str(self.files[1]), metrics], "json.load": [sys.executable, "-c", _LOAD, *map(str, self.files)],
         }  # fmt: skip
-        in_turn(1, commands)  # compiles kernels, once on a machine
+        in_turn(1, commands)  # fills the cache, once on a machine
         peers: list[float] = []
         peer_memory = None
         if name in (LEXICAL, METEOR):
@@ -149,7 +175,11 @@ class Fresh:
         """Fifty images, scored against all references."""
         runs = in_turn(self.times + 1, {"": [*score(self.prepared, self.fifty, SETS[ALL]), "--part"]})[""]
         best = quickest(runs)
-        return {"prepared": best.wall, "prepared processor": best.processor, "prepared megabytes": best.megabytes}
+        return {
+            "prepared": best.wall,
+            "prepared processor": best.processor,
+            "prepared megabytes": best.megabytes,
+        }
 
 
 def carried(small: float, few: int, large: float, many: int, images: int) -> float:
@@ -157,7 +187,9 @@ def carried(small: float, few: int, large: float, many: int, images: int) -> flo
     return small + (large - small) / (many - few) * (images - few)
 
 
-def measure(kept: Kept, folder: Path, images: int | None, times: int, jars: Path | None, java_images: int) -> None:
+def measure(
+    kept: Kept, folder: Path, images: int | None, times: int, jars: Path | None, java_images: int
+) -> None:
     """All steps of the section ``speed``."""
     fresh = Fresh(folder, images, times, jars, java_images)
     settings = {"images": images, "times": times}
@@ -176,16 +208,23 @@ def peer_of(found: dict[str, Any], name: str) -> float | None:
 
 
 def table(found: dict[str, Any]) -> str:
-    lines = ["| | peer | cold | prepared | warm | memory | prepared, in `json.load`s |", "|---|---:|---:|---:|---:|---:|---:|"]
+    lines = [
+        "| | peer | cold | prepared | warm | memory | prepared, in `json.load`s |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
     for name in SETS:
         row = found.get(name)
         if row is None:
             continue
         peer = peer_of(found, name)
         cells = [f"{row[key]:.2f} s" + (f" ({_ratio(peer / row[key])})" if peer else "") for key in COLUMNS]
-        lines.append(f"| {name} | {f'{peer:,.1f} s' if peer else '–'} | {' | '.join(cells)} | {row['megabytes']:.0f} MB | {row['prepared'] / row['json.load']:.0f} |")
+        lines.append(
+            f"| {name} | {f'{peer:,.1f} s' if peer else '–'} | {' | '.join(cells)} | {row['megabytes']:.0f} MB | {row['prepared'] / row['json.load']:.0f} |"
+        )
     if FIFTY in found:
-        lines.append(f"| {FIFTY} | | | {found[FIFTY]['prepared']:.2f} s | | {found[FIFTY]['prepared megabytes']:.0f} MB (prepared) | |")
+        lines.append(
+            f"| {FIFTY} | | | {found[FIFTY]['prepared']:.2f} s | | {found[FIFTY]['prepared megabytes']:.0f} MB (prepared) | |"
+        )
     rows = [found[name] for name in SETS if name in found]
     if rows:
         spread = [max(row["peers"]) / min(row["peers"]) for row in rows if len(row["peers"]) > 1]
@@ -205,10 +244,20 @@ def bars(found: dict[str, Any]) -> list[Bar]:
     for name, columns in BARS.items():
         peer = peer_of(found, name)
         if name in found and peer:
-            told += [check(f"{name}, {column}", peer / found[name][column], *promised) for column, promised in columns.items()]
+            told += [
+                check(f"{name}, {column}", peer / found[name][column], *promised)
+                for column, promised in columns.items()
+            ]
     if ALL in found:
         loads = found[ALL]["prepared"] / found[ALL]["json.load"]
-        told.append(Bar(f"{ALL}, prepared", f"at most {LOADS} `json.load`s (aim {LOADS_AIM})", f"{loads:.1f}", loads <= LOADS))
+        told.append(
+            Bar(
+                f"{ALL}, prepared",
+                f"at most {LOADS} `json.load`s (aim {LOADS_AIM})",
+                f"{loads:.1f}",
+                loads <= LOADS,
+            )
+        )
     if FIFTY in found:
         seconds = found[FIFTY]["prepared"]
         told.append(Bar(FIFTY, f"under {FIFTY_SECONDS} s", f"{seconds:.2f} s", seconds < FIFTY_SECONDS))

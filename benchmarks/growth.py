@@ -23,8 +23,12 @@ from benchmarks.kept import Kept
 from benchmarks.process import Run, score
 
 REFERENCES = 5
-SETS = {"BLEU, ROUGE-L, CIDEr-D": "lexical", "and METEOR": "lexical,METEOR", "and SPICE": "lexical,METEOR,SPICE"}
-#: With fewer images, compiled code is not loaded, which takes tens of megabytes however many there are.
+SETS = {
+    "BLEU, ROUGE-L, CIDEr-D": "lexical",
+    "and METEOR": "lexical,METEOR",
+    "and SPICE": "lexical,METEOR,SPICE",
+}
+#: With fewer images, modules and tables take most of the memory.
 LEAST = 1_000
 SIZES = (10_000, 100_000)
 #: Sizes from which on what a process does once hardly counts: there, time per image should stay as it is.
@@ -46,9 +50,22 @@ class Recombined:
         """COCO's annotations and results, written as they are made."""
         files = folder / "references.json", folder / "results.json"
         draw = random.Random(self.seed)
-        rows = (f'{{"image_id": {k // REFERENCES}, "id": {k}, "caption": {text}}}' for k, text in enumerate(_made(self.references, images * REFERENCES, draw)))
-        _write(files[0], '{"info": {}, "licenses": [], "type": "captions", "images": [' + ", ".join(f'{{"id": {i}}}' for i in range(images)) + '], "annotations": [', rows, "]}")
-        rows = (f'{{"image_id": {i}, "caption": {text}}}' for i, text in enumerate(_made(self.predictions, images, draw)))
+        rows = (
+            f'{{"image_id": {k // REFERENCES}, "id": {k}, "caption": {text}}}'
+            for k, text in enumerate(_made(self.references, images * REFERENCES, draw))
+        )
+        _write(
+            files[0],
+            '{"info": {}, "licenses": [], "type": "captions", "images": ['
+            + ", ".join(f'{{"id": {i}}}' for i in range(images))
+            + '], "annotations": [',
+            rows,
+            "]}",
+        )
+        rows = (
+            f'{{"image_id": {i}, "caption": {text}}}'
+            for i, text in enumerate(_made(self.predictions, images, draw))
+        )
         _write(files[1], "[", rows, "]")
         return files
 
@@ -56,7 +73,11 @@ class Recombined:
 def _halves(texts: list[str]) -> tuple[list[str], list[str]]:
     """Beginnings and ends, as the inside of JSON strings."""
     words = [text.split() for text in texts]
-    quoted = [(json.dumps(" ".join(own[: len(own) // 2]))[1:-1], json.dumps(" ".join(own[len(own) // 2 :]))[1:-1]) for own in words if len(own) > 1]
+    quoted = [
+        (json.dumps(" ".join(own[: len(own) // 2]))[1:-1], json.dumps(" ".join(own[len(own) // 2 :]))[1:-1])
+        for own in words
+        if len(own) > 1
+    ]
     return [begin for begin, _ in quoted], [end for _, end in quoted]
 
 
@@ -92,9 +113,14 @@ class Files:
                 self.made.append(Recombined())
             self.paths = self.made[0].write(self.folder, self.images)
         if self.images == LEAST:
-            Run(score(*self.paths, metrics))  # compiles kernels, once on a machine
+            Run(score(*self.paths, metrics))  # fills the cache, once on a machine
         run = Run(score(*self.paths, metrics))
-        return {"images": self.images, "seconds": run.wall, "processor": run.processor, "megabytes": run.megabytes}
+        return {
+            "images": self.images,
+            "seconds": run.wall,
+            "processor": run.processor,
+            "megabytes": run.megabytes,
+        }
 
 
 def grow(kept: Kept, sets: list[str], sizes: list[int]) -> None:
@@ -111,9 +137,20 @@ def by_set(found: dict[str, dict[str, float]]) -> dict[str, list[dict[str, float
     """The rows of each set of metrics, from few images to many, with kilobytes per image beyond the fewest."""
     rows: dict[str, list[dict[str, float]]] = {}
     for name in SETS:
-        own = sorted((row for step, row in found.items() if step.rpartition(";")[0] == name), key=lambda row: row["images"])
+        own = sorted(
+            (row for step, row in found.items() if step.rpartition(";")[0] == name),
+            key=lambda row: row["images"],
+        )
         if len(own) > 1:
-            rows[name] = [{**row, "kilobytes": 1024 * (row["megabytes"] - own[0]["megabytes"]) / max(row["images"] - own[0]["images"], 1)} for row in own]
+            rows[name] = [
+                {
+                    **row,
+                    "kilobytes": 1024
+                    * (row["megabytes"] - own[0]["megabytes"])
+                    / max(row["images"] - own[0]["images"], 1),
+                }
+                for row in own
+            ]
     return rows
 
 
@@ -122,7 +159,9 @@ def table(found: dict[str, dict[str, float]]) -> str:
     for name, rows in by_set(found).items():
         for row in rows[1:]:
             images = row["images"]
-            lines.append(f"| {name} | {images:,} | {row['seconds']:.1f} s | {1e6 * row['seconds'] / images:.0f} µs | {row['megabytes']:,.0f} MB | {row['kilobytes']:.1f} KB |")
+            lines.append(
+                f"| {name} | {images:,} | {row['seconds']:.1f} s | {1e6 * row['seconds'] / images:.0f} µs | {row['megabytes']:,.0f} MB | {row['kilobytes']:.1f} KB |"
+            )
     return "\n".join(lines)
 
 
@@ -133,13 +172,27 @@ def bars(found: dict[str, dict[str, float]]) -> list[Bar]:
         large = [row for row in rows if row["images"] >= MANY]
         for row in (row for row in rows if row["images"] == MANY):
             most = BAR["SPICE" in name]
-            told.append(Bar(f"{name}, memory at {row['images']:,.0f} images", f"at most {most:g} KB an image", f"{row['kilobytes']:.1f} KB", row["kilobytes"] <= most))
+            told.append(
+                Bar(
+                    f"{name}, memory at {row['images']:,.0f} images",
+                    f"at most {most:g} KB an image",
+                    f"{row['kilobytes']:.1f} KB",
+                    row["kilobytes"] <= most,
+                )
+            )
         for row in large[1:]:
             times = row["images"] / large[0]["images"]
             for key, what in (("seconds", "time"), ("megabytes", "memory")):
                 grown = row[key] / large[0][key]
                 # A tenth more is what the same run differs by from one time to the next.
-                told.append(Bar(f"{name}, {what} at {row['images']:,.0f} images", f"at most {times:g} × that at {large[0]['images']:,.0f}", f"{grown:.1f} ×", grown <= 1.1 * times))
+                told.append(
+                    Bar(
+                        f"{name}, {what} at {row['images']:,.0f} images",
+                        f"at most {times:g} × that at {large[0]['images']:,.0f}",
+                        f"{grown:.1f} ×",
+                        grown <= 1.1 * times,
+                    )
+                )
     return told
 
 
@@ -171,7 +224,9 @@ def main() -> None:
     parser.add_argument("--plot", type=Path)
     given = parser.parse_args()
     kept = Kept(given.json)
-    grow(kept, [name for name in given.sets.split(";") if name], [int(size) for size in given.sizes.split(",")])
+    grow(
+        kept, [name for name in given.sets.split(";") if name], [int(size) for size in given.sizes.split(",")]
+    )
     found = kept.found("growth")
     print(show(table(found), bars(found)))
     if given.plot is not None:

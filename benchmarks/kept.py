@@ -31,19 +31,28 @@ class Kept:
     After ``limit`` steps that had to be measured, the next one is :class:`Enough`."""
 
     def __init__(
-        self, path: Path | None = None, *, any_code: bool = False, limit: int | None = None, say: Callable[[str], None] = lambda text: print(text, flush=True)
+        self,
+        path: Path | None = None,
+        *,
+        any_code: bool = False,
+        limit: int | None = None,
+        say: Callable[[str], None] = lambda text: print(text, flush=True),
     ) -> None:
         self.path = path
         self.left = limit
         self.any_code = any_code
         self.say = say
-        self.sections: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8")) if path is not None and path.exists() else {}
+        self.sections: dict[str, dict[str, Any]] = (
+            json.loads(path.read_text(encoding="utf-8")) if path is not None and path.exists() else {}
+        )
 
     def forget(self, section: str) -> None:
         """Measure a section again."""
         self.sections.pop(section, None)
 
-    def step(self, section: str, name: str, settings: dict[str, Any], work: Callable[[], Any], *, ours: bool = True) -> Any:
+    def step(
+        self, section: str, name: str, settings: dict[str, Any], work: Callable[[], Any], *, ours: bool = True
+    ) -> Any:
         """What ``work`` found, now or in an earlier run with the same settings and, where it is our code that was measured, the same code."""
         # As they come back from the file.
         settings = json.loads(json.dumps({**settings, **({"code": code()} if ours else {})}))
@@ -68,7 +77,11 @@ class Kept:
 
     def found(self, section: str) -> dict[str, Any]:
         """All that is known of a section, by step: what tables are made of."""
-        return {name: step["found"] for name, step in self.sections.get(section, {}).items() if self._same({"code": step["settings"].get("code", code())}, {"code": code()})}
+        return {
+            name: step["found"]
+            for name, step in self.sections.get(section, {}).items()
+            if self._same({"code": step["settings"].get("code", code())}, {"code": code()})
+        }
 
     def _same(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
         if self.any_code:

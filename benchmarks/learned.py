@@ -18,27 +18,33 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.agreement import CaptionPairs, load_judgements
+from captious.agreement.coefficients import COEFFICIENTS
+from captious.agreement.protocols import draw_references
+from captious.agreement.resampling import perfect_interval, resample_counts
+from captious.agreement.result_tables import TextTable, as_markdown
 from captious.corpus import Corpus
 from captious.figures import style
-from captious.human import CaptionPairs, load_judgements
-from captious.human.coefficients import COEFFICIENTS
-from captious.human.resampling import percentile_interval, perfect_interval, resample_counts
-from captious.human.study import draw_references
-from captious.human.tables import TextTable, as_markdown
 from captious.io import read
 from captious.io.judgements import own_key, with_protocol
-from captious.learned.composite import WEIGHTS_FOLDER, load
-from captious.learned.features import GROUPS, Features
-from captious.learned.network import Network, spread
-from captious.learned.training.examples import KINDS, Examples
-from captious.learned.training.judged import rated, rated_corpus
-from captious.learned.training.trainer import Plan, train
+from captious.metrics.learned.composite import WEIGHTS_FOLDER, load
+from captious.metrics.learned.composite_network import Network, spread
+from captious.metrics.learned.lexical_features import GROUPS, Features
+from captious.results.significance import percentile_interval
 from captious.robustness import make_distractions
+from captious.training.learned.composite_examples import KINDS, Examples
+from captious.training.learned.composite_trainer import Plan, train
+from captious.training.learned.judged_captions import rated, rated_corpus
 from tools.make_learned import Maker, Table, columns, kept
 
 EPOCHS = 40
 TESTS = {"flickr8k-expert": "Flickr8k-Expert", "composite": "COMPOSITE"}
-SHIPPED = {"LCEval": "lceval", "NNEval": "nneval", "CaptiousScore": "captious_score", "CaptiousScore-lite": "captious_score_lite"}
+SHIPPED = {
+    "LCEval": "lceval",
+    "NNEval": "nneval",
+    "CaptiousScore": "captious_score",
+    "CaptiousScore-lite": "captious_score_lite",
+}
 #: Features that are metrics, to compare with.
 SINGLES = {"METEOR": "METEOR", "SPICE": "SPICE", "SentenceSim, centroid": "sentence-centroid"}
 #: References of each pair of PASCAL-50S, images and instances for distractions, captions for times and to begin with.
@@ -67,24 +73,41 @@ class Result(NamedTuple):
     @classmethod
     def of(cls, title: str, first: str, header: list[str], rows: list[tuple[str, list[Cell]]]) -> Result:
         """From rows of numbers with their intervals."""
-        return cls(title, first, header, [(label, [value for value, _ in cells]) for label, cells in rows], [[span for _, span in cells] for _, cells in rows])
+        return cls(
+            title,
+            first,
+            header,
+            [(label, [value for value, _ in cells]) for label, cells in rows],
+            [[span for _, span in cells] for _, cells in rows],
+        )
 
     def cells(self) -> list[list[str]]:
         found = []
         for row, (label, values) in enumerate(self.rows):
             texts = ["–" if value != value else f"{value:.{self.digits}f}" for value in values]
             if self.spans is not None:
-                texts = [text if low != low else f"{text} [{low:.1f}, {high:.1f}]" for text, (low, high) in zip(texts, self.spans[row])]
+                texts = [
+                    text if low != low else f"{text} [{low:.1f}, {high:.1f}]"
+                    for text, (low, high) in zip(texts, self.spans[row])
+                ]
             found.append([label, *texts])
         return found
 
 
 class Experiments:
     def __init__(self, data: Path, work: Path, epochs: int, vectors: str) -> None:
-        self.data, self.work, self.maker, self.epochs, self.vectors = data, work, Maker(data, work), epochs, vectors
+        self.data, self.work, self.maker, self.epochs, self.vectors = (
+            data,
+            work,
+            Maker(data, work),
+            epochs,
+            vectors,
+        )
         table = self.maker.examples()
         self.table = table
-        self.examples = Examples([""] * len(table["kind"]), [], table["kind"], table["image"], table["system"].tolist())
+        self.examples = Examples(
+            [""] * len(table["kind"]), [], table["kind"], table["image"], table["system"].tolist()
+        )
         self.tests: dict[str, tuple[Table, list[Any]]] = {}
         self.images: dict[str, list[str]] = {}
         for name in TESTS:
@@ -98,25 +121,46 @@ class Experiments:
     def agreement(self, network: Network) -> list[Cell]:
         """tau-c on the tests, with intervals over images."""
         tau = COEFFICIENTS["tau-c"]
-        return [(100 * tau(scores, ratings), _span(unit, partial(tau.resampled, scores, ratings, unit))) for scores, ratings, unit in self.rows(network)]
+        return [
+            (100 * tau(scores, ratings), _span(unit, partial(tau.resampled, scores, ratings, unit)))
+            for scores, ratings, unit in self.rows(network)
+        ]
 
-    def rows(self, network: Network, tables: dict[str, NDArray[np.float64]] | None = None) -> list[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]]:
+    def rows(
+        self, network: Network, tables: dict[str, NDArray[np.float64]] | None = None
+    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]]:
         """Of each test the scores, the ratings and the images, a row for each judge; features are the kept ones unless others are given."""
         found = []
         for name, (features, ratings) in self.tests.items():
             own = columns(features, network.features) if tables is None else tables[name]
             scores, judges = network.logits(network.standardised(own)), [len(r) for r in ratings]
             images = np.unique(self.images[name], return_inverse=True)[1]
-            found.append((np.repeat(scores, judges), np.concatenate([np.asarray(r, float) for r in ratings]), np.repeat(images, judges)))
+            found.append(
+                (
+                    np.repeat(scores, judges),
+                    np.concatenate([np.asarray(r, float) for r in ratings]),
+                    np.repeat(images, judges),
+                )
+            )
         return found
 
-    def fitted(self, features: tuple[str, ...], hidden: tuple[int, ...], rows: NDArray[Any], inputs: NDArray[np.float64] | None = None) -> Network:
+    def fitted(
+        self,
+        features: tuple[str, ...],
+        hidden: tuple[int, ...],
+        rows: NDArray[Any],
+        inputs: NDArray[np.float64] | None = None,
+    ) -> Network:
         own = columns(self.table, features)[rows] if inputs is None else inputs
         # As many steps, however many examples there are: epochs are those of the usual training set.
         epochs = max(1, round(self.epochs * len(self.examples.chosen("others")) / len(rows)))
-        return train("x", features, own, self.examples.labels[rows], Plan(hidden=hidden, epochs=epochs)).network
+        return train(
+            "x", features, own, self.examples.labels[rows], Plan(hidden=hidden, epochs=epochs)
+        ).network
 
-    def trained(self, features: tuple[str, ...], hidden: tuple[int, ...] = (12,), training_set: str = "others") -> list[Cell]:
+    def trained(
+        self, features: tuple[str, ...], hidden: tuple[int, ...] = (12,), training_set: str = "others"
+    ) -> list[Cell]:
         return self.agreement(self.fitted(features, hidden, self.examples.chosen(training_set)))
 
     def equal(self, features: tuple[str, ...]) -> list[Cell]:
@@ -130,18 +174,29 @@ class Experiments:
     def sets(self) -> Result:
         metrics = {"LCEval": (12,), "NNEval": (72, 72)}
         sets = ("systems", "mixed", "others", "neighbours")
-        rows = [(f"{name}, {one}", self.trained(GROUPS[name.casefold()], hidden, one)) for name, hidden in metrics.items() for one in sets]
+        rows = [
+            (f"{name}, {one}", self.trained(GROUPS[name.casefold()], hidden, one))
+            for name, hidden in metrics.items()
+            for one in sets
+        ]
         return Result.of("Trained on", "metric, training set", list(TESTS.values()), rows)
 
     def layers(self) -> Result:
         shapes = {"no learning": None, "1 layer": (), "2 layers": (12,), "3 layers": (12, 12)}
         own = GROUPS["lceval"]
-        return Result.of("LCEval, layers", "network", list(TESTS.values()), [(n, self.equal(own) if h is None else self.trained(own, h)) for n, h in shapes.items()])
+        return Result.of(
+            "LCEval, layers",
+            "network",
+            list(TESTS.values()),
+            [(n, self.equal(own) if h is None else self.trained(own, h)) for n, h in shapes.items()],
+        )
 
     def groups(self) -> Result:
         parts = ("lexical", "semantic", "syntactic")
         pairs = [(one,) for one in parts] + [(a, b) for k, a in enumerate(parts) for b in parts[k + 1 :]]
-        rows = [(" + ".join(own), self.trained(tuple(f for part in own for f in GROUPS[part]))) for own in pairs]
+        rows = [
+            (" + ".join(own), self.trained(tuple(f for part in own for f in GROUPS[part]))) for own in pairs
+        ]
         return Result.of("LCEval, groups of features", "features", list(TESTS.values()), rows)
 
     def over_references(self) -> Result:
@@ -150,7 +205,12 @@ class Experiments:
         for how in ("mean", "max", "min"):
             own = tuple(f"all-words-{how}" if feature == "MOWE" else feature for feature in GROUPS["lceval"])
             rows.append((how, [*self.trained(own), *self.trained((f"all-words-{how}",), ())]))
-        return Result.of("LCEval, MOWE over references", "combined by", [*TESTS.values(), *(f"{t}, MOWE alone" for t in TESTS.values())], rows)
+        return Result.of(
+            "LCEval, MOWE over references",
+            "combined by",
+            [*TESTS.values(), *(f"{t}, MOWE alone" for t in TESTS.values())],
+            rows,
+        )
 
     def systems(self) -> Result:
         """People against one system, or against all but some: how often people are told from systems that were trained on, and from others.
@@ -167,16 +227,27 @@ class Experiments:
             train_rows = np.flatnonzero(early & (chosen | human))
             share = chosen[train_rows].mean()
             # As many of people's captions as of the systems'.
-            keep = np.random.default_rng(1).random(len(train_rows)) < np.where(chosen[train_rows], 1.0, share / (1 - share))
+            keep = np.random.default_rng(1).random(len(train_rows)) < np.where(
+                chosen[train_rows], 1.0, share / (1 - share)
+            )
             network = self.fitted(features, (12,), train_rows[keep])
             logits = network.logits(network.standardised(columns(self.table, features)))
 
             def told(which: NDArray[np.bool_], logits: NDArray[np.float64] = logits) -> Cell:
                 theirs, ours = logits[which & ~early], logits[human & ~early]
-                return (float("nan") if not len(theirs) else 50 * float((theirs < 0).mean() + (ours > 0).mean())), NO_SPAN
+                return (
+                    float("nan") if not len(theirs) else 50 * float((theirs < 0).mean() + (ours > 0).mean())
+                ), NO_SPAN
 
-            rows.append((label, [told(chosen), told(machine & ~np.isin(system, known)), *self.agreement(network)]))
-        return Result.of("LCEval, trained on systems", "trained on", ["those systems", "other systems", *TESTS.values()], rows)
+            rows.append(
+                (label, [told(chosen), told(machine & ~np.isin(system, known)), *self.agreement(network)])
+            )
+        return Result.of(
+            "LCEval, trained on systems",
+            "trained on",
+            ["those systems", "other systems", *TESTS.values()],
+            rows,
+        )
 
     def word_vectors(self) -> Result:
         """LCEval with the two features of word vectors by another table of vectors."""
@@ -185,36 +256,59 @@ class Experiments:
         rows = self.examples.chosen("others")
         other = Features(exchanged, {"vectors": self.vectors})
 
-        def with_others(table: Table, name: str, corpus: Callable[[], Corpus], rows: NDArray[Any] | None = None) -> NDArray[np.float64]:
+        def with_others(
+            table: Table, name: str, corpus: Callable[[], Corpus], rows: NDArray[Any] | None = None
+        ) -> NDArray[np.float64]:
             path = self.work / f"{name}-{Path(self.vectors).stem}.npy"
             if not path.exists():
                 np.save(path, other.table(corpus()))
             made = np.load(path)
-            found: NDArray[np.float64] = columns(table, features)[slice(None) if rows is None else rows].copy()
+            found: NDArray[np.float64] = columns(table, features)[
+                slice(None) if rows is None else rows
+            ].copy()
             for k, feature in enumerate(exchanged):
                 found[:, features.index(feature)] = made[:, k]
             return found
 
         def examples() -> Corpus:
             drawn = self.maker.drawn()
-            assert (drawn.kind == self.table["kind"]).all(), "the features are of other examples; give another folder"
-            assert (drawn.image == self.table["image"]).all(), "the features are of other examples; give another folder"
+            assert (drawn.kind == self.table["kind"]).all(), (
+                "the features are of other examples; give another folder"
+            )
+            assert (drawn.image == self.table["image"]).all(), (
+                "the features are of other examples; give another folder"
+            )
             return _part(drawn, rows).corpus()
 
         inputs = with_others(self.table, "others", examples, rows)
-        tables = {name: with_others(table, name, lambda name=name: rated_corpus(rated(name, self.data))[0]) for name, (table, _) in self.tests.items()}  # type: ignore[misc]
+        tables = {
+            name: with_others(table, name, lambda name=name: rated_corpus(rated(name, self.data))[0])
+            for name, (table, _) in self.tests.items()
+        }  # type: ignore[misc]
         usual = self.rows(self.fitted(features, (12,), rows))
         exchanged_rows = self.rows(self.fitted(features, (12,), rows, inputs), tables)
         values, spans = [], []
         tau = COEFFICIENTS["tau-c"]
         for label, tests in (("default", usual), (self.vectors, exchanged_rows)):
             values.append((label, [100 * tau(scores, ratings) for scores, ratings, _ in tests]))
-            spans.append([_span(unit, partial(tau.resampled, scores, ratings, unit)) for scores, ratings, unit in tests])
+            spans.append(
+                [
+                    _span(unit, partial(tau.resampled, scores, ratings, unit))
+                    for scores, ratings, unit in tests
+                ]
+            )
         # Both on the same resamples.
         values.append(("difference", [b - a for a, b in zip(values[0][1], values[1][1])]))
         spans.append([])
         for (one, ratings, unit), (other_scores, _, _) in zip(usual, exchanged_rows):
-            spans[-1].append(_span(unit, lambda c, a=one, b=other_scores, r=ratings, u=unit: tau.resampled(b, r, u, c) - tau.resampled(a, r, u, c)))  # type: ignore[misc]
+            spans[-1].append(
+                _span(
+                    unit,
+                    lambda c, a=one, b=other_scores, r=ratings, u=unit: (
+                        tau.resampled(b, r, u, c) - tau.resampled(a, r, u, c)
+                    ),
+                )
+            )  # type: ignore[misc]
         return Result("LCEval, word vectors", "vectors", list(TESTS.values()), values, spans)
 
     # What those that ship are worth
@@ -229,7 +323,13 @@ class Experiments:
     def scores(self, table: Table) -> dict[str, NDArray[np.float64]]:
         """By those that ship, and by some of their features alone."""
         singles = {name: columns(table, (feature,))[:, 0] for name, feature in SINGLES.items()}
-        return {**singles, **{name: network.score(columns(table, network.features)) for name, network in self.shipped().items()}}
+        return {
+            **singles,
+            **{
+                name: network.score(columns(table, network.features))
+                for name, network in self.shipped().items()
+            },
+        }
 
     def references(self) -> Result:
         """COMPOSITE with fewer references of each caption."""
@@ -244,16 +344,29 @@ class Experiments:
 
             def fewer(count: int | None = count) -> tuple[Corpus, dict[str, Any]]:
                 starts = corpus.references.image_offsets
-                texts = [corpus.references.texts[a:b][:count] for a, b in zip(starts[:-1].tolist(), starts[1:].tolist())]
+                texts = [
+                    corpus.references.texts[a:b][:count]
+                    for a, b in zip(starts[:-1].tolist(), starts[1:].tolist())
+                ]
                 return Corpus.build(list(corpus.ids), [[text] for text in corpus.candidates.texts], texts), {}
 
             file = "composite.npz" if count is None else f"composite-{count}.npz"
             for name, values in self.scores(kept(self.work / file, fewer, self.needed())).items():
                 found[name].append(100 * COEFFICIENTS["tau-c"](values, ratings))
-                spans[name].append(_span(unit, partial(COEFFICIENTS["tau-c"].resampled, values, ratings, unit)))
-        return Result("COMPOSITE by number of references", "metric", [str(count or "all") for count in counts], list(found.items()), list(spans.values()))
+                spans[name].append(
+                    _span(unit, partial(COEFFICIENTS["tau-c"].resampled, values, ratings, unit))
+                )
+        return Result(
+            "COMPOSITE by number of references",
+            "metric",
+            [str(count or "all") for count in counts],
+            list(found.items()),
+            list(spans.values()),
+        )
 
-    def _accuracy(self, pairs: CaptionPairs, references: list[list[str]], file: str) -> dict[str, NDArray[np.float64]]:
+    def _accuracy(
+        self, pairs: CaptionPairs, references: list[list[str]], file: str
+    ) -> dict[str, NDArray[np.float64]]:
         """For each pair 1 where the metric prefers the caption that people do, ½ where it has none."""
 
         def make() -> tuple[Corpus, dict[str, Any]]:
@@ -262,7 +375,10 @@ class Experiments:
 
         table = kept(self.work / file, make, self.needed())
         sign = np.sign(pairs.margins)
-        return {name: (1 + np.sign(values[0::2] - values[1::2]) * sign) / 2 for name, values in self.scores(table).items()}
+        return {
+            name: (1 + np.sign(values[0::2] - values[1::2]) * sign) / 2
+            for name, values in self.scores(table).items()
+        }
 
     def pairs(self) -> Result:
         """PASCAL-50S, five references drawn once; votes on triplets."""
@@ -275,22 +391,37 @@ class Experiments:
         for k, texts in enumerate(judged.references):
             own = {own_key(judged.first[k]), own_key(judged.second[k])}
             references.append([texts[i] for i in orders[k] if own_key(texts[i]) not in own][:PAIR_REFERENCES])
-        return self._by_category("PASCAL-50S, pairs told right", judged, self._accuracy(judged, references, "pairs.npz"))
+        return self._by_category(
+            "PASCAL-50S, pairs told right", judged, self._accuracy(judged, references, "pairs.npz")
+        )
 
     def distractions(self) -> Result:
         """Captions with another person or place, or with a part left out, against the right ones; of images that nothing was trained on."""
         file = read(self.data / "coco" / "references.jsonl.gz", "references")
         seen = {text for texts in self.maker.drawn().references for text in texts}
-        order = [k for k in np.random.default_rng(5).permutation(len(file.ids)).tolist() if seen.isdisjoint(file.captions[k])]
-        made = make_distractions({file.ids[k]: list(file.captions[k]) for k in order[:DISTRACTION_IMAGES]}, limit=INSTANCES)
-        return self._by_category("Distractions told", made, self._accuracy(made, [list(texts) for texts in made.references], "distractions.npz"))
+        order = [
+            k
+            for k in np.random.default_rng(5).permutation(len(file.ids)).tolist()
+            if seen.isdisjoint(file.captions[k])
+        ]
+        made = make_distractions(
+            {file.ids[k]: list(file.captions[k]) for k in order[:DISTRACTION_IMAGES]}, limit=INSTANCES
+        )
+        return self._by_category(
+            "Distractions told",
+            made,
+            self._accuracy(made, [list(texts) for texts in made.references], "distractions.npz"),
+        )
 
     def _by_category(self, title: str, judged: CaptionPairs, right: dict[str, NDArray[np.float64]]) -> Result:
         kinds = list(dict.fromkeys(judged.categories))
         own, images = np.array(judged.categories), np.array(judged.images)
         rows, spans = [], []
         for name, values in right.items():
-            parts = [(values[rows_of], images[rows_of]) for rows_of in (np.full(len(own), True), *(own == kind for kind in kinds))]
+            parts = [
+                (values[rows_of], images[rows_of])
+                for rows_of in (np.full(len(own), True), *(own == kind for kind in kinds))
+            ]
             rows.append((name, [100 * float(part.mean()) for part, _ in parts]))
             spans.append([_accuracy_span(part, theirs) for part, theirs in parts])
         return Result(title, "metric", ["all", *kinds], rows, spans)
@@ -305,7 +436,7 @@ class Experiments:
         rows = []
         for k, (name, network) in enumerate(self.shipped().items()):
             own = order[k * (TIMED + WARM) : (k + 1) * (TIMED + WARM)]
-            Features(network.features).table(_part(drawn, own[:WARM]).corpus())  # compiles, and loads models
+            Features(network.features).table(_part(drawn, own[:WARM]).corpus())  # loads models
             features, few = Features(network.features), _part(drawn, own[WARM:])
             start = time.process_time()
             table = features.table(few.corpus())
@@ -313,15 +444,26 @@ class Experiments:
             for _ in range(1000):
                 network.score(table)
             rows.append((name, [1e3 * (middle - start) / TIMED, (time.process_time() - middle) / TIMED]))
-        return Result(f"Time, {TIMED} captions with 4 references", "metric", ["features, ms", "network, ms"], rows, digits=4)
+        return Result(
+            f"Time, {TIMED} captions with 4 references",
+            "metric",
+            ["features, ms", "network, ms"],
+            rows,
+            digits=4,
+        )
 
 
 def _part(examples: Examples, rows: NDArray[Any]) -> Examples:
-    candidates, references, system = ([texts[k] for k in rows.tolist()] for texts in (examples.candidates, examples.references, examples.system))
+    candidates, references, system = (
+        [texts[k] for k in rows.tolist()]
+        for texts in (examples.candidates, examples.references, examples.system)
+    )
     return Examples(candidates, references, examples.kind[rows], examples.image[rows], system)  # type: ignore[arg-type]
 
 
-def _span(unit: NDArray[np.int64], resampled: Callable[[NDArray[np.int32]], NDArray[np.float64]]) -> tuple[float, float]:
+def _span(
+    unit: NDArray[np.int64], resampled: Callable[[NDArray[np.int32]], NDArray[np.float64]]
+) -> tuple[float, float]:
     """The interval, × 100, of what is computed from how often each unit was drawn."""
     drawn = [resampled(counts) for counts in resample_counts(int(unit.max()) + 1, RESAMPLES)]
     low, high = percentile_interval(np.concatenate(drawn))
@@ -348,8 +490,13 @@ def draw(result: Result, folder: Path, name: str) -> Path:
             axes.barh(places, widths, height=0.9, color=style.COLOURS[k % len(style.COLOURS)], label=label)
             if result.spans is not None:
                 ends = np.array([row[k] for row in result.spans])
-                axes.errorbar(widths, places, xerr=np.abs(ends.T - widths), fmt="none", ecolor="0.3", elinewidth=0.8)
-        axes.set_yticks([step * row + (step - 2) / 2 for row in range(len(result.rows))], [label for label, _ in result.rows])
+                axes.errorbar(
+                    widths, places, xerr=np.abs(ends.T - widths), fmt="none", ecolor="0.3", elinewidth=0.8
+                )
+        axes.set_yticks(
+            [step * row + (step - 2) / 2 for row in range(len(result.rows))],
+            [label for label, _ in result.rows],
+        )
         axes.invert_yaxis()
         axes.set_title(result.title)
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -379,7 +526,9 @@ def main() -> None:
     run = Experiments(given.data, given.work, given.epochs, given.vectors)
     for name in given.only.split(","):
         result = ALL[name](run)
-        print(as_markdown([TextTable(result.title, [result.first, *result.header], result.cells())]), flush=True)
+        print(
+            as_markdown([TextTable(result.title, [result.first, *result.header], result.cells())]), flush=True
+        )
         if given.plots is not None:
             print(draw(result, given.plots, name), flush=True)
 

@@ -113,7 +113,11 @@ class Long:
 
     @cached_property
     def files(self) -> tuple[Path, Path]:
-        return write_coco(self.folder, {str(i): own for i, (_, own) in enumerate(self.rows)}, {str(i): text for i, (text, _) in enumerate(self.rows)})
+        return write_coco(
+            self.folder,
+            {str(i): own for i, (_, own) in enumerate(self.rows)},
+            {str(i): text for i, (text, _) in enumerate(self.rows)},
+        )
 
     def values(self, metric: str) -> dict[str, float]:
         """Ours, by image."""
@@ -124,7 +128,7 @@ class Long:
 
     def beside(self, metric: str, times: int) -> dict[str, float]:
         """A metric and its tool: ours before and after it."""
-        values = self.values(metric)  # compiles kernels, once on a machine
+        values = self.values(metric)  # fills the cache, once on a machine
         before = in_turn(times, {"": score(*self.files, metric)})[""]
         peer = Run([sys.executable, "-c", _PEER, *map(str, self.files), metric])
         run = quickest(before + in_turn(1, {"": score(*self.files, metric)})[""])
@@ -145,7 +149,9 @@ class Long:
         """WMD and gensim, the distances alone, each of a caption and one reference."""
         source = self.folder / "rows.json"
         source.write_text(json.dumps(self.rows[:images]))
-        found: dict[str, float] = json.loads(Run([sys.executable, "-c", _GENSIM, str(source)]).output.splitlines()[-1])
+        found: dict[str, float] = json.loads(
+            Run([sys.executable, "-c", _GENSIM, str(source)]).output.splitlines()[-1]
+        )
         return found
 
     def sample(self, images: int, sentences: bool, *, plain: bool) -> list[dict[str, Any]]:
@@ -157,21 +163,36 @@ class Long:
                 return text if plain else " ".join(ptb.tokenize(text, True, lowercase=False))
             return " ".join(ptb.tokenize(text))
 
-        return [{"caption": made(text), "references": [made(one) for one in own]} for text, own in self.rows[:images]]
+        return [
+            {"caption": made(text), "references": [made(one) for one in own]}
+            for text, own in self.rows[:images]
+        ]
 
     def java(self, jars: Path, images: int, sentences: bool) -> dict[str, Any]:
         """Java SPICE: seconds of its start, and of an image; and F."""
-        start, all_of_them = (java(rows, jars, self.folder, HEAP) for rows in (_TINY, self.sample(images, sentences, plain=True)))
+        start, all_of_them = (
+            java(rows, jars, self.folder, HEAP)
+            for rows in (_TINY, self.sample(images, sentences, plain=True))
+        )
         found = json.loads((self.folder / "java_out.json").read_text())
         wall, processor = ((b - a) / images for a, b in zip(start, all_of_them))
-        return {"start": start[0], "start processor": start[1], "image": wall, "image processor": processor, "f": [row["scores"]["All"]["f"] for row in sorted(found, key=lambda row: int(row["image_id"]))]}
+        return {
+            "start": start[0],
+            "start processor": start[1],
+            "image": wall,
+            "image processor": processor,
+            "f": [row["scores"]["All"]["f"] for row in sorted(found, key=lambda row: int(row["image_id"]))],
+        }
 
     def spice(self, images: int, sentences: bool, parser: str) -> dict[str, Any]:
         """Ours on the same images: F, and processor seconds of one more image."""
         rows = self.sample(images, sentences, plain=False)
         ours(rows[:1], self.folder, parser)
         one, found = (ours(part, self.folder, parser) for part in (rows[:1], rows))
-        return {"image processor": (found["processor"] - one["processor"]) / max(images - 1, 1), "f": found["f"]}
+        return {
+            "image processor": (found["processor"] - one["processor"]) / max(images - 1, 1),
+            "f": found["f"],
+        }
 
 
 class Lengths:
@@ -179,8 +200,8 @@ class Lengths:
 
     @cached_property
     def ready(self) -> tuple[Writer, list[Any]]:
-        """What is loaded and compiled once."""
-        from captious.measures.making import make_measures
+        """What is loaded once."""
+        from captious.metrics.factory import make_measures
 
         writer, made = Writer(), make_measures(METRICS, {"vectors": "default"})
         for words in (50, 400):
@@ -194,7 +215,9 @@ class Lengths:
         images = max(TOTAL // words, 2)
         rows = writer.rows(images, words, words)
         start = time.process_time()
-        corpus = Corpus.build([str(i) for i in range(images)], [[text] for text, _ in rows], [own for _, own in rows])
+        corpus = Corpus.build(
+            [str(i) for i in range(images)], [[text] for text, _ in rows], [own for _, own in rows]
+        )
         spent = {"words": time.process_time() - start}
         for measure in made:
             start = time.process_time()
@@ -203,13 +226,21 @@ class Lengths:
         return {name: 1e6 * seconds / (images * words) for name, seconds in spent.items()}
 
     def of(self, words: int) -> dict[str, float]:
-        from captious.threads import working
+        from captious.core.threads import working
 
         with working(1):
             return self.once(*self.ready, words)
 
 
-def measure(kept: Kept, images: int, times: int, jars: Path | None, java_images: int, parts: tuple[str, ...] = PARTS, most: int = LENGTHS[-1]) -> None:
+def measure(
+    kept: Kept,
+    images: int,
+    times: int,
+    jars: Path | None,
+    java_images: int,
+    parts: tuple[str, ...] = PARTS,
+    most: int = LENGTHS[-1],
+) -> None:
     """All steps of the section ``long``."""
     with tempfile.TemporaryDirectory() as name:
         long = Long(Path(name), images)
@@ -220,12 +251,28 @@ def measure(kept: Kept, images: int, times: int, jars: Path | None, java_images:
             kept.step("long", "WMD, gensim", {}, long.gensim)
         if "alone" in parts:
             for metric in ALONE:
-                kept.step("long", f"{metric}, alone", {**size, "times": times}, partial(long.alone, metric, times))
+                kept.step(
+                    "long", f"{metric}, alone", {**size, "times": times}, partial(long.alone, metric, times)
+                )
         if "spice" in parts and jars is not None:
-            for mode, sentences, some in (("words", False, java_images), ("sentences", True, 4 * java_images)):
-                kept.step("long", f"Java SPICE, {mode}", {"images": some}, partial(long.java, jars, some, sentences), ours=False)
+            for mode, sentences, some in (
+                ("words", False, java_images),
+                ("sentences", True, 4 * java_images),
+            ):
+                kept.step(
+                    "long",
+                    f"Java SPICE, {mode}",
+                    {"images": some},
+                    partial(long.java, jars, some, sentences),
+                    ours=False,
+                )
                 for parser in ("small", f"exact={jars / MODELS}"):
-                    kept.step("long", f"SPICE of the sample, {mode}, {parser.partition('=')[0]}", {"images": some}, partial(long.spice, some, sentences, parser))
+                    kept.step(
+                        "long",
+                        f"SPICE of the sample, {mode}, {parser.partition('=')[0]}",
+                        {"images": some},
+                        partial(long.spice, some, sentences, parser),
+                    )
         if "growth" in parts:
             lengths = Lengths()
             for words in LENGTHS:
@@ -235,35 +282,61 @@ def measure(kept: Kept, images: int, times: int, jars: Path | None, java_images:
 
 def table(found: dict[str, Any]) -> str:
     """Beside the tools."""
-    lines = ["| | peer | ours | | processor | largest relative difference |", "|---|---:|---:|---:|---:|---:|"]
+    lines = [
+        "| | peer | ours | | processor | largest relative difference |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
     for metric in TOOLS:
         if metric in found:
             row = found[metric]
-            lines.append(f"| {metric} | {row['peer']:,.1f} s | {row['ours']:.2f} s | {row['peer'] / row['ours']:,.0f}× | {row['peer processor'] / row['ours processor']:,.0f}× | {row['difference']:.1g} |")
+            lines.append(
+                f"| {metric} | {row['peer']:,.1f} s | {row['ours']:.2f} s | {row['peer'] / row['ours']:,.0f}× | {row['peer processor'] / row['ours processor']:,.0f}× | {row['difference']:.1g} |"
+            )
     for metric in ALONE:
         row = found.get(f"{metric}, alone")
         if row is None:
             continue
         peer, cells = found.get("Java SPICE, words") if metric == "SPICE" else None, ("–", "", "")
         if peer is not None:
-            whole, processor = (peer[f"start{key}"] + peer[f"image{key}"] * row["images"] for key in ("", " processor"))
-            cells = (f"{whole:,.0f} s", f"{whole / row['ours']:,.0f}×", f"{processor / row['ours processor']:,.0f}×")
+            whole, processor = (
+                peer[f"start{key}"] + peer[f"image{key}"] * row["images"] for key in ("", " processor")
+            )
+            cells = (
+                f"{whole:,.0f} s",
+                f"{whole / row['ours']:,.0f}×",
+                f"{processor / row['ours processor']:,.0f}×",
+            )
         lines.append(f"| {metric} | {cells[0]} | {row['ours']:.2f} s | {cells[1]} | {cells[2]} | |")
     if "WMD, gensim" in found:
         row = found["WMD, gensim"]
-        lines.append(f"| WMD beside gensim, 100 distances | {row['peer']:.2f} s | {row['ours']:.3f} s | {row['peer'] / row['ours']:,.0f}× | | {row['difference']:.1g} |")
+        lines.append(
+            f"| WMD beside gensim, 100 distances | {row['peer']:.2f} s | {row['ours']:.3f} s | {row['peer'] / row['ours']:,.0f}× | | {row['difference']:.1g} |"
+        )
     return "\n".join(lines)
 
 
 def spice_table(found: dict[str, Any]) -> str:
     """F of SPICE on the sample: the mean of Java's and of ours with either parser, and how far ours are from Java's at most."""
-    lines = ["| SPICE of a sample | images | Java, an image | F, Java | F, ours | F, exact parser |", "|---|---:|---:|---:|---:|---:|"]
-    for mode, told in (("words", "as the COCO tools give it, a sentence of 300 words"), ("sentences", "as written, in sentences")):
+    lines = [
+        "| SPICE of a sample | images | Java, an image | F, Java | F, ours | F, exact parser |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for mode, told in (
+        ("words", "as the COCO tools give it, a sentence of 300 words"),
+        ("sentences", "as written, in sentences"),
+    ):
         peer = found.get(f"Java SPICE, {mode}")
         if peer is not None:
             ours = [found.get(f"SPICE of the sample, {mode}, {parser}") for parser in ("small", "exact")]
-            cells = [f"{np.mean(row['f']):.4f} (± {np.abs(np.subtract(row['f'], peer['f'])).max():.1g})" if row else "–" for row in ours]
-            lines.append(f"| {told} | {len(peer['f'])} | {peer['image processor']:.1f} s | {np.mean(peer['f']):.4f} | {' | '.join(cells)} |")
+            cells = [
+                f"{np.mean(row['f']):.4f} (± {np.abs(np.subtract(row['f'], peer['f'])).max():.1g})"
+                if row
+                else "–"
+                for row in ours
+            ]
+            lines.append(
+                f"| {told} | {len(peer['f'])} | {peer['image processor']:.1f} s | {np.mean(peer['f']):.4f} | {' | '.join(cells)} |"
+            )
     return "\n".join(lines) if len(lines) > 2 else ""
 
 
@@ -278,25 +351,58 @@ def growth_table(found: dict[str, Any]) -> str:
     if not rows:
         return ""
     names = list(next(iter(rows.values())))
-    lines = [f"| words | {' | '.join(name if name != 'words' else 'tokens' for name in names)} |", "|---:" * (len(names) + 1) + "|"]
-    return "\n".join(lines + [f"| {words:,} | {' | '.join(f'{row[name]:.1f}' for name in names)} |" for words, row in rows.items()])
+    lines = [
+        f"| words | {' | '.join(name if name != 'words' else 'tokens' for name in names)} |",
+        "|---:" * (len(names) + 1) + "|",
+    ]
+    return "\n".join(
+        lines
+        + [
+            f"| {words:,} | {' | '.join(f'{row[name]:.1f}' for name in names)} |"
+            for words, row in rows.items()
+        ]
+    )
 
 
 def bars(found: dict[str, Any]) -> list[Bar]:
     """Growth with length as a power of it, and values as those of the tools."""
-    told = [Bar(f"{metric}, largest relative difference of a caption", "below 1e-9", f"{found[metric]['difference']:.1g}", found[metric]["difference"] < 1e-9) for metric in TOOLS if metric in found]
+    told = [
+        Bar(
+            f"{metric}, largest relative difference of a caption",
+            "below 1e-9",
+            f"{found[metric]['difference']:.1g}",
+            found[metric]["difference"] < 1e-9,
+        )
+        for metric in TOOLS
+        if metric in found
+    ]
     rows = {words: row for words, row in lengths(found).items() if words >= FROM}
     if len(rows) > 2:
         for name in next(iter(rows.values())):
             if name != "words":
                 # With the words, without which there is no metric: what is nothing beside them does not matter in practice.
-                power = 1 + float(np.polyfit([math.log(words) for words in rows], [math.log(row["words"] + row[name]) for row in rows.values()], 1)[0])
-                told.append(Bar(f"{name}, time as a power of the length", f"at most {POWER:g}", f"{power:.2f}", power <= POWER))
+                power = 1 + float(
+                    np.polyfit(
+                        [math.log(words) for words in rows],
+                        [math.log(row["words"] + row[name]) for row in rows.values()],
+                        1,
+                    )[0]
+                )
+                told.append(
+                    Bar(
+                        f"{name}, time as a power of the length",
+                        f"at most {POWER:g}",
+                        f"{power:.2f}",
+                        power <= POWER,
+                    )
+                )
     return told
 
 
 def report(found: dict[str, Any]) -> str:
-    return "\n\n".join(filter(None, [table(found), spice_table(found), show(growth_table(found), bars(found))]))
+    return "\n\n".join(
+        filter(None, [table(found), spice_table(found), show(growth_table(found), bars(found))])
+    )
 
 
 def main() -> None:
@@ -310,7 +416,15 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="where results are kept")
     given = parser.parse_args()
     kept = Kept(given.json)
-    measure(kept, given.images, given.times, given.java, given.java_images, tuple(given.parts.split(",")), given.most)
+    measure(
+        kept,
+        given.images,
+        given.times,
+        given.java,
+        given.java_images,
+        tuple(given.parts.split(",")),
+        given.most,
+    )
     print(report(kept.found("long")))
 
 

@@ -29,8 +29,15 @@ class Writer:
 
     def _topic(self, image: str) -> tuple[list[str], str]:
         """What the references of an image speak of, the commonest word first."""
-        counted = Counter(word for text in self.references[image] for word in set(text.lower().replace(".", " ").replace(",", " ").split()) if word not in ENGLISH)
-        return [word for word, _ in sorted(counted.items(), key=lambda found: (-found[1], found[0]))[:3]], image
+        counted = Counter(
+            word
+            for text in self.references[image]
+            for word in set(text.lower().replace(".", " ").replace(",", " ").split())
+            if word not in ENGLISH
+        )
+        return [
+            word for word, _ in sorted(counted.items(), key=lambda found: (-found[1], found[0]))[:3]
+        ], image
 
     def text(self, captions: list[str], words: int) -> str:
         """Captions as clauses of sentences, one or two in each, until there are so many words; the last sentence is cut."""
@@ -63,7 +70,12 @@ class Writer:
             start = self.draw.randrange(len(self.images) - near + 1)
             here = self.images[start : start + near]
             human = [text for image in here for text in self.references[image]]
-            told.append((self.text([self.predictions[image] for image in here], words), [self.text(human, reference_words) for _ in range(REFERENCES)]))
+            told.append(
+                (
+                    self.text([self.predictions[image] for image in here], words),
+                    [self.text(human, reference_words) for _ in range(REFERENCES)],
+                )
+            )
         return told
 
 

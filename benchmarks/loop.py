@@ -22,11 +22,11 @@ import psutil
 from benchmarks.common import coco
 from captious import References
 from captious.corpus import Captions, Corpus
-from captious.measures.making import make_measures
-from captious.scores import Score
+from captious.metrics.factory import make_measures
+from captious.results.scores import Score
 
 BATCH, CAPTIONS = 64, 5
-#: Steps that are averaged, and steps before the first of them are timed (compiled code is loaded there).
+#: Steps that are averaged, and steps before the first of them are timed (the library of kernels is loaded there).
 WINDOW, WARM_UP = 100, 20
 
 
@@ -93,13 +93,25 @@ def main() -> None:
     first, last = (1000 * sum(part) / window for part in (seconds[:window], seconds[-window:]))
     slower = sum(paces[-window:]) / sum(paces[:window])
     _, fresh = prepared(captions, given.metrics)
-    pairs = [(used(given_batch), fresh(given_batch)) for given_batch in map(batch, range(-window, 0))][WARM_UP:]
+    pairs = [(used(given_batch), fresh(given_batch)) for given_batch in map(batch, range(-window, 0))][
+        WARM_UP:
+    ]
     worn, new = (1000 * sum(side) / len(side) for side in zip(*pairs))
-    print(f"{given.steps:,} steps of {BATCH} x {CAPTIONS} captions against {len(references.ids):,} images, {given.metrics}:")
-    print(f"  a step: {first:.2f} ms of processor time in the first {window}, {last:.2f} ms in the last: ratio {last / first:.2f}")
-    print(f"  the machine itself took {slower:.2f} times as long for the same work at the end: ratio {last / first / slower:.2f} without that")
-    print(f"  in turn: {worn:.2f} ms against the references of the loop, {new:.2f} ms against fresh ones: ratio {worn / new:.2f}")
-    print(f"  memory: {megabytes[0]:.0f} MB at the beginning, {megabytes[-1]:.0f} MB at the end, most {max(megabytes):.0f} MB")
+    print(
+        f"{given.steps:,} steps of {BATCH} x {CAPTIONS} captions against {len(references.ids):,} images, {given.metrics}:"
+    )
+    print(
+        f"  a step: {first:.2f} ms of processor time in the first {window}, {last:.2f} ms in the last: ratio {last / first:.2f}"
+    )
+    print(
+        f"  the machine itself took {slower:.2f} times as long for the same work at the end: ratio {last / first / slower:.2f} without that"
+    )
+    print(
+        f"  in turn: {worn:.2f} ms against the references of the loop, {new:.2f} ms against fresh ones: ratio {worn / new:.2f}"
+    )
+    print(
+        f"  memory: {megabytes[0]:.0f} MB at the beginning, {megabytes[-1]:.0f} MB at the end, most {max(megabytes):.0f} MB"
+    )
 
 
 if __name__ == "__main__":

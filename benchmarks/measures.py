@@ -25,14 +25,13 @@ import numpy as np
 
 from benchmarks.common import coco, data_folder, read_jsonl
 from benchmarks.process import Run
-from captious import statistics
+from captious.core.errors import InputError
+from captious.core.threads import working
 from captious.corpus import Corpus
-from captious.errors import InputError
-from captious.measures import registry
-from captious.measures.base import Measure
-from captious.metrics.encoded import EncoderUser
-from captious.scores import Score
-from captious.threads import working
+from captious.metrics import registry, statistics
+from captious.metrics.base import Measure
+from captious.metrics.captions.encoded_captions import EncoderUser
+from captious.results.scores import Score
 
 SYSTEMS = 8
 
@@ -43,7 +42,11 @@ def systems(images: int) -> tuple[dict[str, list[str]], dict[str, str], dict[str
     folder = data_folder()
     sets: dict[str, list[str]] = {image: [] for image in references}
     if folder is None:
-        return references, predictions, {image: [*own, predictions[image]] for image, own in references.items()}
+        return (
+            references,
+            predictions,
+            {image: [*own, predictions[image]] for image, own in references.items()},
+        )
     for path in sorted((folder / "coco" / "systems").glob("*.jsonl.gz"))[:SYSTEMS]:
         for row in read_jsonl(path):
             if str(row["image_id"]) in sets:
@@ -63,14 +66,21 @@ def options(references: dict[str, list[str]]) -> dict[str, Any]:
     found: dict[str, Any] = {"train": references, "norms": {word: float(len(word)) for word in words}}
     folder = data_folder()
     if folder is not None:
-        found |= {"objects": str(folder / "coco" / "objects.jsonl.gz"), "chair_synonyms": str(folder / "coco" / "chair_synonyms.json")}
+        found |= {
+            "objects": str(folder / "coco" / "objects.jsonl.gz"),
+            "chair_synonyms": str(folder / "coco" / "chair_synonyms.json"),
+        }
     return found
 
 
 def encodes(measure: Measure) -> bool:
     """Whether a measure runs the sentence encoder, which takes longer than all others together."""
     features = getattr(measure, "features", None)
-    return isinstance(measure, EncoderUser) or hasattr(measure, "encoder") or (features is not None and "encoder" in features.uses)
+    return (
+        isinstance(measure, EncoderUser)
+        or hasattr(measure, "encoder")
+        or (features is not None and "encoder" in features.uses)
+    )
 
 
 def made(references: dict[str, list[str]], only: list[str] | None, encoder: bool) -> list[Measure]:
@@ -110,7 +120,9 @@ def measured(images: int, only: list[str] | None, encoder: bool) -> tuple[dict[s
         if several not in built:
             own: dict[str, Any] = dict(sets if several else predictions)
             few = build(own, slice(400))
-            corpus, told["sets as words" if several else "captions as words"] = seconds(partial(build, own, slice(None)))
+            corpus, told["sets as words" if several else "captions as words"] = seconds(
+                partial(build, own, slice(None))
+            )
             built[several] = few, corpus
         few, corpus = built[several]
 
@@ -140,20 +152,36 @@ def commands(images: int, times: int) -> dict[str, float]:
         known = str(folder / "references.jsonl")
         for label, command in {
             "captious corpus --no-trees": ["corpus", known, str(folder / "results.jsonl"), "--no-trees"],
-            "captious corpus --no-trees --train": ["corpus", known, str(folder / "results.jsonl"), "--no-trees", "--train", known],
+            "captious corpus --no-trees --train": [
+                "corpus",
+                known,
+                str(folder / "results.jsonl"),
+                "--no-trees",
+                "--train",
+                known,
+            ],
             "captious corpus": ["corpus", known, str(folder / "results.jsonl")],
             "captious diversity": ["diversity", known, str(folder / "sets.jsonl")],
         }.items():
             whole = [sys.executable, "-m", "captious", *command, "--jobs", "1"]
-            Run(whole)  # compiles kernels, once on a machine
+            Run(whole)  # fills the cache, once on a machine
             runs = [Run(whole) for _ in range(times)]
             told[label] = min(run.processor for run in runs)
-            print(f"{label:36s} {told[label]:8.2f} s, {min(run.wall for run in runs):.2f} s by the clock, {runs[0].megabytes:.0f} MB", flush=True)
+            print(
+                f"{label:36s} {told[label]:8.2f} s, {min(run.wall for run in runs):.2f} s by the clock, {runs[0].megabytes:.0f} MB",
+                flush=True,
+            )
     return told
 
 
 def differing(new: dict[str, Any], old: Any) -> list[str]:
-    return [name for name, values in new.items() if name not in old or values.dtype != old[name].dtype or not np.array_equal(values, old[name], equal_nan=values.dtype.kind == "f")]
+    return [
+        name
+        for name, values in new.items()
+        if name not in old
+        or values.dtype != old[name].dtype
+        or not np.array_equal(values, old[name], equal_nan=values.dtype.kind == "f")
+    ]
 
 
 def main() -> None:
@@ -183,10 +211,14 @@ def main() -> None:
         print("| | before | now | |\n|---|---:|---:|---:|")
         for name, now in told.items():
             if name in before:
-                print(f"| {name} | {before[name]:.3f} s | {now:.3f} s | {before[name] / max(now, 1e-3):.1f}× |")
+                print(
+                    f"| {name} | {before[name]:.3f} s | {now:.3f} s | {before[name] / max(now, 1e-3):.1f}× |"
+                )
     if given.like is not None:
         wrong = differing(kept, np.load(given.like))
-        print(f"{len(kept)} tables, {len(wrong)} differ" + (f": {', '.join(wrong)}" if wrong else " in any bit"))
+        print(
+            f"{len(kept)} tables, {len(wrong)} differ" + (f": {', '.join(wrong)}" if wrong else " in any bit")
+        )
 
 
 if __name__ == "__main__":

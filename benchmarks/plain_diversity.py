@@ -26,10 +26,14 @@ def document_frequencies(references: Sequence[Sequence[Words]]) -> Counter[tuple
     return counts
 
 
-def weigh(words: Words, n: int, df: Mapping[tuple[str, ...], int], images: int) -> dict[tuple[str, ...], float]:
+def weigh(
+    words: Words, n: int, df: Mapping[tuple[str, ...], int], images: int
+) -> dict[tuple[str, ...], float]:
     """tf-idf weights."""
     log = math.log(images)
-    return {gram: count * (log - math.log(max(1, df.get(gram, 0)))) for gram, count in ngrams(words, n).items()}
+    return {
+        gram: count * (log - math.log(max(1, df.get(gram, 0)))) for gram, count in ngrams(words, n).items()
+    }
 
 
 def cider(a: Words, b: Words, df: Mapping[tuple[str, ...], int], images: int, *, clip: bool = False) -> float:
@@ -40,7 +44,9 @@ def cider(a: Words, b: Words, df: Mapping[tuple[str, ...], int], images: int, *,
         norms = math.sqrt(sum(w * w for w in first.values())) * math.sqrt(sum(w * w for w in second.values()))
         if norms > 0:
             product = sum(
-                (min(w, second[gram]) if clip else w) * second[gram] for gram, w in first.items() if gram in second
+                (min(w, second[gram]) if clip else w) * second[gram]
+                for gram, w in first.items()
+                if gram in second
             )
             total += product / norms
     if clip:
@@ -54,7 +60,9 @@ def spread(singular: Floats) -> float:
     return 0.0 if m < 2 or total == 0 else -math.log(singular.max() / total) / math.log(m)
 
 
-def self_cider(captions: Sequence[Words], df: Mapping[tuple[str, ...], int], images: int, *, clip: bool = False) -> float:
+def self_cider(
+    captions: Sequence[Words], df: Mapping[tuple[str, ...], int], images: int, *, clip: bool = False
+) -> float:
     """Self-CIDEr of one set."""
     kernel = np.array([[cider(a, b, df, images, clip=clip) for b in captions] for a in captions])
     values = np.linalg.eigvalsh((kernel + kernel.T) / 2)

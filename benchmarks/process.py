@@ -43,7 +43,12 @@ class Run:
     def __init__(self, command: list[str]) -> None:
         with tempfile.TemporaryDirectory() as name:
             files = [Path(name, part) for part in ("found", "output", "errors")]
-            subprocess.run([sys.executable, "-I", "-S", "-c", _STARTER, *map(str, files), *command], check=True, cwd=ROOT, env=environment())
+            subprocess.run(
+                [sys.executable, "-I", "-S", "-c", _STARTER, *map(str, files), *command],
+                check=True,
+                cwd=ROOT,
+                env=environment(),
+            )
             found = json.loads(files[0].read_text())
             self.output = files[1].read_text(encoding="utf-8")
             if found["code"]:
@@ -53,7 +58,9 @@ class Run:
         self.megabytes: float = found["megabytes"]
 
 
-def in_turn(times: int, commands: dict[str, list[str]], run: Callable[[list[str]], Run] = Run) -> dict[str, list[Run]]:
+def in_turn(
+    times: int, commands: dict[str, list[str]], run: Callable[[list[str]], Run] = Run
+) -> dict[str, list[Run]]:
     """Each command so many times, one after the other in turn: where the machine becomes slower, it does so for all of them."""
     found: dict[str, list[Run]] = {name: [] for name in commands}
     for _ in range(times):
@@ -68,4 +75,16 @@ def quickest(runs: list[Run]) -> Run:
 
 def score(references: Path, results: Path, metrics: str, *more: str) -> list[str]:
     """``captious score``."""
-    return [sys.executable, "-m", "captious", "score", str(references), str(results), "-m", metrics, "--format", "csv", *more]
+    return [
+        sys.executable,
+        "-m",
+        "captious",
+        "score",
+        str(references),
+        str(results),
+        "-m",
+        metrics,
+        "--format",
+        "csv",
+        *more,
+    ]

@@ -42,10 +42,18 @@ def make(data: Path, folder: Path, images: int, systems: int) -> Path:
     """The report, with all that can be had from captions alone."""
     references, found = corpora(data, images, systems)
     started = time.perf_counter()
-    report = captious.report(*found.values(), references=references, names=list(found), title=f"{images:,} images, {systems} systems")
+    report = captious.report(
+        *found.values(),
+        references=references,
+        names=list(found),
+        title=f"{images:,} images, {systems} systems",
+    )
     made = time.perf_counter()
     path = report.save(folder / f"report-{images}x{systems}.html")
-    print(f"{images:,} x {systems}: {path.stat().st_size / 1e6:.2f} MB, made in {made - started:.1f} s, written in {time.perf_counter() - made:.1f} s", flush=True)
+    print(
+        f"{images:,} x {systems}: {path.stat().st_size / 1e6:.2f} MB, made in {made - started:.1f} s, written in {time.perf_counter() - made:.1f} s",
+        flush=True,
+    )
     return path
 
 
@@ -83,10 +91,14 @@ def measure(browser: Any, path: Path) -> None:
         page.wait_for_selector(".row")
         drawn.append(float(page.evaluate("document.documentElement.dataset.drawn")))
         ready.append(float(page.evaluate("document.documentElement.dataset.ready")))
-        shown.append(float(page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")))
+        shown.append(
+            float(page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
+        )
         page.context.close()
     middle = lambda values: sorted(values)[len(values) // 2]  # noqa: E731
-    print(f"  first paint {middle(shown):.0f} ms, head and tables drawn {middle(drawn):.0f} ms, all captions there {middle(ready):.0f} ms")
+    print(
+        f"  first paint {middle(shown):.0f} ms, head and tables drawn {middle(drawn):.0f} ms, all captions there {middle(ready):.0f} ms"
+    )
     page = opened("#view=images")
     page.wait_for_selector(".row")
     took = {}
@@ -94,7 +106,10 @@ def measure(browser: Any, path: Path) -> None:
         page.evaluate("q => { location.hash = 'view=images&q=' + encodeURIComponent(q); }", query)
         page.wait_for_timeout(400)
         took[query] = float(page.evaluate("document.documentElement.dataset.search"))
-    print(f"  search: the first {took['warm']:.1f} ms, then " + ", ".join(f"'{q}' {took[q]:.1f}" for q in QUERIES))
+    print(
+        f"  search: the first {took['warm']:.1f} ms, then "
+        + ", ".join(f"'{q}' {took[q]:.1f}" for q in QUERIES)
+    )
     whole = []
     for order in ("metric", "difference", "disagreement", "made", "length"):
         page.evaluate("o => { location.hash = 'view=images&sort=' + o; }", order)
@@ -104,7 +119,9 @@ def measure(browser: Any, path: Path) -> None:
     page.evaluate("() => { location.hash = 'view=images'; }")
     page.wait_for_timeout(500)
     found = page.evaluate(SCROLL)
-    print(f"  scrolling: {found['frames']:.0f} frames a second, slowest frame {found['slowest']:.0f} ms, {100 * found['late']:.1f} % slower than 1/30 s, {found['rows']} rows in the page")
+    print(
+        f"  scrolling: {found['frames']:.0f} frames a second, slowest frame {found['slowest']:.0f} ms, {100 * found['late']:.1f} % slower than 1/30 s, {found['rows']} rows in the page"
+    )
     page.context.close()
 
 
@@ -112,7 +129,15 @@ def measure(browser: Any, path: Path) -> None:
 def running(path: str) -> Iterator[str]:
     """Chromium as a child of this process (Playwright would start it in a session of its own); the address of its protocol."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        command = [path, "--headless", "--no-sandbox", "--remote-debugging-port=0", f"--user-data-dir={profile}", "--no-first-run", "about:blank"]
+        command = [
+            path,
+            "--headless",
+            "--no-sandbox",
+            "--remote-debugging-port=0",
+            f"--user-data-dir={profile}",
+            "--no-first-run",
+            "about:blank",
+        ]
         browser = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             port = Path(profile) / "DevToolsActivePort"
@@ -127,14 +152,21 @@ def running(path: str) -> Iterator[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parent.parent.parent / "shared" / "data")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data", type=Path, default=Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+    )
     parser.add_argument("--folder", type=Path, default=Path("/tmp/reports"))
     parser.add_argument("--browser", default="/usr/bin/chromium")
     parser.add_argument("--keep", action="store_true", help="Measure pages that are there already.")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
-    paths = [given.folder / f"report-{n}x{k}.html" if given.keep else make(given.data, given.folder, n, k) for n, k in SIZES]
+    paths = [
+        given.folder / f"report-{n}x{k}.html" if given.keep else make(given.data, given.folder, n, k)
+        for n, k in SIZES
+    ]
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver, running(given.browser) as address:

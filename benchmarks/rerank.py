@@ -20,10 +20,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import data_folder, read_jsonl, timed
+from captious.core.ragged import IntArray, offsets_of
 from captious.figures import rerank_plots
-from captious.measures.making import make_measures
-from captious.ragged import IntArray, offsets_of
-from captious.references import References
+from captious.metrics.factory import make_measures
 from captious.rerank import (
     Consensus,
     Likelihood,
@@ -36,14 +35,24 @@ from captious.rerank import (
     tuning,
 )
 from captious.rerank import likelihood as tests
-from captious.rerank.comparing import BASELINE, MEAN, System, changed, choices, compared, split, variants
 from captious.rerank.information import information
-from captious.rerank.models import files
-from captious.rerank.models.base import tokens_of
-from captious.rerank.models.ngram import NGram
-from captious.rerank.models.unigram import Unigram
+from captious.rerank.language_models import model_files as files
+from captious.rerank.language_models.language_model import tokens_of
+from captious.rerank.language_models.ngram import NGram
+from captious.rerank.language_models.unigram import Unigram
+from captious.rerank.system_comparison import (
+    BASELINE,
+    MEAN,
+    System,
+    changed,
+    choices,
+    compared,
+    split,
+    variants,
+)
 from captious.rerank.templates import Point, captions, measured, read_detected, vocabulary
-from captious.scores import Score, Scores
+from captious.results.references import References
+from captious.results.scores import Score, Scores
 
 UNSEEN = slice(500, 2500)
 METRICS = tuning.METRICS
@@ -87,10 +96,10 @@ class Study:
         """The captioner of ``benchmarks.balance --hidden 320 --steps 4000 --least 5 --taught 9800``, which has not seen these images."""
         import torch
 
-        from captious.generate.captioner import checkpoint
-        from captious.generate.captioner.images import read_images
-        from captious.generate.captioner.models import Shape
-        from captious.generate.captioner.training import Settings, train
+        from captious.generate.captioner import captioner_checkpoint as checkpoint
+        from captious.generate.captioner.captioner_training import Settings, train
+        from captious.generate.captioner.captioners import Shape
+        from captious.generate.captioner.image_features import read_images
 
         torch.set_num_threads(1)
         path = self.path("captioner.safetensors")
@@ -105,7 +114,7 @@ class Study:
         )  # fmt: skip
 
     def images(self, ids: list[str]) -> Any:
-        from captious.generate.captioner.images import read_images
+        from captious.generate.captioner.image_features import read_images
 
         return read_images(self.objects, None, self.captioner.classes).take(ids)
 
@@ -114,23 +123,29 @@ class Study:
         """The best ten of a beam of ten."""
         path = self.path("nbest.jsonl")
         if not path.exists():
-            from captious.generate.captioner.sets import Plan, generate
+            from captious.generate.captioner.caption_sets import Plan, generate
 
             made = generate(self.captioner, self.images(self.unseen), Plan("beam", 10))
             assert made.logprobs is not None
             rows = zip(self.unseen, made.captions, made.logprobs)
-            _write_lines(path, [{"image_id": image, "captions": texts, "logprobs": values} for image, texts, values in rows])
+            _write_lines(
+                path,
+                [{"image_id": image, "captions": texts, "logprobs": values} for image, texts, values in rows],
+            )
         return read_nbest(path)
 
     def model(self, kind: str) -> Any:
         """A language model of the captions of the other images; its perplexity on 100 more."""
         name = "lstm.safetensors" if kind == "lstm" else f"{kind}.npz"
         path = self.path(name)
-        taught, held = tokens_of(self.texts(self.taught), "ptb"), tokens_of(self.texts(self.validation), "ptb")
+        taught, held = (
+            tokens_of(self.texts(self.taught), "ptb"),
+            tokens_of(self.texts(self.validation), "ptb"),
+        )
         if kind == "lstm":
             import torch
 
-            from captious.rerank.models.training.lstm import Settings, train
+            from captious.training.language_models.lstm_trainer import Settings, train
 
             torch.set_num_threads(1)
             train(taught, path, held_out=held, settings=Settings(epochs=4), resume=True, told=print)
@@ -138,7 +153,10 @@ class Study:
             files.save(Unigram.learn(taught) if kind == "unigram" else NGram.learn(taught, 3), path)
         model = load_model(path)
         scored = model.score(held)
-        print(f"{kind}: perplexity {scored.perplexity:.1f} on {len(held):,} held-out captions, {scored.unknown_share:.2%} of tokens unknown", flush=True)
+        print(
+            f"{kind}: perplexity {scored.perplexity:.1f} on {len(held):,} held-out captions, {scored.unknown_share:.2%} of tokens unknown",
+            flush=True,
+        )
         return model
 
     @cached_property
@@ -147,7 +165,11 @@ class Study:
         path = self.path("priors.npz")
         if not path.exists():
             found = {kind: Prior.of(self.nbest, [self.model(kind)]) for kind in ("unigram", "ngram", "lstm")}
-            np.savez(path, lengths=found["unigram"].lengths, **{kind: prior.log[0] for kind, prior in found.items()})
+            np.savez(
+                path,
+                lengths=found["unigram"].lengths,
+                **{kind: prior.log[0] for kind, prior in found.items()},
+            )
         with np.load(path) as arrays:
             return dict(arrays)
 
@@ -162,7 +184,9 @@ class Study:
         if not path.exists():
             done: list[Score] = []
             for measure in make_measures(METRICS, self.chair):
-                found, seconds = timed(lambda measure=measure: tuning.judge(self.nbest, self.references, [measure]))  # type: ignore[misc]
+                found, seconds = timed(
+                    lambda measure=measure: tuning.judge(self.nbest, self.references, [measure])
+                )  # type: ignore[misc]
                 print(f"{measure.name}: {seconds:.0f} s for {len(self.nbest.texts):,} candidates", flush=True)
                 done += found.scores
             Scores("candidates", done).save(path)
@@ -188,15 +212,22 @@ def _write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
 def _table(systems: list[System], shares: dict[str, float]) -> str:
     """As Markdown; a star where a value differs from the baseline."""
     names = list(systems[0].cells)
-    lines = ["| | λ | α | changed | " + " | ".join(names) + " |", "|---|---:|---:|---:|" + "---:|" * len(names)]
+    lines = [
+        "| | λ | α | changed | " + " | ".join(names) + " |",
+        "|---|---:|---:|---:|" + "---:|" * len(names),
+    ]
     for one in systems:
         cells = []
         for name in names:
             cell, scale = one.cells[name], 1 if name == MEAN else 100
             mark = "*" if cell.p <= 0.05 else ""
-            cells.append(f"{scale * cell.value:.2f}{mark} [{scale * cell.interval[0]:.2f}, {scale * cell.interval[1]:.2f}]")
+            cells.append(
+                f"{scale * cell.value:.2f}{mark} [{scale * cell.interval[0]:.2f}, {scale * cell.interval[1]:.2f}]"
+            )
         weights = ["", ""] if one.weights is None else [f"{one.weights.lam:g}", f"{one.weights.alpha:g}"]
-        lines.append(f"| {one.name} | {' | '.join(weights)} | {shares[one.name]:.1%} | " + " | ".join(cells) + " |")
+        lines.append(
+            f"| {one.name} | {' | '.join(weights)} | {shares[one.name]:.1%} | " + " | ".join(cells) + " |"
+        )
     return "\n".join(lines)
 
 
@@ -206,7 +237,9 @@ def table(study: Study) -> Any:
     texts = study.nbest.texts
     out: dict[str, Any] = {}
 
-    def tell(name: str, title: str, chosen: dict[str, IntArray], images: IntArray, weights: dict[str, Weights]) -> None:
+    def tell(
+        name: str, title: str, chosen: dict[str, IntArray], images: IntArray, weights: dict[str, Weights]
+    ) -> None:
         systems = compared(judged, chosen, images, weights)
         print(f"\n{title}:\n\n{_table(systems, changed(chosen, images, texts))}\n")
         alone = ", ".join(f"{one.name} {one.cells['SPICE-U'].p_alone:.4f}" for one in systems[1:])
@@ -225,9 +258,19 @@ def table(study: Study) -> Any:
         if kind == "lstm":
             rerank_plots.write_heat_map(grid, study.folder)
     prior = study.prior("unigram", "lstm")
-    theirs = {"+ unigram": Weights(0.3, 1.0), "+ lstm": Weights(0.2, 0.0), "+ interpolated": Weights(0.4, 0.8)}
+    theirs = {
+        "+ unigram": Weights(0.3, 1.0),
+        "+ lstm": Weights(0.2, 0.0),
+        "+ interpolated": Weights(0.4, 0.8),
+    }
     every = np.arange(len(study.nbest))
-    tell("theirs", f"With the weights that the paper found for TopDown, all {len(every):,} images", choices(judged, prior, theirs), every, theirs)
+    tell(
+        "theirs",
+        f"With the weights that the paper found for TopDown, all {len(every):,} images",
+        choices(judged, prior, theirs),
+        every,
+        theirs,
+    )
     others = {BASELINE: base[BASELINE]}
     each = tuning.tune(judged, prior, first, normalise=True).best()
     others["+ interpolated, per token"] = choices(judged, prior, {"x": each}, normalise=True)["x"]
@@ -246,33 +289,50 @@ def table(study: Study) -> Any:
 
 def likelihood(study: Study) -> Any:
     """The likelihood test on all unseen images, before and after."""
-    from captious.metrics.chair import ChairS
+    from captious.metrics.captions.chair import ChairS
 
     generic = tests.commonest(study.texts(study.taught), 5)
     wrong = tests.distractors(study.references, [text for text, _ in generic], ChairS(**study.chair))
     path = study.path("scored.jsonl")
     if not path.exists():
-        from captious.generate.captioner.sets import unit_likelihoods
+        from captious.generate.captioner.caption_sets import unit_likelihoods
 
         need = tests.to_score(study.references, wrong)
         ids = [row["image_id"] for row in need]
         found = unit_likelihoods(study.captioner, study.images(ids), [row["captions"] for row in need])
         for row, own in zip(need, found):
-            row |= {"logprobs": [sum(one.values) for one in own], "tokens": [one.units for one in own], "token_logprobs": [one.values for one in own]}
+            row |= {
+                "logprobs": [sum(one.values) for one in own],
+                "tokens": [one.units for one in own],
+                "token_logprobs": [one.values for one in own],
+            }
         _write_lines(path, need)
     lists = tests.read_scored(path)
     kept = study.path("scored-priors.npz")
     if not kept.exists():
         np.savez(kept, **{kind: Prior.of(lists, [study.model(kind)]).log[0] for kind in ("unigram", "lstm")})
     with np.load(kept) as arrays:
-        prior = Prior((arrays["unigram"], arrays["lstm"]), np.array([len(t) + 1.0 for t in lists.tokens_for("ptb")]), ("unigram", "lstm"))
+        prior = Prior(
+            (arrays["unigram"], arrays["lstm"]),
+            np.array([len(t) + 1.0 for t in lists.tokens_for("ptb")]),
+            ("unigram", "lstm"),
+        )
     before = tests.likelihood_test(lists, lists.log_p(), study.references, wrong)
-    print(f"\nLikelihood test: {len(before.ids):,} images, {before.left_out:,} without a distractor that is surely wrong; distractors: {generic}\n")
-    rows: dict[str, Any] = {"log P(s|I)": before, "log P(s|I), per token": tests.likelihood_test(lists, lists.log_p() / prior.lengths, study.references, wrong)}
+    print(
+        f"\nLikelihood test: {len(before.ids):,} images, {before.left_out:,} without a distractor that is surely wrong; distractors: {generic}\n"
+    )
+    rows: dict[str, Any] = {
+        "log P(s|I)": before,
+        "log P(s|I), per token": tests.likelihood_test(
+            lists, lists.log_p() / prior.lengths, study.references, wrong
+        ),
+    }
     tuned = study.tuned[1]["+ interpolated"]
     for weights in dict.fromkeys((tuned, Weights(0.5, tuned.alpha), Weights(1.0, tuned.alpha))):
         values = information(lists.log_p(), prior, weights)
-        rows[f"log P(s|I) − {weights.lam:g} log P(s), α = {weights.alpha:g}"] = tests.likelihood_test(lists, values, study.references, wrong)
+        rows[f"log P(s|I) − {weights.lam:g} log P(s), α = {weights.alpha:g}"] = tests.likelihood_test(
+            lists, values, study.references, wrong
+        )
     print("| | likelier than some human caption | than every | pairs | p |\n|---|---:|---:|---:|---:|")
     out = {}
     for name, one in rows.items():
@@ -295,30 +355,50 @@ def templates(study: Study) -> Any:
     points: list[Point] = []
     for size in SIZES:
         known = set(vocabulary(counted, size))
-        own = {image: {name: score for name, score in detected[image].items() if name in known} for image in images}
+        own = {
+            image: {name: score for name, score in detected[image].items() if name in known}
+            for image in images
+        }
         points += [
-            measured(captions(own, size, most=most), references, measures, (size, 0.0, most)) for most in (1, 2, 3, 4, None)
+            measured(captions(own, size, most=most), references, measures, (size, 0.0, most))
+            for most in (1, 2, 3, 4, None)
         ]
-    chosen = {BASELINE: rerank(study.nbest, Likelihood()).chosen, **choices(study.judged, study.prior("unigram", "lstm"), {"+ interpolated": study.tuned[1]["+ interpolated"]})}
+    chosen = {
+        BASELINE: rerank(study.nbest, Likelihood()).chosen,
+        **choices(
+            study.judged, study.prior("unigram", "lstm"), {"+ interpolated": study.tuned[1]["+ interpolated"]}
+        ),
+    }
     systems = {}
     for name, rows in chosen.items():
         said = {image: study.nbest.texts[i] for image, i in zip(study.nbest.ids, rows.tolist())}
         systems[f"captioner, {name}"] = measured(said, references, measures)
-    print(f"\nTemplate captions of {len(images):,} images:\n\n| | objects | words | SPICE | SPICE-U |\n|---|---:|---:|---:|---:|")
+    print(
+        f"\nTemplate captions of {len(images):,} images:\n\n| | objects | words | SPICE | SPICE-U |\n|---|---:|---:|---:|---:|"
+    )
     for label, point in [*((f"{p.vocabulary} classes", p) for p in points), *systems.items()]:
-        cells = [f"{100 * point.values[n]:.2f} [{100 * point.intervals[n][0]:.2f}, {100 * point.intervals[n][1]:.2f}]" for n in point.values]
-        print(f"| {label} | {'' if label in systems else point.most or 'all'} | {point.length:.1f} | {' | '.join(cells)} |", flush=True)
+        cells = [
+            f"{100 * point.values[n]:.2f} [{100 * point.intervals[n][0]:.2f}, {100 * point.intervals[n][1]:.2f}]"
+            for n in point.values
+        ]
+        print(
+            f"| {label} | {'' if label in systems else point.most or 'all'} | {point.length:.1f} | {' | '.join(cells)} |",
+            flush=True,
+        )
     rerank_plots.write_curves(points, systems, study.folder)
-    return {"points": [p.to_json() for p in points], "systems": {name: p.to_json() for name, p in systems.items()}}
+    return {
+        "points": [p.to_json() for p in points],
+        "systems": {name: p.to_json() for name, p in systems.items()},
+    }
 
 
 def words(study: Study) -> Any:
     """A picture like their Figure 2, of captions that are ours: a demo image on which a wrong caption is likelier than a human one."""
     from captious.data import demo_path
     from captious.figures import word_colours
-    from captious.generate.captioner.images import read_images
-    from captious.generate.captioner.sets import Plan, generate, unit_likelihoods
-    from captious.metrics.chair import ChairS
+    from captious.generate.captioner.caption_sets import Plan, generate, unit_likelihoods
+    from captious.generate.captioner.image_features import read_images
+    from captious.metrics.captions.chair import ChairS
 
     known = References.read(demo_path("references"))
     ids = list(known.captions.ids)
@@ -327,7 +407,9 @@ def words(study: Study) -> Any:
     generic = [text for text, _ in tests.commonest([group[0] for group in made.captions], 5)]
     wrong = tests.distractors(known, generic, ChairS(demo_path("objects")))
     need = tests.to_score(known, wrong)
-    found = unit_likelihoods(study.captioner, images.take([row["image_id"] for row in need]), [row["captions"] for row in need])
+    found = unit_likelihoods(
+        study.captioner, images.take([row["image_id"] for row in need]), [row["captions"] for row in need]
+    )
     pairs = []
     for row, own in zip(need, found):
         scored = sorted(zip(row["captions"], own), key=lambda item: sum(item[1].values))
@@ -335,7 +417,10 @@ def words(study: Study) -> Any:
         other = next(item for item in reversed(scored) if item[0] in wrong[row["image_id"]])
         pairs.append((sum(other[1].values) - sum(human[1].values), row["image_id"], human, other))
     apart, image, human, other = max(pairs, key=lambda item: (item[0], item[1]))
-    lines = [word_colours.WordLine(f"{label}: {text}", one.units, one.values) for label, (text, one) in (("human", human), ("wrong", other))]
+    lines = [
+        word_colours.WordLine(f"{label}: {text}", one.units, one.values)
+        for label, (text, one) in (("human", human), ("wrong", other))
+    ]
     study.path("words.svg").write_text(word_colours.as_svg(lines), encoding="utf-8")
     study.path("words.html").write_text(word_colours.as_html(lines), encoding="utf-8")
     return {"image": image, "human": human[0], "wrong": other[0], "difference": apart}
@@ -346,27 +431,45 @@ def speed() -> dict[str, float]:
     images, each = 10_000, 10
     rng = np.random.default_rng(1)
     n = images * each
-    nbest = NBest(tuple(map(str, range(images))), tuple("a" for _ in range(n)), offsets_of([each] * images), -rng.exponential(10, n))
+    nbest = NBest(
+        tuple(map(str, range(images))),
+        tuple("a" for _ in range(n)),
+        offsets_of([each] * images),
+        -rng.exponential(10, n),
+    )
     measures = make_measures("BLEU-4,ROUGE-L,CIDEr-D,CHAIRs,CHAIRi,BLEU-1", {})
     scores = []
     for measure in measures:
         columns = 10 if measure.name.startswith("BLEU") else 2
-        table = rng.integers(1, 10, (n, columns)).astype(float) if columns == 10 else np.stack([rng.random(n), np.ones(n)], axis=1)
+        table = (
+            rng.integers(1, 10, (n, columns)).astype(float)
+            if columns == 10
+            else np.stack([rng.random(n), np.ones(n)], axis=1)
+        )
         scores.append(Score(measure, table, nbest.ids, nbest.offsets, measure.name))
     judged = tuning.Judged(nbest, tuple(scores), np.arange(n))
     prior = Prior((-rng.exponential(20, n), -rng.exponential(20, n)), np.full(n, 11.0), ("a", "b"))
     grid, seconds = timed(lambda: tuning.tune(judged, prior))
-    print(f"grid of {grid.objective.size} points, {images:,} images × {each} candidates, {len(measures)} metrics: {seconds:.2f} s")
+    print(
+        f"grid of {grid.objective.size} points, {images:,} images × {each} candidates, {len(measures)} metrics: {seconds:.2f} s"
+    )
     return {"seconds": seconds, "points": grid.objective.size}
 
 
-PARTS: dict[str, Callable[[Study], Any]] = {"table": table, "likelihood": likelihood, "templates": templates, "words": words}
+PARTS: dict[str, Callable[[Study], Any]] = {
+    "table": table,
+    "likelihood": likelihood,
+    "templates": templates,
+    "words": words,
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("--folder", type=Path, default=Path("rerank"))
-    parser.add_argument("--only", choices=[*PARTS, "speed"], action="append", help="some parts alone; repeatable")
+    parser.add_argument(
+        "--only", choices=[*PARTS, "speed"], action="append", help="some parts alone; repeatable"
+    )
     given = parser.parse_args()
     wanted = given.only or [*PARTS, "speed"]
     study = Study(given.folder) if set(wanted) & set(PARTS) else None
@@ -375,7 +478,9 @@ def main() -> None:
             speed()
         elif study is not None:
             found = PARTS[part](study)
-            study.path(f"{part}.json").write_text(json.dumps(found, indent=1, ensure_ascii=False), encoding="utf-8")
+            study.path(f"{part}.json").write_text(
+                json.dumps(found, indent=1, ensure_ascii=False), encoding="utf-8"
+            )
 
 
 if __name__ == "__main__":

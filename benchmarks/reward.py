@@ -46,7 +46,11 @@ class PlainCiderD:
             for gram in {gram for caption in captions for gram in counted(caption)}:
                 self.df[gram] += 1
         self.log_images = math.log(len(references))
-        self.kept = {image: [counted(c) for c in captions] for image, captions in references.items()} if keep else None
+        self.kept = (
+            {image: [counted(c) for c in captions] for image, captions in references.items()}
+            if keep
+            else None
+        )
 
     def vector(self, counts: Counts) -> tuple[list[dict[tuple[str, ...], float]], list[float], int]:
         vectors: list[dict[tuple[str, ...], float]] = [{} for _ in range(N)]
@@ -78,7 +82,11 @@ class PlainCiderD:
         found = np.zeros((len(images), len(samples[0])))
         for i, (image, captions) in enumerate(zip(images, samples)):
             for k, caption in enumerate(captions):
-                counts = self.kept[image] if self.kept is not None else [counted(c) for c in self.references[image]]
+                counts = (
+                    self.kept[image]
+                    if self.kept is not None
+                    else [counted(c) for c in self.references[image]]
+                )
                 references = [self.vector(c) for c in counts]
                 own = self.vector(counted(caption))
                 found[i, k] = 10 * sum(self.similarity(own, r) for r in references) / len(references)
@@ -99,7 +107,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--images", type=int, default=5_000, help="images that have references")
     parser.add_argument("--steps", type=int, default=20)
-    parser.add_argument("--spice", action="store_true", help="SPICE as reward, too (its references are parsed first)")
+    parser.add_argument(
+        "--spice", action="store_true", help="SPICE as reward, too (its references are parsed first)"
+    )
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     raw = coco(images=given.images)[0]
@@ -113,7 +123,10 @@ def main() -> None:
     words = list(dict.fromkeys(["<end>", *captions.vocabulary.words, *drawn.vocabulary.words]))
     number = {word: i for i, word in enumerate(words)}
     picked = [rng.sample(range(len(captions.ids)), BATCH) for _ in range(given.steps)]
-    batches = [([captions.ids[i] for i in rows], [drawn.sentences[SAMPLES * i : SAMPLES * (i + 1)] for i in rows]) for rows in picked]
+    batches = [
+        ([captions.ids[i] for i in rows], [drawn.sentences[SAMPLES * i : SAMPLES * (i + 1)] for i in rows])
+        for rows in picked
+    ]
     as_numbers = []
     for _, texts in batches:
         rows = np.zeros((BATCH, SAMPLES, 40), np.int64)
@@ -135,7 +148,9 @@ def main() -> None:
     kinder = milliseconds(lambda i: kind(*batches[i]), few)
     ids = milliseconds(lambda i: ours(batches[i][0], as_numbers[i]), given.steps)
     text = milliseconds(lambda i: ours(*batches[i]), given.steps)
-    print(f"a reward of {BATCH} images x {SAMPLES} samples against {len(captions.ids):,} images, median of {given.steps} steps:")
+    print(
+        f"a reward of {BATCH} images x {SAMPLES} samples against {len(captions.ids):,} images, median of {given.steps} steps:"
+    )
     print(f"  plain Python CIDEr-D  {peer:8.1f} ms")
     print(f"  references kept       {kinder:8.1f} ms")
     print(f"  captious, words as ids{ids:8.2f} ms   {peer / ids:6.1f} x ({kinder / ids:.1f} x)")
@@ -143,7 +158,10 @@ def main() -> None:
     if given.spice:
         spice = captious.reward(prepared, {"SPICE": 1}, vocabulary=words, end=0)
         spice(batches[0][0], as_numbers[0])
-        human = [[[rng.choice(sentences) for _ in range(SAMPLES)] for _ in range(BATCH)] for _ in range(given.steps)]
+        human = [
+            [[rng.choice(sentences) for _ in range(SAMPLES)] for _ in range(BATCH)]
+            for _ in range(given.steps)
+        ]
         took = milliseconds(lambda i: spice(batches[i][0], as_numbers[i]), given.steps)
         took_human = milliseconds(lambda i: spice(batches[i][0], human[i]), given.steps)
         print(f"  SPICE, words as ids   {took:8.1f} ms")

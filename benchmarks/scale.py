@@ -52,7 +52,9 @@ def make(folder: Path, captions: int, seed: int = 1) -> None:
         table = pyarrow.table({"image_id": images, "caption": texts})
         pyarrow.parquet.write_table(table, folder / f"shard-{number:05d}.parquet", row_group_size=50_000)
     total = sum(path.stat().st_size for path in folder.glob("shard-*.parquet"))
-    print(f"{captions:,} captions in {-(-captions // ROWS):,} shards, {total / 1e6:,.0f} MB; references {(folder / 'references.prepared').stat().st_size / 1e6:,.0f} MB")
+    print(
+        f"{captions:,} captions in {-(-captions // ROWS):,} shards, {total / 1e6:,.0f} MB; references {(folder / 'references.prepared').stat().st_size / 1e6:,.0f} MB"
+    )
 
 
 def shards(folder: Path, number: int | None = None) -> list[Path]:
@@ -67,14 +69,18 @@ def run(folder: Path, number: int | None, **settings: Any) -> tuple[Any, float]:
     out = folder / "out"
     shutil.rmtree(out, ignore_errors=True)
     start = time.perf_counter()
-    found = scale.score(shards(folder, number), folder / "references.prepared", METRICS, output=out, **settings)
+    found = scale.score(
+        shards(folder, number), folder / "references.prepared", METRICS, output=out, **settings
+    )
     return found, time.perf_counter() - start
 
 
 def whole(folder: Path, workers: int) -> None:
     """All shards; the memory of workers after a tenth of the run and at its end."""
     seen: list[tuple[int, float]] = []
-    found, seconds = run(folder, None, workers=workers, show=lambda meter: seen.append((meter.rows, meter.seconds)))
+    found, seconds = run(
+        folder, None, workers=workers, show=lambda meter: seen.append((meter.rows, meter.seconds))
+    )
     cpu = sum(done.seconds for done in found.shards)
     peaks = [done.peak / 1e6 for done in found.shards]
     tenth = max(1, len(peaks) // 10)
@@ -95,7 +101,7 @@ def whole(folder: Path, workers: int) -> None:
 
 def workers(folder: Path, number: int, rounds: int = 2) -> None:
     """The same shards by one worker, by two, and by two of Dask, in turns, from start to merged scores. The workers are up, their code is
-    compiled and the references are mapped before. The best of each counts: machines are noisy."""
+    loaded and the references are mapped before. The best of each counts: machines are noisy."""
     from captious import scale
 
     best: dict[str, float] = {}
@@ -108,18 +114,26 @@ def workers(folder: Path, number: int, rounds: int = 2) -> None:
                 found, seconds = run(folder, number, executor=engine)
                 cpu = sum(done.seconds for done in found.shards)
                 best[name] = min(seconds, best.get(name, seconds))
-                print(f"{name:5s} {found.rows:,} captions, {seconds:6.2f} s, {found.rows / seconds:,.0f}/s; processor {cpu:6.2f} s", flush=True)
+                print(
+                    f"{name:5s} {found.rows:,} captions, {seconds:6.2f} s, {found.rows / seconds:,.0f}/s; processor {cpu:6.2f} s",
+                    flush=True,
+                )
     print(f"efficiency of two workers: {best['one'] / best['two'] / 2:.1%}")
     print(f"Dask against processes: {best['dask'] / best['two'] - 1:+.1%}")
 
 
 def merge(folder: Path) -> None:
     """Merge the parts of an earlier run, again and again where they are too few."""
-    from captious.scale import find, merging
+    from captious.scale import find
+    from captious.scale import shard_merging as merging
     from captious.scale.engines import Local
-    from captious.scale.task import Task
+    from captious.scale.shard_task import Task
 
-    tasks = [task for shard in find(shards(folder)) if Path((task := Task(shard, str(folder / "out" / shard.name))).part).exists()]
+    tasks = [
+        task
+        for shard in find(shards(folder))
+        if Path((task := Task(shard, str(folder / "out" / shard.name))).part).exists()
+    ]
     with Local(2) as engine:
         for count in (10, 100, 1000):
             several = (tasks * (count // len(tasks) + 1))[:count]
@@ -133,11 +147,15 @@ def merge(folder: Path) -> None:
             words = time.perf_counter() - start - parts
             merging.distinct(engine, several, found.rows)
             captions = time.perf_counter() - start - parts - words
-            print(f"{count:5d} shards: sums {parts:6.2f} s, words {words:6.2f} s, different captions {captions:6.2f} s")
+            print(
+                f"{count:5d} shards: sums {parts:6.2f} s, words {words:6.2f} s, different captions {captions:6.2f} s"
+            )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=("make", "whole", "workers", "merge"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--captions", type=int, default=10_000_000)

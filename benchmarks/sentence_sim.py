@@ -16,9 +16,9 @@ import numpy as np
 
 from benchmarks.common import coco
 from captious.corpus import Corpus
-from captious.metrics.sentence_sim import SentenceSim
-from captious.scores import Score
-from captious.vectors.sentences import SentenceEncoder, _processors, _unpacked, find_model
+from captious.metrics.captions.sentence_sim import SentenceSim
+from captious.results.scores import Score
+from captious.vectors.sentence_vectors import SentenceEncoder, _processors, _unpacked, find_model
 
 
 def clocked(work: Callable[[], np.ndarray]) -> tuple[np.ndarray, float, float]:
@@ -46,7 +46,9 @@ def main() -> None:
         source = find_model()
         model = SentenceTransformer(str(_unpacked(source) if source.is_file() else source), device="cpu")
         model.encode(texts[:8])
-        theirs, their_wall, their_used = clocked(lambda: model.encode(texts, batch_size=64, show_progress_bar=False))
+        theirs, their_wall, their_used = clocked(
+            lambda: model.encode(texts, batch_size=64, show_progress_bar=False)
+        )
         report("sentence-transformers", len(texts), their_wall, their_used)
         # Without its settings for a last step, the library leaves vectors unscaled.
         theirs = theirs / np.linalg.norm(theirs, axis=1, keepdims=True)

@@ -58,7 +58,10 @@ def single_table(found: dict[str, Any]) -> str:
 
 #: What is said of a section, its title above.
 REPORTS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
-    "speed": ("Fresh processes, from files to numbers", lambda found: show(fresh.table(found), fresh.bars(found))),
+    "speed": (
+        "Fresh processes, from files to numbers",
+        lambda found: show(fresh.table(found), fresh.bars(found)),
+    ),
     "cores": ("Two threads beside one", lambda found: show(cores.table(found), cores.bars(found))),
     "measures": ("Single measures", single_table),
     "growth": ("Growth", lambda found: show(growth.table(found), growth.bars(found))),
@@ -79,7 +82,11 @@ def measured(kept: Kept, sections: list[str], given: argparse.Namespace) -> None
             elif section == "measures":
                 single(kept, folder, given.measures_images)
             elif section == "growth":
-                growth.grow(kept, [row for row in given.sets.split(";") if row], [int(size) for size in given.sizes.split(",")])
+                growth.grow(
+                    kept,
+                    [row for row in given.sets.split(";") if row],
+                    [int(size) for size in given.sizes.split(",")],
+                )
             else:
                 long.measure(kept, given.long_images, given.times, given.java, given.long_java_images)
 
@@ -99,7 +106,9 @@ def chosen(text: str) -> list[str]:
     names = [name for name in text.split(",") if name and name != "none"]
     wrong = [name for name in names if name not in SECTIONS]
     if wrong:
-        raise argparse.ArgumentTypeError(f"no section {', '.join(wrong)} (there are {', '.join(SECTIONS)}, none)")
+        raise argparse.ArgumentTypeError(
+            f"no section {', '.join(wrong)} (there are {', '.join(SECTIONS)}, none)"
+        )
     return [name for name in SECTIONS if name in names]
 
 
@@ -111,12 +120,22 @@ def sets(text: str) -> str:
 
 
 def arguments() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--only", type=chosen, default=list(SECTIONS), metavar="SECTION,…")
-    parser.add_argument("--again", type=chosen, default=[], metavar="SECTION,…", help="measure these anew, whatever is kept")
+    parser.add_argument(
+        "--again", type=chosen, default=[], metavar="SECTION,…", help="measure these anew, whatever is kept"
+    )
     parser.add_argument("--json", type=Path, help="where results are kept, step by step")
-    parser.add_argument("--steps", type=int, help="measure at most so many steps that are not kept, and stop: where others wait for the machine")
-    parser.add_argument("--any-code", action="store_true", help="take what another state of the package has measured")
+    parser.add_argument(
+        "--steps",
+        type=int,
+        help="measure at most so many steps that are not kept, and stop: where others wait for the machine",
+    )
+    parser.add_argument(
+        "--any-code", action="store_true", help="take what another state of the package has measured"
+    )
     parser.add_argument("--markdown", type=Path, help="write the tables there, too")
     parser.add_argument("--plot", type=Path, help="draw growth (SVG or PNG)")
     parser.add_argument("--times", type=int, default=3, help="runs of which the quickest counts")
@@ -124,7 +143,9 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--java", type=Path, help="folder with the jars of Java SPICE")
     parser.add_argument("--java-images", type=int, default=160)
     parser.add_argument("--sizes", default=",".join(map(str, growth.SIZES)), help="of growth")
-    parser.add_argument("--sets", type=sets, default=";".join(growth.SETS), help="of growth, with ; between them")
+    parser.add_argument(
+        "--sets", type=sets, default=";".join(growth.SETS), help="of growth, with ; between them"
+    )
     parser.add_argument("--long-images", type=int, default=1_000)
     parser.add_argument("--long-java-images", type=int, default=2)
     parser.add_argument("--measures-images", type=int, default=10_000)
@@ -134,7 +155,12 @@ def arguments() -> argparse.ArgumentParser:
 def main() -> None:
     given = arguments().parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    kept = Kept(given.json, any_code=given.any_code, limit=given.steps, say=lambda text: print(text, file=sys.stderr, flush=True))
+    kept = Kept(
+        given.json,
+        any_code=given.any_code,
+        limit=given.steps,
+        say=lambda text: print(text, file=sys.stderr, flush=True),
+    )
     for section in given.again:
         kept.forget(section)
     try:

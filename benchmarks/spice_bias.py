@@ -2,7 +2,7 @@
 
     python -m benchmarks.spice_bias [--models model.npz …] [--grammar JAR] [--percent 20] [--data ../shared/data]
 
-Images are held out by a hash of their names (``captious.language.training.labels hold-out`` lists all their captions). CoreNLP's analyses are
+Images are held out by a hash of their names (``captious.training.parser.labels hold-out`` lists all their captions). CoreNLP's analyses are
 the exact parser's. For every system: the mean of the score's difference with its bootstrap interval over images, Pearson's correlation over images, images with
 equal scores, and candidates with equal tuples; and the images all of whose reference tuples are equal. For the example system the same beside Java SPICE's stored output.
 """
@@ -21,17 +21,17 @@ import numpy as np
 
 import captious
 from captious.corpus import Corpus
-from captious.language.exact.parser import ExactParser
-from captious.language.model import SHIPPED, Model, read_model
-from captious.language.parse_types import Parse
-from captious.language.parser import ParsedBatch, parse_batch
-from captious.language.parsers import Parser
-from captious.language.training.labels import is_held_out
-from captious.language.training.treebank import part_of
-from captious.metrics.spice import Spice
+from captious.metrics.captions.spice import Spice
+from captious.parser.choice import Parser
+from captious.parser.exact.exact_parser import ExactParser
+from captious.parser.fast_parser import ParsedBatch, parse_batch
+from captious.parser.network_model import SHIPPED, Model, read_model
+from captious.parser.parse_types import Parse
 from captious.scene.build import caption_tuples, reference_graphs
 from captious.text.ptb import tokenize
 from captious.text.synonyms import Synonyms
+from captious.training.parser.labels import is_held_out
+from captious.training.parser.treebank import part_of
 
 ROOT = Path(__file__).resolve().parent.parent
 DRAWS = 2000
@@ -56,7 +56,7 @@ class Exact:
     label, digest = "exact", "exact"
 
     def __init__(self, grammar: Path | None, kept: Path | None) -> None:
-        from captious.language.parse_types import Sentence
+        from captious.parser.parse_types import Sentence
 
         self.grammar, self.kept = grammar, kept
         self.known: dict[str, Parse] = {}
@@ -65,7 +65,7 @@ class Exact:
                 text, *columns = json.loads(line)
                 self.known[text] = [Sentence(text.split(" "), *columns)]
 
-    def parse_batch(self, captions: Sequence[Sequence[str]], *, jobs: int = 1) -> Any:
+    def parse_batch(self, captions: Sequence[Sequence[str]], *, jobs: int = 1) -> ParsedBatch:
         fresh = [list(words) for words in captions if " ".join(words) not in self.known]
         if fresh:
             found = ExactParser(self.grammar).parse_tokens(fresh, jobs=jobs)
@@ -76,14 +76,10 @@ class Exact:
                     for words, parse in zip(fresh, found):
                         if len(parse) == 1:
                             s = parse[0]
-                            out.write(json.dumps([" ".join(words), s.tags, s.lemmas, s.heads, s.relations]) + "\n")
-        parses = [self.known[" ".join(words)] for words in captions]
-
-        class Batch:
-            def parses(self) -> list[Parse]:
-                return parses
-
-        return Batch()
+                            out.write(
+                                json.dumps([" ".join(words), s.tags, s.lemmas, s.heads, s.relations]) + "\n"
+                            )
+        return ParsedBatch.of([self.known[" ".join(words)] for words in captions])
 
 
 def rows_of(path: Path) -> list[Any]:
@@ -110,29 +106,54 @@ def compare(name: str, values: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.spice_bias", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.spice_bias", description=__doc__.splitlines()[0]
+    )
     parser.add_argument("--models", type=Path, nargs="+", default=[SHIPPED])
     parser.add_argument("--grammar", type=Path)
     parser.add_argument("--percent", type=int, default=20)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--systems", nargs="*", default=["Dai-et-al-2017", "Liu-et-al-2017", "Shetty-et-al-2017", "Vinyals-et-al-2017"])
+    parser.add_argument(
+        "--systems",
+        nargs="*",
+        default=["Dai-et-al-2017", "Liu-et-al-2017", "Shetty-et-al-2017", "Vinyals-et-al-2017"],
+    )
     parser.add_argument("--keep", type=Path, help="keep the exact parser's analyses here, for the next run")
     parser.add_argument("--jobs", "-j", type=int, default=1)
     options = parser.parse_args(argv)
 
-    images = {str(row["image_id"]): row["captions"] for row in rows_of(options.data / "coco/references.jsonl.gz") if is_held_out(row["image_id"], options.percent)}
-    texts = {image: [" ".join(tokenize(caption)) for caption in captions] for image, captions in images.items()}
+    images = {
+        str(row["image_id"]): row["captions"]
+        for row in rows_of(options.data / "coco/references.jsonl.gz")
+        if is_held_out(row["image_id"], options.percent)
+    }
+    texts = {
+        image: [" ".join(tokenize(caption)) for caption in captions] for image, captions in images.items()
+    }
     systems: dict[str, dict[str, str]] = {}
     for name in options.systems:
         rows = rows_of(options.data / f"coco/systems/{name}.jsonl.gz")
-        systems[name] = {str(row["image_id"]): " ".join(tokenize(row["caption"])) for row in rows if str(row["image_id"]) in texts}
-    stored = {str(row["image_id"]): row for row in rows_of(options.data / "gold/spice_coco.jsonl.gz") if str(row["image_id"]) in texts}
+        systems[name] = {
+            str(row["image_id"]): " ".join(tokenize(row["caption"]))
+            for row in rows
+            if str(row["image_id"]) in texts
+        }
+    stored = {
+        str(row["image_id"]): row
+        for row in rows_of(options.data / "gold/spice_coco.jsonl.gz")
+        if str(row["image_id"]) in texts
+    }
     systems["example system"] = {image: row["caption"] for image, row in stored.items()}
     exact = Exact(options.grammar, options.keep)
-    every = [t for group in texts.values() for t in group] + [t for system in systems.values() for t in system.values()]
+    every = [t for group in texts.values() for t in group] + [
+        t for system in systems.values() for t in system.values()
+    ]
     exact.parse_batch([t.split(" ") for t in dict.fromkeys(every)], jobs=options.jobs)
     corpora = {
-        name: Corpus.build(list(system), [[system[i]] for i in system], [texts[i] for i in system], tokenizer="none") for name, system in systems.items()
+        name: Corpus.build(
+            list(system), [[system[i]] for i in system], [texts[i] for i in system], tokenizer="none"
+        )
+        for name, system in systems.items()
     }
 
     def scores(corpus: Corpus, parser: Parser) -> np.ndarray[Any, Any]:
@@ -140,10 +161,15 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     wanted = {name: scores(corpus, exact) for name, corpus in corpora.items()}
     synonyms = Synonyms.load()
-    references = Corpus.build(list(texts), [[t[0]] for t in texts.values()], list(texts.values()), tokenizer="none").references
+    references = Corpus.build(
+        list(texts), [[t[0]] for t in texts.values()], list(texts.values()), tokenizer="none"
+    ).references
     for path in options.models:
         small = Given(path)
-        print(f"\n{path} ({small.digest}), {len(texts):,} images\n\n| system | images | small | exact | difference (95 %) | Pearson | equal % |\n|" + "---|" * 7)
+        print(
+            f"\n{path} ({small.digest}), {len(texts):,} images\n\n| system | images | small | exact | difference (95 %) | Pearson | equal % |\n|"
+            + "---|" * 7
+        )
         for name, corpus in corpora.items():
             found = scores(corpus, small)
             print(compare(name, found, wanted[name]), flush=True)
@@ -159,7 +185,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         unseen = np.array([part_of(t) != "train" for group in texts.values() for t in group])
         for what, chosen in (("not of the parses' training part", unseen), ("of the training part", ~unseen)):
             share = same[chosen].mean()
-            print(f"tuples equal, reference captions {what}: {100 * share:.2f} ± {196 * np.sqrt(share * (1 - share) / chosen.sum()):.2f} % of {chosen.sum():,}")
+            print(
+                f"tuples equal, reference captions {what}: {100 * share:.2f} ± {196 * np.sqrt(share * (1 - share) / chosen.sum()):.2f} % of {chosen.sum():,}"
+            )
 
 
 if __name__ == "__main__":

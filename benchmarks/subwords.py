@@ -16,10 +16,10 @@ import torch
 
 import captious
 from benchmarks.balance import Sizes, Study, _tell
-from captious.generate.captioner.models import Shape
-from captious.generate.captioner.sets import Plan, generate
-from captious.generate.captioner.training import Settings, train
-from captious.measures.making import make_measures
+from captious.generate.captioner.caption_sets import Plan, generate
+from captious.generate.captioner.captioner_training import Settings, train
+from captious.generate.captioner.captioners import Shape
+from captious.metrics.factory import make_measures
 
 KINDS = {"words": None, "unigram": 1000, "bpe": 1000, "characters": None}
 METRICS = "CIDEr-D,BLEU-4,METEOR,ROUGE-L,SPICE"
@@ -39,7 +39,14 @@ def main() -> None:
     print(f"| units | vocabulary | longest | parameters | unique | {' | '.join(METRICS.split(','))} |")
     print("|---|---:|---:|---:|---:|" + "---:|" * len(METRICS.split(",")), flush=True)
     for kind in given.kinds.split(","):
-        settings = Settings(steps=given.steps, batch=50, rate=4e-3, evaluate_every=max(given.steps // 4, 1), save_every=100, seed=1)
+        settings = Settings(
+            steps=given.steps,
+            batch=50,
+            rate=4e-3,
+            evaluate_every=max(given.steps // 4, 1),
+            save_every=100,
+            seed=1,
+        )
         trained = study._trained(f"{kind}.safetensors", lambda path, kind=kind, settings=settings: train(  # type: ignore[misc]
             study.images, study.references, path, ids=study.ids, validation=study.validation[:100], shape=Shape(hidden=given.hidden, dropout=0.1),
             units=kind, vocabulary=KINDS[kind], settings=settings, resume=True, told=_tell,
@@ -49,11 +56,17 @@ def main() -> None:
         study.path(f"{kind}.json").write_text(json.dumps(best), encoding="utf-8")
         references = {image: study.captions[image] for image in study.unseen}
         scores = captious.score(captious.load(references, best), make_measures(METRICS, {"df": table}))
-        cells = [f"{score.value:.3f} [{score.interval()[0]:.3f}, {score.interval()[1]:.3f}]" for score in scores.values()]
+        cells = [
+            f"{score.value:.3f} [{score.interval()[0]:.3f}, {score.interval()[1]:.3f}]"
+            for score in scores.values()
+        ]
         listed = list(best.values())
         unique = sum(listed.count(text) == 1 for text in listed) / len(listed)
         weight = sum(parameter.numel() for parameter in trained.model.parameters())
-        print(f"| {kind} | {len(trained.units):,} | {trained.longest} | {weight:,} | {100 * unique:.1f} % | {' | '.join(cells)} |", flush=True)
+        print(
+            f"| {kind} | {len(trained.units):,} | {trained.longest} | {weight:,} | {100 * unique:.1f} % | {' | '.join(cells)} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

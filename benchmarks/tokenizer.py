@@ -62,7 +62,9 @@ def main() -> None:
     print(f"Java, start-up included       {min(theirs):7.2f} s (best of {ROUNDS})")
     print(f"captious, first call          {ours[0]:7.2f} s   {min(theirs) / ours[0]:6.1f} x")
     print(f"captious, best of {ROUNDS}           {min(ours):7.2f} s   {min(theirs) / min(ours):6.1f} x")
-    print(f"captious, keeping punctuation {with_punctuation:7.2f} s   {min(theirs) / with_punctuation:6.1f} x")
+    print(
+        f"captious, keeping punctuation {with_punctuation:7.2f} s   {min(theirs) / with_punctuation:6.1f} x"
+    )
     print(f"equal lines {equal:,} of {len(texts):,}")
 
 

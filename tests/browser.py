@@ -9,5 +9,6 @@ import shutil
 def executable() -> str | None:
     """The path of Chromium: ``CAPTIOUS_BROWSER``, or what Debian and others call it."""
     return os.environ.get("CAPTIOUS_BROWSER") or next(
-        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))),
+        None,
     )

@@ -1,4 +1,4 @@
-"""Fixtures that every test may use."""
+"""Fixtures for all tests, and which tests run on this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.browser import executable
 
-# How long an example takes is no property of the code: a busy machine must not fail a test.
+# Timing depends on the machine: a busy one must not fail a test.
 settings.register_profile("captious", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("captious")
 
@@ -22,23 +22,48 @@ settings.load_profile("captious")
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def data_folder() -> Path:
+    """Return the folder where the public data sets are expected."""
+    return Path(os.environ.get("CAPTIOUS_DATA") or ROOT.parent / "shared" / "data")
+
+
+def missing() -> dict[str, str]:
+    """Return the marks of tests that cannot run on this machine, with the remedy."""
+    requirements = {
+        "shared": (data_folder().is_dir(), "set CAPTIOUS_DATA to the folder of the public data sets"),
+        "java": ("JAVA" in os.environ, "set JAVA=1 to run the Java tools"),
+        "browser": (
+            executable() is not None,
+            "run 'make browser', or set CAPTIOUS_BROWSER to Chromium's path",
+        ),
+    }
+    return {mark: remedy for mark, (is_met, remedy) in requirements.items() if not is_met}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests whose data or tools this machine lacks, so that a skip always deserves a look."""
+    marks = missing()
+    left_out = [item for item in items if any(item.get_closest_marker(mark) for mark in marks)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """A run without the tests of the page must not look like one with them."""
-    if executable() is None:
+    """Say which tests were left out. A run without the browser must not look like one with it."""
+    marks = missing()
+    for mark, remedy in marks.items():
+        terminalreporter.write_line(f"tests marked '{mark}' were left out: {remedy}")
+    if "browser" in marks:
         terminalreporter.section("NO BROWSER", sep="!", red=True, bold=True)
         terminalreporter.write_line(
-            "The tests of the HTML report in a browser were LEFT OUT: there is no Chromium. 'make browser' installs it; or set CAPTIOUS_BROWSER to its path.", red=True, bold=True
+            "The tests of the HTML report in a browser were LEFT OUT.", red=True, bold=True
         )
-
-
-def data_folder() -> Path:
-    """Where the public data sets are, if they are there."""
-    return Path(os.environ.get("CAPTIOUS_DATA") or ROOT.parent / "shared" / "data")
 
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of public data sets; the test is skipped where there is none."""
+    """Folder of the public data sets."""
     folder = data_folder()
     if not folder.is_dir():
         pytest.skip("the public data sets are not beside the repository")
@@ -46,7 +71,7 @@ def shared_data() -> Path:
 
 
 def read_jsonl(path: Path) -> Iterator[Any]:
-    """Rows of a gzipped JSONL file."""
+    """Yield the rows of a gzipped JSONL file."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             yield json.loads(line)
@@ -54,6 +79,6 @@ def read_jsonl(path: Path) -> Iterator[Any]:
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests neither use nor change the cache of the person who runs them, but share one among themselves."""
+    """Give all tests one cache folder, which is not the user's."""
     if "CAPTIOUS_CACHE" not in os.environ:
         monkeypatch.setenv("CAPTIOUS_CACHE", str(ROOT / ".pytest_cache" / "captious"))

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from captious.core.errors import InputError
 from captious.data import demo_names, demo_path
-from captious.errors import InputError
 from captious.io import CaptionFile, align, read
 
 CLASSES = """

@@ -1,4 +1,4 @@
-"""The cells of docs/example.ipynb run as they stand, and find what its text says."""
+"""The cells of docs/tutorials/example.ipynb run as they stand, and find what its text says."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import captious
 from captious.data import demo_path
 
-NOTEBOOK = Path(__file__).parent.parent / "docs" / "example.ipynb"
+NOTEBOOK = Path(__file__).parent.parent / "docs" / "tutorials" / "example.ipynb"
 
 
 def _cells() -> list[dict[str, Any]]:
@@ -26,7 +26,11 @@ def test_the_example_runs() -> None:
     for cell in _cells():
         exec(compile("".join(cell["source"]), str(NOTEBOOK), "exec"), names)
     assert list(names["scores"]) == ["BLEU-4", "ROUGE-L", "CIDEr-D", "SPICE"]
-    assert names["low"] < captious.score(demo_path("references"), demo_path("good"), "CIDEr-D")["CIDEr-D"].value < names["high"]
+    assert (
+        names["low"]
+        < captious.score(demo_path("references"), demo_path("good"), "CIDEr-D")["CIDEr-D"].value
+        < names["high"]
+    )
     values = names["scores"]["CIDEr-D"].per_image
     assert [values[image] for image in names["worst"]] == sorted(values.values())[:3]
     assert [row.ahead for row in names["comparisons"]] == ["good"] * 3

@@ -1,19 +1,28 @@
-"""The code of docs/measures.md runs as it stands."""
+"""The code of the how-to pages on metrics and prepared references runs as it stands."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-DOCS = Path(__file__).parent.parent / "docs" / "measures.md"
+PAGES = Path(__file__).parent.parent / "docs" / "howto"
 
 
-def test_the_examples_run() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", DOCS.read_text(encoding="utf-8"), flags=re.S)
-    assert len(blocks) == 3
+def _run(page: str, expected_blocks: int) -> dict[str, object]:
+    """Execute the Python blocks of a page and return their names."""
+    blocks = re.findall(r"```python\n(.*?)```", (PAGES / page).read_text(encoding="utf-8"), flags=re.S)
+    assert len(blocks) == expected_blocks
     names: dict[str, object] = {}
     for block in blocks:
-        exec(compile(block, str(DOCS), "exec"), names)
-    score = names["score"]
+        exec(compile(block, page, "exec"), names)
+    return names
+
+
+def test_the_metric_runs() -> None:
+    score = _run("own-metric.md", 2)["score"]
     assert score.value == (2 / 2 + 1 / 2) / 2  # type: ignore[attr-defined]
     assert "out_of:2" in score.signature and "refs:2x1-2@" in score.signature  # type: ignore[attr-defined]
+
+
+def test_prepared_references_run() -> None:
+    assert _run("prepared-references.md", 1)["step"] == 2

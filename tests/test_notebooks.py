@@ -18,7 +18,9 @@ def shown(thing: object) -> str:
 
 
 def test_corpora_and_scores() -> None:
-    corpus = captious.load({HOSTILE: [f"a dog {HOSTILE}"], "2": ["a cat"]}, {HOSTILE: HOSTILE, "2": "a cat"}, name=HOSTILE)
+    corpus = captious.load(
+        {HOSTILE: [f"a dog {HOSTILE}"], "2": ["a cat"]}, {HOSTILE: HOSTILE, "2": "a cat"}, name=HOSTILE
+    )
     assert "&lt;script&gt;" in shown(corpus)
     scores = captious.score(corpus, "BLEU-1,ROUGE-L")
     text = shown(scores)

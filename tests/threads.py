@@ -18,9 +18,9 @@ from captious import References, load_systems, score
 from captious.corpus import Corpus
 from captious.data import demo_path
 from captious.io import read
-from captious.learned.composite import WEIGHTS_FOLDER
-from captious.measures import registry
-from captious.statistics import Rows, pack
+from captious.metrics import registry
+from captious.metrics.learned.composite import WEIGHTS_FOLDER
+from captious.metrics.statistics import Rows, pack
 from tests.dual import vectors_for
 
 T = TypeVar("T")
@@ -44,13 +44,25 @@ def systems() -> list[Corpus]:
         groups = [group[:3] for group in file.captions]
         sources.append(dict(zip(file.ids, groups)))
         generator.shuffle(groups)
-        sources.append({image: [f"{text} odd{generator.random()}" for text in group] for image, group in zip(file.ids, groups)})
+        sources.append(
+            {
+                image: [f"{text} odd{generator.random()}" for text in group]
+                for image, group in zip(file.ids, groups)
+            }
+        )
     return load_systems(references, sources, several=True)
 
 
 def bits(corpus: Corpus, names: Iterable[str]) -> Bits:
     """Scores of a corpus as bytes."""
-    scores = score(corpus, names, train=TRAIN, norms=NORMS, weights=str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"), **vectors_for(corpus))
+    scores = score(
+        corpus,
+        names,
+        train=TRAIN,
+        norms=NORMS,
+        weights=str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"),
+        **vectors_for(corpus),
+    )
     return {name: (one.signature, rows(one.statistics)) for name, one in scores.items()}
 
 
@@ -117,7 +129,9 @@ def main() -> None:
         unlike = {name for a, b in zip(serial, together(names)) for name in names if a[name] != b[name]}
         different += bool(unlike)
         print(f"{i + 1}/{given.times}: {', '.join(sorted(unlike)) or 'equal to the last bit'}", flush=True)
-    print(f"{given.times - different} of {given.times} runs of {THREADS} systems and {len(names)} measures equal the serial run")
+    print(
+        f"{given.times - different} of {given.times} runs of {THREADS} systems and {len(names)} measures equal the serial run"
+    )
     sys.exit(1 if different else 0)
 
 

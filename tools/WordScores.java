@@ -6,7 +6,7 @@
  * lib/ has CoreNLP 3.6.0, its models and slf4j. The grammar is not lexicalised: it sees a word only through these
  * scores, so words with equal scores are one word to it.
  * Written are the tags, then for each distinct list of scores a line "class", and for each word a line "word" with whether
- * the lexicon has it and its class. words.txt (python -m captious.language.training.word_scores) has words to ask for besides the
+ * the lexicon has it and its class. words.txt (python -m captious.training.parser.word_scores) has words to ask for besides the
  * lexicon's own: invented ones for the classes of unknown words, and any that may be British spellings of known ones. For training only; captious itself runs no Java.
  */
 

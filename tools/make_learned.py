@@ -3,7 +3,7 @@
     python -m tools.make_learned ../shared/data --work FOLDER [--only NAME,…]
 
 Examples are drawn from COCO's references and nine systems; no judgement is learned from. THumB and CapEval1k chose the epochs of LCEval and
-NNEval (``captious train`` chooses them anew). The weights of CaptiousScore were chosen by THumB, COMPOSITE, CapEval1k and Crisscrossed Captions (docs/learned.md) and stand here; the
+NNEval (``captious train`` chooses them anew). The weights of CaptiousScore were chosen by THumB, COMPOSITE, CapEval1k and Crisscrossed Captions (docs/results/learned.md) and stand here; the
 examples decide its bounds and make it a probability. Features are kept in the work folder, since they take minutes; those that are there already are used again.
 """
 
@@ -17,17 +17,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.core.writing import atomic_write
 from captious.corpus import Corpus
 from captious.io import read
-from captious.learned.composite import WEIGHTS_FOLDER
-from captious.learned.features import GROUPS, Features
-from captious.learned.network import Network, to_bytes
-from captious.learned.own import OWN
-from captious.learned.training.examples import KINDS, Examples, build_examples
-from captious.learned.training.judged import VALIDATE, rated
-from captious.learned.training.linear import Part, weigh
-from captious.learned.training.trainer import Plan, train
-from captious.writing import atomic_write
+from captious.metrics.learned.composite import WEIGHTS_FOLDER
+from captious.metrics.learned.composite_network import Network, to_bytes
+from captious.metrics.learned.lexical_features import GROUPS, Features
+from captious.metrics.learned.trained_composites import OWN
+from captious.training.learned.composite_examples import KINDS, Examples, build_examples
+from captious.training.learned.composite_trainer import Plan, train
+from captious.training.learned.judged_captions import VALIDATE, rated
+from captious.training.learned.linear_fit import Part, weigh
 
 #: Images of COCO that examples are drawn from.
 IMAGES, SEED = 1500, 1
@@ -88,7 +88,9 @@ class Maker:
             machines = {}
             for path in sorted((self.data / "coco" / "systems").glob("*.jsonl.gz")):
                 found = read(path, "predictions")
-                machines[path.name.partition(".")[0]] = {i: group[0] for i, group in zip(found.ids, found.captions) if i in people}
+                machines[path.name.partition(".")[0]] = {
+                    i: group[0] for i, group in zip(found.ids, found.captions) if i in people
+                }
             without = [caption for name in WITHOUT for caption in rated(name, self.data).captions]
             self._drawn = build_examples(people, machines, images=IMAGES, without=without, seed=SEED)
         return self._drawn
@@ -97,17 +99,30 @@ class Maker:
         return kept(self.work / "train.npz", lambda: self._of(self.drawn()), self.names)
 
     def _of(self, examples: Examples) -> tuple[Corpus, dict[str, Any]]:
-        return examples.corpus(), {"kind": examples.kind, "image": examples.image, "system": np.array(examples.system)}
+        return examples.corpus(), {
+            "kind": examples.kind,
+            "image": examples.image,
+            "system": np.array(examples.system),
+        }
 
     def published(self, name: str, hidden: tuple[int, ...], training_set: str = "others") -> Network:
         """LCEval or NNEval on a training set."""
         table, features = self.examples(), GROUPS[name.casefold()]
-        bare = Examples([""] * len(table["kind"]), [], table["kind"], table["image"], table["system"].tolist())
+        bare = Examples(
+            [""] * len(table["kind"]), [], table["kind"], table["image"], table["system"].tolist()
+        )
         rows = bare.chosen(training_set, SEED)
-        made = {"set": training_set, "images": IMAGES, "references": "COCO val2014", "machines": sorted(set(table["system"].tolist()) - {""})}
+        made = {
+            "set": training_set,
+            "images": IMAGES,
+            "references": "COCO val2014",
+            "machines": sorted(set(table["system"].tolist()) - {""}),
+        }
         made["epoch chosen by"] = list(VALIDATE)
         plan = Plan(hidden=hidden, epochs=EPOCHS[name], seed=SEED)
-        return train(name, features, columns(table, features)[rows], bare.labels[rows], plan, made=made).network
+        return train(
+            name, features, columns(table, features)[rows], bare.labels[rows], plan, made=made
+        ).network
 
     def own(self, name: str, parts: dict[str, Part]) -> Network:
         """A sum of features whose weights are given; people's captions against worse ones make it a probability."""
@@ -118,8 +133,16 @@ class Maker:
         for one in AGAINST:
             chosen = kind == KINDS.index(one)
             weights[chosen] = 1 / chosen.sum()
-        made = {"against": AGAINST, "images": IMAGES, "examples": int((weights > 0).sum()), "references": "COCO val2014", "seed": SEED}
-        return weigh(name, parts, inputs, inputs[kind == 0], (kind == 0).astype(np.float64), weights, made=made)
+        made = {
+            "against": AGAINST,
+            "images": IMAGES,
+            "examples": int((weights > 0).sum()),
+            "references": "COCO val2014",
+            "seed": SEED,
+        }
+        return weigh(
+            name, parts, inputs, inputs[kind == 0], (kind == 0).astype(np.float64), weights, made=made
+        )
 
 
 def main() -> None:

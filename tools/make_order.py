@@ -14,9 +14,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from captious.language import Sentence
-from captious.learned.order import FILE, kinds
-from captious.writing import atomic_write
+from captious.core.writing import atomic_write
+from captious.metrics.learned.word_order import FILE, kinds
+from captious.parser import Sentence
 
 FEWEST = 2
 
@@ -36,7 +36,9 @@ def main() -> None:
     kept = sorted((a, b, n) for (a, b), n in pairs.items() if n >= FEWEST)
     FILE.parent.mkdir(exist_ok=True)
     with atomic_write(FILE) as temporary:
-        temporary.write_bytes(gzip.compress("".join(f"{a} {b} {n}\n" for a, b, n in kept).encode(), 9, mtime=0))
+        temporary.write_bytes(
+            gzip.compress("".join(f"{a} {b} {n}\n" for a, b, n in kept).encode(), 9, mtime=0)
+        )
     print(f"{captions:,} captions, {len(kept):,} pairs, {FILE.stat().st_size:,} bytes")
 
 

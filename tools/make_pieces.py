@@ -12,10 +12,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from captious.cache import atomic_write
+from captious.core.cache import atomic_write
 from captious.io import read
-from captious.vectors.pieces import FILE
-from captious.vectors.sentences import SentenceEncoder
+from captious.vectors.sentence_vectors import SentenceEncoder
+from captious.vectors.word_pieces import FILE
 
 #: Pieces of a single caption say nothing: they weigh as much as one that was never seen.
 FEWEST = 2

@@ -18,7 +18,10 @@ from captious.data import demo_path
 FIGURES = Path(__file__).resolve().parent.parent / "docs" / "figures"
 NAMES = ["good", "generic", "poor"]
 #: Name, state of the page, colours, width and height.
-SHOTS = (("report", "", "light", 1240, 660), ("report-why", "#image=1003&system=0&tab=meteor", "dark", 1240, 760))
+SHOTS = (
+    ("report", "", "light", 1240, 660),
+    ("report-why", "#image=1003&system=0&tab=meteor", "dark", 1240, 760),
+)
 
 
 def main() -> None:
@@ -31,7 +34,9 @@ def main() -> None:
         page_path = report.save(Path(folder) / "report.html")
         browser = driver.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
         for name, state, scheme, width, height in SHOTS:
-            page = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme).new_page()
+            page = browser.new_context(
+                viewport={"width": width, "height": height}, color_scheme=scheme
+            ).new_page()
             page.goto(page_path.as_uri() + state)
             page.wait_for_selector("html[data-ready]")
             if state:

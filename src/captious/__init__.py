@@ -11,51 +11,53 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from captious._version import __version__
+from captious.core import moved
 
 if TYPE_CHECKING:
-    from captious.api import compute, load_scores, prepare, score
-    from captious.comparison import Comparison, Comparisons, compare
+    from captious.api import compute, load_scores, prepare, score, score_systems
+    from captious.core.errors import CaptiousError, InputError, MissingExtraError
     from captious.corpus import Captions, Corpus
-    from captious.errors import CaptiousError, InputError, MissingExtraError
-    from captious.frequencies import FrequencyTable
-    from captious.measures.base import Measure
-    from captious.measures.options import Option
-    from captious.page import Report, report
-    from captious.references import References, load, load_systems
+    from captious.corpus.frequencies import FrequencyTable
+    from captious.diversity_analysis.corpus import corpus_diversity
+    from captious.diversity_analysis.sets import diversity
+    from captious.metrics.base import Measure
+    from captious.metrics.options import Option
+    from captious.reporting import Report, report
+    from captious.results.comparison import Comparison, Comparisons, compare
+    from captious.results.references import References, load, load_systems
+    from captious.results.scores import Score, Scores
     from captious.rewards import reward
     from captious.scene import scene_graph
-    from captious.scores import Score, Scores
-    from captious.variety.corpus import corpus_diversity
-    from captious.variety.sets import diversity
 
 #: Public name → module. Loaded on first use, so that ``import captious`` stays quick.
 _WHERE = {
     "Captions": "captious.corpus",
-    "CaptiousError": "captious.errors",
-    "Comparison": "captious.comparison",
-    "Comparisons": "captious.comparison",
+    "CaptiousError": "captious.core.errors",
+    "Comparison": "captious.results.comparison",
+    "Comparisons": "captious.results.comparison",
     "Corpus": "captious.corpus",
-    "FrequencyTable": "captious.frequencies",
-    "InputError": "captious.errors",
-    "Measure": "captious.measures.base",
-    "MissingExtraError": "captious.errors",
-    "Option": "captious.measures.options",
-    "References": "captious.references",
-    "Report": "captious.page",
-    "Score": "captious.scores",
-    "Scores": "captious.scores",
-    "compare": "captious.comparison",
+    "FrequencyTable": "captious.corpus.frequencies",
+    "InputError": "captious.core.errors",
+    "Measure": "captious.metrics.base",
+    "MissingExtraError": "captious.core.errors",
+    "Option": "captious.metrics.options",
+    "References": "captious.results.references",
+    "Report": "captious.reporting",
+    "Score": "captious.results.scores",
+    "Scores": "captious.results.scores",
+    "compare": "captious.results.comparison",
     "compute": "captious.api",
-    "corpus_diversity": "captious.variety.corpus",
-    "diversity": "captious.variety.sets",
-    "load": "captious.references",
+    "corpus_diversity": "captious.diversity_analysis.corpus",
+    "diversity": "captious.diversity_analysis.sets",
+    "load": "captious.results.references",
     "load_scores": "captious.api",
-    "load_systems": "captious.references",
+    "load_systems": "captious.results.references",
     "prepare": "captious.api",
-    "report": "captious.page",
+    "report": "captious.reporting",
     "reward": "captious.rewards",
     "scene_graph": "captious.scene",
     "score": "captious.api",
+    "score_systems": "captious.api",
 }
 
 __all__ = [
@@ -86,11 +88,26 @@ __all__ = [
     "reward",
     "scene_graph",
     "score",
+    "score_systems",
 ]
 
 
-#: Modules that can be reached without importing them by name.
-_MODULES = ("compat", "scale", "torchmetrics")
+moved.install()
+
+#: Public modules beside the names above, imported on first use. ``tests/public_api.txt`` lists the whole
+#: interface.
+_MODULES = (
+    "agreement",
+    "compat",
+    "critic",
+    "generate",
+    "rerank",
+    "rewards",
+    "robustness",
+    "scale",
+    "torchmetrics",
+    "training",
+)
 
 
 def __getattr__(name: str) -> Any:

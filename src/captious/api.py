@@ -1,28 +1,60 @@
-"""The public face: load, score, compare."""
+"""Public functions: load, prepare, score, compare, compute."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, overload
 
-from captious.comparison import Comparison, Comparisons, compare, compare_scores
+from captious.core.errors import InputError
 from captious.corpus import Corpus
-from captious.errors import InputError
-from captious.measures.making import make_measures
-from captious.measures.registry import Wanted
-from captious.references import References, Source, load, load_systems, parallel
-from captious.scores import Scores
+from captious.metrics.factory import make_measures
+from captious.metrics.registry import Wanted
+from captious.results.comparison import Comparison, Comparisons, compare, compare_scores
+from captious.results.references import References, Source, load, load_systems, parallel
+from captious.results.scores import Scores
 
 __all__ = [
-    "Comparison", "Comparisons", "compare", "compare_scores", "compute", "load", "load_scores", "load_systems", "prepare", "score",
-]  # fmt: skip
+    "Comparison",
+    "Comparisons",
+    "compare",
+    "compare_scores",
+    "compute",
+    "load",
+    "load_scores",
+    "load_systems",
+    "prepare",
+    "score",
+    "score_systems",
+]
 
 load_scores = Scores.load
 
 
-def prepare(references: Source, metrics: Wanted = "coco", *, tokenizer: str | None = None, **options: Any) -> References:
-    """Do the work on references once: read and encode them, and make the n-gram tables, document frequencies, scene graphs and
-    whatever else the measures need. Use the result wherever references are expected; ``save`` writes it to a file.
+def prepare(
+    references: Source, metrics: Wanted = "coco", *, tokenizer: str | None = None, **options: Any
+) -> References:
+    """Read and encode references, and compute what measures derive from them, once for any number of systems.
+
+    Parameters
+    ----------
+    references
+        As for :func:`captious.load`.
+    metrics
+        Measures to prepare for: their n-gram tables, document frequencies, scene graphs.
+    tokenizer
+        Tokenizer (default: ptb).
+    options
+        Options of metrics.
+
+    Returns
+    -------
+    References
+        Accepted wherever references are; ``save`` writes them to a file.
+
+    Examples
+    --------
+    >>> prepare({1: ["a dog runs", "the dog is running"], 2: ["a cat"]}, "CIDEr-D").captions.n_images
+    2
     """
     return References.read(references, tokenizer).prepare(make_measures(metrics, options))
 
@@ -42,11 +74,29 @@ def score(references: Source, predictions: Source, metrics: Wanted = "coco", **o
 def score(*given: Any, **options: Any) -> Scores:
     """Score captions: ``score(references, predictions, metrics)``, or ``score(corpus, metrics)``.
 
-    References and predictions are what :func:`captious.load` takes: paths, mappings from image id to captions, rows, data
-    frames or prepared references. The options of ``load`` work here, too (``tokenizer``, ``subset``, ``part``, ``several``, ``name``).
+    Parameters
+    ----------
+    references, predictions
+        Paths, mappings from image id to captions, rows, data frames or prepared references, as for
+        :func:`captious.load`. Its options work here, too: tokenizer, subset, part, several, name.
+    corpus
+        References and predictions that were loaded before, instead of these.
+    metrics
+        Names ("CIDEr-D"), groups ("coco", "all") or measure objects.
+    options
+        Options of metrics: ``df`` (document frequencies for CIDEr, a path or a table), and those that
+        ``captious metrics`` lists.
 
-    ``metrics`` are names ("CIDEr-D"), groups ("coco", "all") or measure objects. Other options go to the measures that
-    accept them: ``df`` (document frequencies for CIDEr, a path or a table), and those listed by ``captious metrics``.
+    Returns
+    -------
+    Scores
+        The scores of the system by metric name.
+
+    Examples
+    --------
+    >>> scores = score({1: ["a dog runs", "the dog is running"]}, {1: "a dog is running"}, "ROUGE-L")
+    >>> scores["ROUGE-L"].value > 0.5
+    True
     """
     parts = list(given)
     parts += [options.pop(name) for name in ("corpus", "references", "predictions") if name in options]
@@ -57,12 +107,63 @@ def score(*given: Any, **options: Any) -> Scores:
     else:
         if len(parts) < 2:
             raise InputError("predictions are missing: score(references, predictions), or score(corpus)")
-        loading = {name: options.pop(name) for name in ("tokenizer", "subset", "part", "several", "name") if name in options}
+        loading = {
+            name: options.pop(name)
+            for name in ("tokenizer", "subset", "part", "several", "name")
+            if name in options
+        }
         corpus, rest = load(parts[0], parts[1], **loading), parts[2:]
     if len(rest) > 1:
-        raise InputError(f"score takes {len(parts) - len(rest) + 1} arguments without a name, and {len(parts)} were given")
+        raise InputError(
+            f"score takes {len(parts) - len(rest) + 1} arguments without a name, and {len(parts)} were given"
+        )
     metrics = options.pop("metrics", rest[0] if rest else "coco")
     return Scores.of(corpus, make_measures(metrics, options))
+
+
+def score_systems(
+    references: Source | None,
+    predictions: Iterable[Source],
+    metrics: Wanted = "coco",
+    *,
+    tokenizer: str | None = None,
+    subset: bool = False,
+    part: bool = False,
+    several: bool | None = None,
+    names: Iterable[str | None] | None = None,
+    **options: Any,
+) -> list[Scores]:
+    """Score several systems on the same references, which are read and encoded once.
+
+    Parameters
+    ----------
+    references, predictions
+        References, and the predictions of each system, as :func:`captious.load` takes them.
+    metrics
+        Names ("CIDEr-D"), groups ("coco", "all") or measure objects.
+    tokenizer, subset, part, several, names
+        As for :func:`captious.load_systems`.
+    options
+        Options of metrics.
+
+    Returns
+    -------
+    list of Scores
+        The scores of each system, in the order of the predictions.
+
+    Examples
+    --------
+    >>> from captious.data import demo_path
+    >>> good, poor = score_systems(demo_path("references"), [demo_path("good"), demo_path("poor")], "BLEU-1")
+    >>> good["BLEU-1"].value > poor["BLEU-1"].value
+    True
+    """
+    # Measures first: a misspelt name or a missing package is reported before files are read.
+    measures = make_measures(metrics, options)
+    corpora = load_systems(
+        references, predictions, tokenizer=tokenizer, subset=subset, part=part, several=several, names=names
+    )
+    return Scores.of_corpora(corpora, measures)
 
 
 def compute(
@@ -73,9 +174,22 @@ def compute(
     tokenizer: str | None = None,
     **options: Any,
 ) -> dict[str, float]:
-    """Score two parallel lists and return values by metric, like the metrics of the package ``evaluate``: ``references[i]`` (one
-    caption or several) belongs to ``predictions[i]``. :func:`score` returns more.
+    """Score two parallel lists and return values by metric, like the metrics of the package ``evaluate``.
+
+    Parameters
+    ----------
+    predictions, references
+        Element i of both belongs to image i, and is one caption or several.
+    metrics, options
+        As for :func:`score`, which returns more.
+    tokenizer
+        Tokenizer (default: ptb).
+
+    Examples
+    --------
+    >>> compute(predictions=["a dog"], references=[["a dog", "one dog"]], metrics="BLEU-1")["BLEU-1"] > 0.99
+    True
     """
-    made = make_measures(metrics, options)
+    measures = make_measures(metrics, options)
     corpus = parallel(predictions, references, tokenizer)
-    return {name: found.value for name, found in Scores.of(corpus, made).items()}
+    return {name: score.value for name, score in Scores.of(corpus, measures).items()}

@@ -56,7 +56,9 @@ def test_other_settings_are_other_measurements() -> None:
     assert kept.step("speed", "b", {"sizes": (1, 2)}, refuse) == 3
 
 
-def test_other_code_is_measured_again_but_not_what_does_not_run_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_code_is_measured_again_but_not_what_does_not_run_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "kept.json"
     old = quiet(path)
     old.step("long", "ours", {}, lambda: 1)

@@ -14,31 +14,87 @@ from benchmarks.kept import Kept
 from benchmarks.process import Run, in_turn, quickest
 
 
-def test_tables_of_what_is_known_already(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tables_of_what_is_known_already(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     path, out = tmp_path / "kept.json", tmp_path / "out.md"
     kept = Kept(path, say=lambda text: None)
-    kept.step("cores", "METEOR, own work", {}, lambda: {"references": [1.0, 0.5], "candidates": [1.0, 0.5], "both": [2.0, 1.0]})
+    kept.step(
+        "cores",
+        "METEOR, own work",
+        {},
+        lambda: {"references": [1.0, 0.5], "candidates": [1.0, 0.5], "both": [2.0, 1.0]},
+    )
     kept.step("measures", "10000 images", {}, lambda: {"BLEU": 0.184})
-    monkeypatch.setattr(sys, "argv", ["speed", "--only", "none", "--json", str(path), "--markdown", str(out), "--plot", str(tmp_path / "none.svg")])
+    monkeypatch.setattr(
+        sys,
+        "argv",
+        [
+            "speed",
+            "--only",
+            "none",
+            "--json",
+            str(path),
+            "--markdown",
+            str(out),
+            "--plot",
+            str(tmp_path / "none.svg"),
+        ],
+    )
     speed.main()
     text = out.read_text(encoding="utf-8")
     assert capsys.readouterr().out == text + "\n"
-    assert [line for line in text.split("\n") if line.startswith("## ")] == ["## Two threads beside one", "## Single measures"]
-    assert "| METEOR, own work: both | 2.00 s | 1.00 s | 2.00× |" in text and "| 10,000 images, one thread | processor seconds |" in text and "| BLEU | 0.18 |" in text
+    assert [line for line in text.split("\n") if line.startswith("## ")] == [
+        "## Two threads beside one",
+        "## Single measures",
+    ]
+    assert (
+        "| METEOR, own work: both | 2.00 s | 1.00 s | 2.00× |" in text
+        and "| 10,000 images, one thread | processor seconds |" in text
+        and "| BLEU | 0.18 |" in text
+    )
     assert not (tmp_path / "none.svg").exists()
 
 
-def test_a_run_that_stops_still_tells_what_it_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_that_stops_still_tells_what_it_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "kept.json"
 
     def stopped(kept: Kept, names: list[str], sizes: list[int]) -> None:
         assert (names, sizes) == (["and METEOR"], [7, 8])
-        kept.step("growth", "and METEOR; 1000", {}, lambda: {"images": 1_000, "seconds": 1.0, "processor": 1.0, "megabytes": 100.0})
-        kept.step("growth", "and METEOR; 2000", {}, lambda: {"images": 2_000, "seconds": 2.0, "processor": 2.0, "megabytes": 110.0})
+        kept.step(
+            "growth",
+            "and METEOR; 1000",
+            {},
+            lambda: {"images": 1_000, "seconds": 1.0, "processor": 1.0, "megabytes": 100.0},
+        )
+        kept.step(
+            "growth",
+            "and METEOR; 2000",
+            {},
+            lambda: {"images": 2_000, "seconds": 2.0, "processor": 2.0, "megabytes": 110.0},
+        )
         raise KeyboardInterrupt
 
     monkeypatch.setattr(growth, "grow", stopped)
-    monkeypatch.setattr(sys, "argv", ["speed", "--only", "growth", "--sizes", "7,8", "--sets", "and METEOR", "--json", str(path), "--plot", str(tmp_path / "growth.svg")])
+    monkeypatch.setattr(
+        sys,
+        "argv",
+        [
+            "speed",
+            "--only",
+            "growth",
+            "--sizes",
+            "7,8",
+            "--sets",
+            "and METEOR",
+            "--json",
+            str(path),
+            "--plot",
+            str(tmp_path / "growth.svg"),
+        ],
+    )
     with pytest.raises(KeyboardInterrupt):
         speed.main()
     assert "| and METEOR | 2,000 | 2.0 s | 1000 µs | 110 MB | 10.2 KB |" in capsys.readouterr().out
@@ -49,13 +105,29 @@ def test_a_run_that_stops_still_tells_what_it_knows(tmp_path: Path, monkeypatch:
     assert (tmp_path / "again.svg").read_bytes() == drawn
 
 
-def test_a_run_of_some_steps_ends_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_of_some_steps_ends_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def two(kept: Kept, folder: Path, images: int) -> None:
         kept.step("measures", f"{images} images", {}, lambda: {"BLEU": 1.0})
         kept.step("measures", "20 images", {}, lambda: {"BLEU": 2.0})
 
     monkeypatch.setattr(speed, "single", two)
-    monkeypatch.setattr(sys, "argv", ["speed", "--only", "measures", "--measures-images", "10", "--steps", "1", "--json", str(tmp_path / "kept.json")])
+    monkeypatch.setattr(
+        sys,
+        "argv",
+        [
+            "speed",
+            "--only",
+            "measures",
+            "--measures-images",
+            "10",
+            "--steps",
+            "1",
+            "--json",
+            str(tmp_path / "kept.json"),
+        ],
+    )
     for known in (1, 2):
         speed.main()
         assert capsys.readouterr().out.count("| BLEU |") == known
@@ -93,7 +165,14 @@ def test_sizes_are_measured_once_each_and_share_their_files(monkeypatch: pytest.
     growth.grow(kept, ["BLEU, ROUGE-L, CIDEr-D", "and METEOR"], [5_000])
     # The fewest images come first, twice: the first time compiles.
     assert written == [1_000, 5_000]
-    assert scored == [(1_000, "lexical"), (1_000, "lexical"), (1_000, "lexical,METEOR"), (1_000, "lexical,METEOR"), (5_000, "lexical"), (5_000, "lexical,METEOR")]
+    assert scored == [
+        (1_000, "lexical"),
+        (1_000, "lexical"),
+        (1_000, "lexical,METEOR"),
+        (1_000, "lexical,METEOR"),
+        (5_000, "lexical"),
+        (5_000, "lexical,METEOR"),
+    ]
     growth.grow(kept, ["and METEOR"], [9_000])
     assert written == [1_000, 5_000, 9_000] and scored[6:] == [(9_000, "lexical,METEOR")]
 
@@ -109,7 +188,10 @@ def test_the_memory_of_a_process_is_its_own() -> None:
 
 def test_this_tree_is_what_is_timed() -> None:
     run = Run([sys.executable, "-c", "import captious; print(captious.__file__)"])
-    assert Path(run.output.strip()) == Path(speed.__file__).resolve().parent.parent / "src" / "captious" / "__init__.py"
+    assert (
+        Path(run.output.strip())
+        == Path(speed.__file__).resolve().parent.parent / "src" / "captious" / "__init__.py"
+    )
 
 
 def test_a_command_that_fails_says_why() -> None:
@@ -127,7 +209,10 @@ def test_commands_run_in_turn() -> None:
 
     runs = in_turn(2, {"one": ["a"], "other": ["b"]}, Done)  # type: ignore[arg-type]
     assert order == ["a", "b", "a", "b"]
-    assert {name: [run.wall for run in several] for name, several in runs.items()} == {"one": [4, 2], "other": [3, 1]}
+    assert {name: [run.wall for run in several] for name, several in runs.items()} == {
+        "one": [4, 2],
+        "other": [3, 1],
+    }
     assert quickest(runs["one"]).wall == 2
 
 
@@ -136,8 +221,17 @@ def test_long_captions_are_sentences_of_real_ones(monkeypatch: pytest.MonkeyPatc
     rows = long_text.Writer().rows(3, 300, 100)
     assert rows == long_text.Writer().rows(3, 300, 100) != long_text.Writer(1).rows(3, 300, 100)
     references, predictions = made_up(60)
-    known = {word.strip(".").lower() for own in (*references.values(), list(predictions.values())) for text in own for word in text.split()}
-    openings = {word.strip(",").lower() for text in (*long_text._FIRST, *long_text._LATER, *long_text._JOINED) for word in text.split()}
+    known = {
+        word.strip(".").lower()
+        for own in (*references.values(), list(predictions.values()))
+        for text in own
+        for word in text.split()
+    }
+    openings = {
+        word.strip(",").lower()
+        for text in (*long_text._FIRST, *long_text._LATER, *long_text._JOINED)
+        for word in text.split()
+    }
     for text, own in rows:
         assert len(text.split()) == 300 and [len(one.split()) for one in own] == [100] * 5
         for one in (text, *own):

@@ -10,8 +10,18 @@ from benchmarks import cores, fresh, growth, long
 from benchmarks.bars import Bar, check, show
 
 
-def row(peers: list[float], cold: float, prepared: float, warm: float = 0.5, load: float = 0.1) -> dict[str, Any]:
-    return {"images": 12_454, "peers": peers, "cold": cold, "prepared": prepared, "warm": warm, "json.load": load, "megabytes": 186.4}
+def row(
+    peers: list[float], cold: float, prepared: float, warm: float = 0.5, load: float = 0.1
+) -> dict[str, Any]:
+    return {
+        "images": 12_454,
+        "peers": peers,
+        "cold": cold,
+        "prepared": prepared,
+        "warm": warm,
+        "json.load": load,
+        "megabytes": 186.4,
+    }
 
 
 def found() -> dict[str, Any]:
@@ -49,7 +59,11 @@ def test_the_main_bars() -> None:
         "SPICE, cold: at least 250 × (aim 400 ×)": True, "SPICE, prepared: at least 1000 ×": False, "all eight, cold: at least 200 ×": True,
         "all eight, prepared: at most 20 `json.load`s (aim 10)": True, "50 images, all eight: under 0.7 s": True,
     }  # fmt: skip
-    slower = {**found(), fresh.ALL: row([], 11.0, 2.1), fresh.FIFTY: {"prepared": 0.7, "prepared megabytes": 1.0}}
+    slower = {
+        **found(),
+        fresh.ALL: row([], 11.0, 2.1),
+        fresh.FIFTY: {"prepared": 0.7, "prepared megabytes": 1.0},
+    }
     assert [bar.met for bar in fresh.bars(slower)][-3:] == [False, False, False]
 
 
@@ -69,22 +83,39 @@ def test_a_sample_is_carried_to_all_images() -> None:
 
 
 def test_two_threads_beside_one() -> None:
-    told = {"METEOR, own work": {"references": [1.0, 0.5], "candidates": [3.0, 2.0], "both": [4.0, 2.5]}, "SPICE, command": {"cold": [8.5, 5.0], "prepared": [2.0, 1.9]}}
+    told = {
+        "METEOR, own work": {"references": [1.0, 0.5], "candidates": [3.0, 2.0], "both": [4.0, 2.5]},
+        "SPICE, command": {"cold": [8.5, 5.0], "prepared": [2.0, 1.9]},
+    }
     lines = cores.table(told).split("\n")
     assert lines[2:] == [
         "| METEOR, own work: references | 1.00 s | 0.50 s | 2.00× |", "| METEOR, own work: candidates | 3.00 s | 2.00 s | 1.50× |", "| METEOR, own work: both | 4.00 s | 2.50 s | 1.60× |",
         "| SPICE, command: cold | 8.50 s | 5.00 s | 1.70× |", "| SPICE, command: prepared | 2.00 s | 1.90 s | 1.05× |",
     ]  # fmt: skip
-    assert met(cores.bars(told)) == {"two threads, METEOR, own work: both: at least 1.7 ×": False, "two threads, SPICE, command: cold: at least 1.7 ×": True}
+    assert met(cores.bars(told)) == {
+        "two threads, METEOR, own work: both: at least 1.7 ×": False,
+        "two threads, SPICE, command: cold: at least 1.7 ×": True,
+    }
 
 
 def grown(name: str, *rows: tuple[int, float, float]) -> dict[str, dict[str, float]]:
-    return {f"{name}; {images}": {"images": images, "seconds": seconds, "processor": seconds, "megabytes": megabytes} for images, seconds, megabytes in rows}
+    return {
+        f"{name}; {images}": {
+            "images": images,
+            "seconds": seconds,
+            "processor": seconds,
+            "megabytes": megabytes,
+        }
+        for images, seconds, megabytes in rows
+    }
 
 
 def test_growth_is_told_beyond_the_fewest_images() -> None:
     # In the order in which they were measured, which is not that of the table.
-    told = {**grown("and METEOR", (100_000, 10.0, 690.0), (1_000, 1.0, 100.0)), **grown("and SPICE", (1_000, 2.0, 200.0))}
+    told = {
+        **grown("and METEOR", (100_000, 10.0, 690.0), (1_000, 1.0, 100.0)),
+        **grown("and SPICE", (1_000, 2.0, 200.0)),
+    }
     lines = growth.table(told).split("\n")
     assert lines[2:] == ["| and METEOR | 100,000 | 10.0 s | 100 µs | 690 MB | 6.1 KB |"]
     assert met(growth.bars(told)) == {"and METEOR, memory at 100,000 images: at most 5 KB an image": False}
@@ -101,20 +132,50 @@ def test_growth_beyond_proportion_is_noticed() -> None:
 
 
 def test_growth_with_length_as_a_power_of_it() -> None:
-    told = {f"growth, {words} words": {"words": 5.0, "BLEU-4": 3.0, "METEOR": words**0.5 - 5.0, "ROUGE-L": words / 10_000} for words in (10_000, 200, 400, 800, 1_600)}
+    told = {
+        f"growth, {words} words": {
+            "words": 5.0,
+            "BLEU-4": 3.0,
+            "METEOR": words**0.5 - 5.0,
+            "ROUGE-L": words / 10_000,
+        }
+        for words in (10_000, 200, 400, 800, 1_600)
+    }
     bars = {bar.what.partition(",")[0]: (bar.found, bar.met) for bar in long.bars(told)}
     # That of ROUGE-L grows with the square, and is nothing beside what its words take.
     assert bars == {"BLEU-4": ("1.00", True), "METEOR": ("1.50", False), "ROUGE-L": ("1.06", True)}
     lines = long.growth_table(told).split("\n")
-    assert lines[0] == "| words | tokens | BLEU-4 | METEOR | ROUGE-L |" and lines[2] == "| 200 | 5.0 | 3.0 | 9.1 | 0.0 |" and lines[-1] == "| 10,000 | 5.0 | 3.0 | 95.0 | 1.0 |"
+    assert (
+        lines[0] == "| words | tokens | BLEU-4 | METEOR | ROUGE-L |"
+        and lines[2] == "| 200 | 5.0 | 3.0 | 9.1 | 0.0 |"
+        and lines[-1] == "| 10,000 | 5.0 | 3.0 | 95.0 | 1.0 |"
+    )
 
 
 def test_long_captions_beside_their_tools() -> None:
     told = {
-        "METEOR": {"peer": 60.0, "peer processor": 90.0, "ours": 3.0, "ours processor": 5.0, "difference": 2e-16},
-        "BLEU-4": {"peer": 6.0, "peer processor": 6.0, "ours": 2.0, "ours processor": 2.0, "difference": 0.25},
+        "METEOR": {
+            "peer": 60.0,
+            "peer processor": 90.0,
+            "ours": 3.0,
+            "ours processor": 5.0,
+            "difference": 2e-16,
+        },
+        "BLEU-4": {
+            "peer": 6.0,
+            "peer processor": 6.0,
+            "ours": 2.0,
+            "ours processor": 2.0,
+            "difference": 0.25,
+        },
         "SPICE, alone": {"images": 1_000, "ours": 50.0, "ours processor": 80.0},
-        "Java SPICE, words": {"start": 8.0, "start processor": 10.0, "image": 250.0, "image processor": 300.0, "f": [0.25, 0.125]},
+        "Java SPICE, words": {
+            "start": 8.0,
+            "start processor": 10.0,
+            "image": 250.0,
+            "image processor": 300.0,
+            "f": [0.25, 0.125],
+        },
         "SPICE of the sample, words, small": {"image processor": 0.1, "f": [0.26, 0.12]},
         "WMD, gensim": {"peer": 6.0, "ours": 0.08, "difference": 3e-15},
     }
@@ -123,7 +184,10 @@ def test_long_captions_beside_their_tools() -> None:
         "| BLEU-4 | 6.0 s | 2.00 s | 3× | 3× | 0.2 |", "| METEOR | 60.0 s | 3.00 s | 20× | 18× | 2e-16 |",
         "| SPICE | 250,008 s | 50.00 s | 5,000× | 3,750× | |", "| WMD beside gensim, 100 distances | 6.00 s | 0.080 s | 75× | | 3e-15 |",
     ]  # fmt: skip
-    assert long.spice_table(told).split("\n")[2] == "| as the COCO tools give it, a sentence of 300 words | 2 | 300.0 s | 0.1875 | 0.1900 (± 0.01) | – |"
+    assert (
+        long.spice_table(told).split("\n")[2]
+        == "| as the COCO tools give it, a sentence of 300 words | 2 | 300.0 s | 0.1875 | 0.1900 (± 0.01) | – |"
+    )
     assert [bar.met for bar in long.bars(told)] == [False, True]
     assert long.spice_table({}) == "" and long.growth_table({}) == ""
 
@@ -131,7 +195,10 @@ def test_long_captions_beside_their_tools() -> None:
 def test_bars_below_a_table() -> None:
     assert show("table", []) == "table"
     lines = show("table", [check("a", 14.96, 15), check("b", 1234.5, 1000, 2000)]).split("\n")
-    assert lines[0] == "table" and lines[4:] == ["| a | at least 15 × | 14.9 × | **no** |", "| b | at least 1000 × (aim 2000 ×) | 1,234 × | yes |"]
+    assert lines[0] == "table" and lines[4:] == [
+        "| a | at least 15 × | 14.9 × | **no** |",
+        "| b | at least 1000 × (aim 2000 ×) | 1,234 × | yes |",
+    ]
 
 
 def test_differences_are_relative() -> None:

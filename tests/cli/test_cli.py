@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from captious import References
-from captious.io.frequencies import read_frequencies
+from captious.io.frequency_files import read_frequencies
 
 REFERENCES = [
     {"image_id": i, "caption": caption}
@@ -61,7 +61,17 @@ def test_json_to_stdout_is_nothing_but_json(files: Path) -> None:
 
 
 def test_per_image_csv(files: Path) -> None:
-    done = run(files, "score", "refs.json", "good.json", "poor.json", "-m", "BLEU-1,ROUGE-L", "--per-image", "out.csv")
+    done = run(
+        files,
+        "score",
+        "refs.json",
+        "good.json",
+        "poor.json",
+        "-m",
+        "BLEU-1,ROUGE-L",
+        "--per-image",
+        "out.csv",
+    )
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader((files / "out.csv").open()))
     assert len(rows) == 24
@@ -84,7 +94,10 @@ def test_document_frequencies_can_be_built_shown_and_used(files: Path) -> None:
     assert "12 images" in shown
     done = run(files, "score", "refs.json", "good.json", "-m", "CIDEr-D", "--df", "x.df", "--json", "-")
     table = read_frequencies(files / "x.df")
-    assert f"|df:table@{table.digest}|" in json.loads(done.stdout)["systems"][0]["scores"]["CIDEr-D"]["signature"]
+    assert (
+        f"|df:table@{table.digest}|"
+        in json.loads(done.stdout)["systems"][0]["scores"]["CIDEr-D"]["signature"]
+    )
 
 
 def test_demo_ranks_the_three_systems(tmp_path: Path) -> None:
@@ -138,7 +151,20 @@ def test_nothing_is_half_written(files: Path) -> None:
 
 
 def test_hostile_captions(files: Path) -> None:
-    hostile = ["🐶 ||| <b>dog</b>", "a\nb", "word " * 10_000, "ﷺ \u202e", "", "\x00", "```", "'''", "&amp; a", "日本語", "-lrb-", "1/2"]
+    hostile = [
+        "🐶 ||| <b>dog</b>",
+        "a\nb",
+        "word " * 10_000,
+        "ﷺ \u202e",
+        "",
+        "\x00",
+        "```",
+        "'''",
+        "&amp; a",
+        "日本語",
+        "-lrb-",
+        "1/2",
+    ]
     rows = [{"image_id": i, "caption": caption} for i, caption in enumerate(hostile)]
     (files / "hostile.json").write_text(json.dumps(rows))
     done = run(files, "score", "refs.json", "hostile.json", "-m", "lexical")
@@ -146,7 +172,9 @@ def test_hostile_captions(files: Path) -> None:
     assert "have no words" in done.stderr
 
 
-def test_a_table_too_wide_for_the_terminal_is_turned(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_too_wide_for_the_terminal_is_turned(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     from captious.cli.output import print_table
 
     monkeypatch.setenv("FORCE_COLOR", "1")

@@ -16,7 +16,11 @@ REFERENCES = {
 }
 SYSTEMS = {
     "one": {"1": "a dog", "2": "a bus on a street", "3": "a cat"},
-    "two": {"1": "a dog standing on grass", "2": "a red bus", "3": "a cat sitting on top of a laptop computer"},
+    "two": {
+        "1": "a dog standing on grass",
+        "2": "a red bus",
+        "3": "a cat sitting on top of a laptop computer",
+    },
     "three": {"1": "a man", "2": "a bus stop", "3": "a dog"},
 }
 
@@ -40,7 +44,9 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_table_json_and_figures(files: Path) -> None:
     pytest.importorskip("matplotlib")
     systems = [f"{name}.json" for name in SYSTEMS]
-    done = run(files, "refs.json", *systems, "--train", "train.json", "--json", "out.json", "--plots", "figures")
+    done = run(
+        files, "refs.json", *systems, "--train", "train.json", "--json", "out.json", "--plots", "figures"
+    )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     rows = [line for line in lines if line.startswith("│")]
@@ -53,7 +59,9 @@ def test_table_json_and_figures(files: Path) -> None:
     assert loaded["systems"][0]["measures"]["novel"] == pytest.approx(2 / 3)
     assert sum(loaded["humans"]["composition"]["pp_depths"]) == pytest.approx(8 / 3)
     written = {path.name for path in (files / "figures").iterdir()}
-    assert {f"corpus_{name}.png" for name in ("type_token_curves", "coverage_by_decile", "local_recall")} <= written
+    assert {
+        f"corpus_{name}.png" for name in ("type_token_curves", "coverage_by_decile", "local_recall")
+    } <= written
     assert {f"corpus_{name}.svg" for name in ("compound_lengths", "pp_depths", "correlations")} <= written
 
 

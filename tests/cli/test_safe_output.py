@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from captious.cli.output import write_csv
-from captious.errors import printable
+from captious.core.errors import printable
 
 
 @pytest.mark.parametrize(
@@ -34,15 +34,51 @@ def test_printable(text: str, shown: str) -> None:
 
 def test_cells_that_a_spreadsheet_would_run(tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
-    cells = ["=1+1", "+A1", "-A1", "@SUM(A1)", "\tx", "\rx", "-0.5", "+3", "-1e-7", "plain", "a=b", -0.25, "-inf", "12.jpg"]
+    cells = [
+        "=1+1",
+        "+A1",
+        "-A1",
+        "@SUM(A1)",
+        "\tx",
+        "\rx",
+        "-0.5",
+        "+3",
+        "-1e-7",
+        "plain",
+        "a=b",
+        -0.25,
+        "-inf",
+        "12.jpg",
+    ]
     write_csv([cells], path)
     (row,) = csv.reader(path.open(newline=""))
-    assert row == ["'=1+1", "'+A1", "'-A1", "'@SUM(A1)", "'\tx", "'\rx", "-0.5", "+3", "-1e-7", "plain", "a=b", "-0.25", "-inf", "12.jpg"]
+    assert row == [
+        "'=1+1",
+        "'+A1",
+        "'-A1",
+        "'@SUM(A1)",
+        "'\tx",
+        "'\rx",
+        "-0.5",
+        "+3",
+        "-1e-7",
+        "plain",
+        "a=b",
+        "-0.25",
+        "-inf",
+        "12.jpg",
+    ]
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.run([sys.executable, "-m", "captious", *map(str, arguments)], capture_output=True, text=True, env=environment, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "captious", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
 
 
 def test_tables_warnings_and_errors_show_control_characters(tmp_path: Path) -> None:
@@ -50,7 +86,9 @@ def test_tables_warnings_and_errors_show_control_characters(tmp_path: Path) -> N
     references, predictions = tmp_path / "refs.json", tmp_path / f"sys{evil}.json"
     references.write_text(json.dumps({f"=cmd{evil}": ["a dog"], "2": ["a cat"]}))
     predictions.write_text(json.dumps({f"=cmd{evil}": "", "2": "a cat"}))
-    done = run("score", references, predictions, "-m", "BLEU-1", "--signature", "--per-image", tmp_path / "out.csv")
+    done = run(
+        "score", references, predictions, "-m", "BLEU-1", "--signature", "--per-image", tmp_path / "out.csv"
+    )
     assert done.returncode == 0, done.stderr
     assert "\x1b" not in done.stdout + done.stderr
     assert "sys\\x1b[2J" in done.stdout

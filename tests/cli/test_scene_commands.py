@@ -6,19 +6,23 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from captious.cli.app import app
-from captious.errors import InputError
+from captious.core.errors import InputError
 
 runner = CliRunner()
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    (tmp_path / "refs.json").write_text(json.dumps({"1": ["a dog on a sofa", "a brown dog"], "2": ["a man rides a horse"]}))
+    (tmp_path / "refs.json").write_text(
+        json.dumps({"1": ["a dog on a sofa", "a brown dog"], "2": ["a man rides a horse"]})
+    )
     (tmp_path / "preds.json").write_text(json.dumps({"1": "a cat on a sofa", "2": "a man on a horse"}))
-    (tmp_path / "objects.jsonl").write_text('{"image_id": 1, "objects": ["dog", "couch"]}\n{"image_id": 2, "objects": []}\n')
+    (tmp_path / "objects.jsonl").write_text(
+        '{"image_id": 1, "objects": ["dog", "couch"]}\n{"image_id": 2, "objects": []}\n'
+    )
     return tmp_path
 
 
@@ -63,7 +67,13 @@ def test_concepts_from_something_else(files: Path) -> None:
 
 
 def test_chair_lists_what_is_hallucinated(files: Path) -> None:
-    arguments = ["chair", str(files / "refs.json"), str(files / "preds.json"), "--objects", str(files / "objects.jsonl")]
+    arguments = [
+        "chair",
+        str(files / "refs.json"),
+        str(files / "preds.json"),
+        "--objects",
+        str(files / "objects.jsonl"),
+    ]
     result = runner.invoke(app, arguments)
     assert result.exit_code == 0 and "CHAIRs 0.5000" in result.output and "cat" in result.output
     found = json.loads(runner.invoke(app, [*arguments, "--json", "-"]).output)

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from captious.cli.app import app
 from captious.data import demo_path
-from captious.scores import Scores
+from captious.results.scores import Scores
 from tests.scale import making
 
 REFS = str(demo_path("references"))
@@ -25,16 +25,45 @@ def run(*words: str) -> str:
 def test_a_run(tmp_path: Path) -> None:
     """One of its own processes, as people run it; then again, and what would be to do."""
     making.folder(tmp_path / "in", 3)
-    words = [str(tmp_path / "in" / "*.parquet"), "--references", REFS, "-m", "BLEU-4,CIDEr-D,Types,Distinct", "--engine", "local", "-j", "1", "-o", str(tmp_path / "out")]
+    words = [
+        str(tmp_path / "in" / "*.parquet"),
+        "--references",
+        REFS,
+        "-m",
+        "BLEU-4,CIDEr-D,Types,Distinct",
+        "--engine",
+        "local",
+        "-j",
+        "1",
+        "-o",
+        str(tmp_path / "out"),
+    ]
     plan = run(*words, "--dry-run")
-    assert "3 shards, 120 rows" in plan and "roughly" in plan and "1 worker" in plan and not list(tmp_path.glob("out/*"))
+    assert (
+        "3 shards, 120 rows" in plan
+        and "roughly" in plan
+        and "1 worker" in plan
+        and not list(tmp_path.glob("out/*"))
+    )
     text = run(*words, "--ci", "--signature")
-    for expected in ("BLEU-4", "groups of images", "Types", "Distinct", "120 captions in 3 shards", "captions a second on 1 worker (local)", "groups:4096"):
+    for expected in (
+        "BLEU-4",
+        "groups of images",
+        "Types",
+        "Distinct",
+        "120 captions in 3 shards",
+        "captions a second on 1 worker (local)",
+        "groups:4096",
+    ):
         assert expected in text
     assert "3 of them from an earlier run" in run(*words)
     assert "3 have results from an earlier run" in run(*words, "--dry-run")
     described = json.loads(run(*words, "--json", "-"))
-    assert described["rows"] == 120 and described["scores"]["BLEU-4"]["value"] == Scores.load(tmp_path / "out" / "captions.scores")["BLEU-4"].value
+    assert (
+        described["rows"] == 120
+        and described["scores"]["BLEU-4"]["value"]
+        == Scores.load(tmp_path / "out" / "captions.scores")["BLEU-4"].value
+    )
 
 
 def test_beside_the_shards_and_columns_by_name(tmp_path: Path) -> None:
@@ -43,7 +72,11 @@ def test_beside_the_shards_and_columns_by_name(tmp_path: Path) -> None:
         str(tmp_path / "a.parquet"), "--references", REFS, "-m", "ROUGE-L", "--image-column", "picture", "--caption-column", "words", "-j", "1",
         "-o", str(tmp_path / "merged.scores"), "--name", "mine",
     )  # fmt: skip
-    assert "mine" in text and Scores.load(tmp_path / "merged.scores").system == "mine" and (tmp_path / "a.scores.parquet").exists()
+    assert (
+        "mine" in text
+        and Scores.load(tmp_path / "merged.scores").system == "mine"
+        and (tmp_path / "a.scores.parquet").exists()
+    )
 
 
 @pytest.mark.parametrize(

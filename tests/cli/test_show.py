@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import captious
 from captious.cli.app import app
@@ -22,7 +22,15 @@ REFERENCES = str(demo_path("references"))
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three systems scored into a folder."""
     made = tmp_path_factory.mktemp("scores")
-    done = run("score", REFERENCES, *(demo_path(name) for name in NAMES), "-m", "BLEU-4,CIDEr-D,CHAIRs", "-o", made / "all")
+    done = run(
+        "score",
+        REFERENCES,
+        *(demo_path(name) for name in NAMES),
+        "-m",
+        "BLEU-4,CIDEr-D,CHAIRs",
+        "-o",
+        made / "all",
+    )
     assert done[0] == 0, done
     return made / "all"
 
@@ -37,19 +45,31 @@ def run(*arguments: Any) -> tuple[int, str, str]:
 
 
 def rows_of(table: str) -> list[list[str]]:
-    return [[cell.strip() for cell in line.split("│")[1:-1]] for line in table.splitlines() if line.startswith("│")]
+    return [
+        [cell.strip() for cell in line.split("│")[1:-1]]
+        for line in table.splitlines()
+        if line.startswith("│")
+    ]
 
 
 def test_several_systems_make_a_folder_with_a_file_each(folder: Path) -> None:
     names = sorted(path.name for path in folder.iterdir())
     found = [captious.load_scores(path) for path in folder.iterdir()]
     assert len(names) == 3
-    assert all(name == f"{scores.system}.scores" for name, scores in zip(names, sorted(found, key=lambda s: s.system)))
+    assert all(
+        name == f"{scores.system}.scores"
+        for name, scores in zip(names, sorted(found, key=lambda s: s.system))
+    )
     assert list(found[0]) == ["BLEU-4", "CIDEr-D", "CHAIRs"]
 
 
 def test_one_system_makes_a_file(tmp_path: Path) -> None:
-    assert run("score", REFERENCES, demo_path("good"), "-m", "BLEU-4", "-o", tmp_path / "x.scores", "--no-texts")[0] == 0
+    assert (
+        run(
+            "score", REFERENCES, demo_path("good"), "-m", "BLEU-4", "-o", tmp_path / "x.scores", "--no-texts"
+        )[0]
+        == 0
+    )
     found = captious.load_scores(tmp_path / "x.scores")
     assert found.captions is not None
     assert found.captions.texts is None
@@ -59,7 +79,9 @@ def test_one_system_makes_a_file(tmp_path: Path) -> None:
 def test_show_prints_what_score_printed(folder: Path) -> None:
     files = [next(folder.glob(f"*{name}*")) for name in NAMES]
     for extra in ([], ["--ci"]):
-        _, fresh, _ = run("score", REFERENCES, *(demo_path(name) for name in NAMES), "-m", "BLEU-4,CIDEr-D,CHAIRs", *extra)
+        _, fresh, _ = run(
+            "score", REFERENCES, *(demo_path(name) for name in NAMES), "-m", "BLEU-4,CIDEr-D,CHAIRs", *extra
+        )
         code, shown, _ = run("show", *files, *extra)
         assert code == 0
         assert shown == fresh
@@ -81,7 +103,17 @@ def test_show_signatures_json_and_images(folder: Path, tmp_path: Path) -> None:
 
 
 def test_numbers_made_differently_are_shown_but_none_is_the_best(folder: Path, tmp_path: Path) -> None:
-    run("score", REFERENCES, demo_path("poor"), "-m", "BLEU-4,ROUGE-L", "--tokenizer", "simple", "-o", tmp_path / "x.scores")
+    run(
+        "score",
+        REFERENCES,
+        demo_path("poor"),
+        "-m",
+        "BLEU-4,ROUGE-L",
+        "--tokenizer",
+        "simple",
+        "-o",
+        tmp_path / "x.scores",
+    )
     _, shown, _ = run("show", next(folder.glob("*good*")), tmp_path / "x.scores", "--signature")
     rows = rows_of(shown)
     assert rows[0][-1] == rows[1][2] == "–"
@@ -96,7 +128,9 @@ def test_compare_saved_scores_without_references(folder: Path) -> None:
     assert [row[0] for row in rows_of(shown)[:3]] == [captious.load_scores(file).system for file in files]
     assert "(2/2)" in rows_of(shown)[0][1]
     assert "corrected for 3 comparisons (3 pairs × 1 metric); ahead: at most 0.05" in " ".join(shown.split())
-    fresh = run("compare", REFERENCES, *(demo_path(name) for name in NAMES), "--trials", "2000", "-m", "CIDEr-D")[1]
+    fresh = run(
+        "compare", REFERENCES, *(demo_path(name) for name in NAMES), "--trials", "2000", "-m", "CIDEr-D"
+    )[1]
     assert fresh == shown
     mixed = run("compare", REFERENCES, demo_path("good"), *files[1:], "--trials", "2000", "-m", "CIDEr-D")[1]
     assert mixed == shown
@@ -114,7 +148,16 @@ def test_compare_two_shows_a_dash_where_nothing_is_certain(folder: Path, tmp_pat
 
 def test_compare_with_a_baseline(folder: Path) -> None:
     files = [next(folder.glob(f"*{name}*")) for name in NAMES]
-    by_name = run("compare", *files, "--baseline", captious.load_scores(files[2]).system, "--trials", "500", "--json", "-")
+    by_name = run(
+        "compare",
+        *files,
+        "--baseline",
+        captious.load_scores(files[2]).system,
+        "--trials",
+        "500",
+        "--json",
+        "-",
+    )
     by_file = run("compare", *files, "--baseline", files[2], "--trials", "500", "--json", "-")
     assert by_name[0] == 0
     assert by_name[1] == by_file[1]
@@ -126,14 +169,30 @@ def test_parts_are_scored_merged_and_equal_the_whole(tmp_path: Path) -> None:
     for k in range(2):
         rows = [{"image_id": i, "caption": c[0]} for i, c in zip(whole.ids[k::2], whole.captions[k::2])]
         (tmp_path / f"{k}.json").write_text(json.dumps(rows))
-        assert run("score", REFERENCES, tmp_path / f"{k}.json", "--part", "-m", "lexical", "-o", tmp_path / f"{k}.scores")[0] == 0
+        assert (
+            run(
+                "score",
+                REFERENCES,
+                tmp_path / f"{k}.json",
+                "--part",
+                "-m",
+                "lexical",
+                "-o",
+                tmp_path / f"{k}.scores",
+            )[0]
+            == 0
+        )
     run("score", REFERENCES, demo_path("good"), "-m", "lexical", "-o", tmp_path / "whole.scores")
     name = captious.load_scores(tmp_path / "whole.scores").system
-    done = run("merge", tmp_path / "1.scores", tmp_path / "0.scores", "-o", tmp_path / "all.scores", "--name", name)
+    done = run(
+        "merge", tmp_path / "1.scores", tmp_path / "0.scores", "-o", tmp_path / "all.scores", "--name", name
+    )
     assert done[0] == 0, done
     assert "60 images from 2 parts" in done[1]
     assert (tmp_path / "all.scores").read_bytes() == (tmp_path / "whole.scores").read_bytes()
-    code, _, message = run("merge", tmp_path / "0.scores", tmp_path / "whole.scores", "-o", tmp_path / "no.scores")
+    code, _, message = run(
+        "merge", tmp_path / "0.scores", tmp_path / "whole.scores", "-o", tmp_path / "no.scores"
+    )
     assert code != 0
     assert "share images" in message
     assert not (tmp_path / "no.scores").exists()

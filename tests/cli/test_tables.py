@@ -12,14 +12,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
-from captious.cli import tables
+from captious.cli import output_tables as tables
 from captious.cli.app import app
-from captious.cli.look import Look, score
-from captious.cli.tables import _fitting, _needed, _Table, print_table
+from captious.cli.formatting import Look, score
+from captious.cli.output_tables import _fitting, _needed, _Table, print_table
+from captious.core.names import tell_apart
 from captious.data import demo_path
-from captious.names import tell_apart
 
 REFS = str(demo_path("references"))
 
@@ -58,13 +58,18 @@ def test_the_shortest_names_that_tell_files_apart(paths: list[str], expected: li
 
 
 def test_two_files_of_one_name_everywhere(runs: tuple[str, str], tmp_path: Path) -> None:
-    assert {"runA/results", "runB/results"} <= set(re.findall(r"run./results", run("score", REFS, *runs, "-m", "BLEU-1")))
+    assert {"runA/results", "runB/results"} <= set(
+        re.findall(r"run./results", run("score", REFS, *runs, "-m", "BLEU-1"))
+    )
     saved = tmp_path / "saved"
     run("score", REFS, runs[0], "-m", "BLEU-1", "-o", str(saved / "a" / "x.scores"))
     run("score", REFS, runs[1], "-m", "BLEU-1", "-o", str(saved / "b" / "x.scores"))
     files = [str(saved / folder / "x.scores") for folder in "ab"]
     assert set(re.findall(r"./results", run("show", *files))) == {"a/results", "b/results"}
-    assert json.loads(run("compare", *files, "--format", "json", "--trials", "50"))["systems"] == ["a/results", "b/results"]
+    assert json.loads(run("compare", *files, "--format", "json", "--trials", "50"))["systems"] == [
+        "a/results",
+        "b/results",
+    ]
     found = json.loads(run("compare", REFS, *runs, "-m", "BLEU-1", "--json", "-", "--trials", "50"))
     assert found["systems"] == ["runA/results", "runB/results"]
 
@@ -72,7 +77,23 @@ def test_two_files_of_one_name_everywhere(runs: tuple[str, str], tmp_path: Path)
 def test_names_can_be_given(runs: tuple[str, str]) -> None:
     shown = run("score", REFS, *runs, "-m", "BLEU-1", "--name", "ours", "--name", "theirs")
     assert "ours" in shown and "theirs" in shown and "results" not in shown
-    found = json.loads(run("compare", REFS, *runs, "-m", "BLEU-1", "--name", "x", "--name", "y", "--json", "-", "--trials", "50"))
+    found = json.loads(
+        run(
+            "compare",
+            REFS,
+            *runs,
+            "-m",
+            "BLEU-1",
+            "--name",
+            "x",
+            "--name",
+            "y",
+            "--json",
+            "-",
+            "--trials",
+            "50",
+        )
+    )
     assert found["systems"] == ["x", "y"]
     done = CliRunner().invoke(app, ["score", REFS, *runs, "-m", "BLEU-1", "--name", "ours"])
     assert "give one name for each system" in str(done.exception)
@@ -81,7 +102,9 @@ def test_names_can_be_given(runs: tuple[str, str]) -> None:
 # --- width
 
 
-NUMBERS = [["a system with a name of some length", *(f"{k}.1234567 [0.1,0.2]" for k in range(9))] for _ in range(3)]
+NUMBERS = [
+    ["a system with a name of some length", *(f"{k}.1234567 [0.1,0.2]" for k in range(9))] for _ in range(3)
+]
 
 
 @pytest.mark.parametrize("turn", [True, False])
@@ -119,7 +142,9 @@ def test_markdown_latex_and_csv() -> None:
     assert markdown[0] == "| system | BLEU-4 | CHAIRs ↓ |" and markdown[1] == "|:--|--:|--:|"
     assert markdown[2].startswith("| good | **0.4434** |") and len(markdown) == 4
     latex = run(*words, "--format", "latex")
-    assert r"CHAIRs $\downarrow$ \\" in latex and r"good & \textbf{0.4434}" in latex and latex.count(r"\\") == 3
+    assert (
+        r"CHAIRs $\downarrow$ \\" in latex and r"good & \textbf{0.4434}" in latex and latex.count(r"\\") == 3
+    )
     rows = list(csv.reader(io.StringIO(run(*words, "--format", "csv", "--percent", "--digits", "2"))))
     assert rows[1][:2] == ["good", "44.34"] and len(rows) == 3
     assert list(json.loads(run(*words, "--format", "json"))["systems"][0]["scores"]) == ["BLEU-4", "CHAIRs"]
@@ -142,9 +167,14 @@ def test_cells_are_escaped(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
 
 
 def test_percent_is_for_fractions_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("captious.cli.look.look", lambda: Look(percent=True))
-    assert (score(0.12345), score(0.5, "+.4f"), score(12.34, ".1f"), score(float("nan"))) == ("12.3", "+50.0", "12.3", "–")
-    monkeypatch.setattr("captious.cli.look.look", lambda: Look(digits=2))
+    monkeypatch.setattr("captious.cli.formatting.look", lambda: Look(percent=True))
+    assert (score(0.12345), score(0.5, "+.4f"), score(12.34, ".1f"), score(float("nan"))) == (
+        "12.3",
+        "+50.0",
+        "12.3",
+        "–",
+    )
+    monkeypatch.setattr("captious.cli.formatting.look", lambda: Look(digits=2))
     assert (score(0.12345), score(12.34, ".1f"), score(7, "d")) == ("0.12", "12.34", "7")
 
 
@@ -173,12 +203,34 @@ def test_stars_only_where_numbers_can_be_compared(tmp_path: Path) -> None:
 def test_no_star_where_all_are_equal(tmp_path: Path) -> None:
     shutil.copy(demo_path("good"), tmp_path / "again.json")
     for words in (["score", "-m", "BLEU-1"], ["diversity", "--accuracy", ""]):
-        assert "*" not in run(words[0], REFS, str(demo_path("good")), str(tmp_path / "again.json"), *words[1:])
-    assert "*" in run("score", REFS, str(demo_path("good")), str(tmp_path / "again.json"), str(demo_path("poor")), "-m", "BLEU-1")
+        assert "*" not in run(
+            words[0], REFS, str(demo_path("good")), str(tmp_path / "again.json"), *words[1:]
+        )
+    assert "*" in run(
+        "score",
+        REFS,
+        str(demo_path("good")),
+        str(tmp_path / "again.json"),
+        str(demo_path("poor")),
+        "-m",
+        "BLEU-1",
+    )
 
 
 def test_intervals_as_asked_for() -> None:
-    words = ("score", REFS, str(demo_path("good")), "-m", "ROUGE-L", "--ci", "--signature", "--resamples", "200", "--seed", "7")
+    words = (
+        "score",
+        REFS,
+        str(demo_path("good")),
+        "-m",
+        "ROUGE-L",
+        "--ci",
+        "--signature",
+        "--resamples",
+        "200",
+        "--seed",
+        "7",
+    )
     shown = run(*words, "--level", "0.9")
     assert "90 % intervals, 200 bootstrap resamples" in shown and "|ci:90%|bootstrap:200|seed:7" in shown
     found = json.loads(run(*words, "--level", "0.9", "--json", "-"))["systems"][0]["scores"]["ROUGE-L"]
@@ -191,14 +243,16 @@ def test_intervals_as_asked_for() -> None:
 
 
 def test_names_that_other_tools_have() -> None:
-    found = json.loads(run("score", REFS, str(demo_path("good")), "-m", "Bleu_4,ROUGE_L,bleu1,cider_d", "--json", "-"))
+    found = json.loads(
+        run("score", REFS, str(demo_path("good")), "-m", "Bleu_4,ROUGE_L,bleu1,cider_d", "--json", "-")
+    )
     assert list(found["systems"][0]["scores"]) == ["BLEU-4", "ROUGE-L", "BLEU-1", "CIDEr-D"]
 
 
 def test_cider_by_name_hints_at_cider_d_once() -> None:
     import captious
     from captious.io import CaptionWarning
-    from captious.measures import making
+    from captious.metrics import factory as making
 
     making._hint_at_cider_d.cache_clear()
     with pytest.warns(CaptionWarning, match="CIDEr-D"):
@@ -216,7 +270,7 @@ def test_cider_by_name_hints_at_cider_d_once() -> None:
 
 def test_a_base_install_leaves_out_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     from captious.io import CaptionWarning
-    from captious.measures.making import make_measures
+    from captious.metrics.factory import make_measures
 
     monkeypatch.delenv("CAPTIOUS_METEOR_DATA", raising=False)
     monkeypatch.setattr("captious.text.meteor_data.importlib.util.find_spec", lambda name: None)
@@ -230,6 +284,8 @@ def test_a_base_install_leaves_out_what_is_missing(monkeypatch: pytest.MonkeyPat
 
 def test_help_says_nothing_of_bool() -> None:
     for words in (["score", "-h"], ["df", "build", "--help"], ["--help"]):
-        done = subprocess.run([sys.executable, "-m", "captious.cli.app", *words], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-m", "captious.cli.app", *words], capture_output=True, text=True, check=True
+        )
         assert "bool" not in done.stdout.casefold() and "Usage" in done.stdout
     assert "--install-completion" in done.stdout

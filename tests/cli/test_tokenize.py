@@ -8,7 +8,9 @@ from pathlib import Path
 
 
 def run(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([sys.executable, "-m", "captious.cli.app", "tokenize", *arguments], input=stdin, capture_output=True)
+    return subprocess.run(
+        [sys.executable, "-m", "captious.cli.app", "tokenize", *arguments], input=stdin, capture_output=True
+    )
 
 
 def test_one_line_per_line_from_stdin() -> None:

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.learned.test_training import MACHINES, PEOPLE
+from tests.metrics.learned.test_training import MACHINES, PEOPLE
 
 pytest.importorskip("torch")
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "captious", *map(str, arguments)], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "captious", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +44,20 @@ def test_features_by_name_are_a_metric(folder: Path, trained: Path) -> None:
     told = json.loads((folder / "run.json").read_text())
     assert told["features"] == ["ROUGE-L", "word-mean", "Precision-1"]
     assert told["epoch"] == 5
-    assert sorted(path.name for path in folder.iterdir() if path.name.startswith("mine")) == ["mine.safetensors"]
-    scored = run("score", folder / "people.json", folder / "alpha.json", "-m", "Learned", "--weights", trained, "--json", "-")
+    assert sorted(path.name for path in folder.iterdir() if path.name.startswith("mine")) == [
+        "mine.safetensors"
+    ]
+    scored = run(
+        "score",
+        folder / "people.json",
+        folder / "alpha.json",
+        "-m",
+        "Learned",
+        "--weights",
+        trained,
+        "--json",
+        "-",
+    )
     assert scored.returncode == 0, scored.stderr
     assert 0 < json.loads(scored.stdout)["systems"][0]["scores"]["Learned"]["value"] < 1
 
@@ -59,12 +73,26 @@ def test_the_same_seed_gives_the_same_file(folder: Path, trained: Path) -> None:
 
 
 def test_explain_shows_what_moved_the_score(folder: Path, trained: Path) -> None:
-    done = run("explain", folder / "people.json", folder / "alpha.json", "-m", "Learned", "--weights", trained, "--image", "busroad", "--json", "-")
+    done = run(
+        "explain",
+        folder / "people.json",
+        folder / "alpha.json",
+        "-m",
+        "Learned",
+        "--weights",
+        trained,
+        "--image",
+        "busroad",
+        "--json",
+        "-",
+    )
     assert done.returncode == 0, done.stderr
     (caption,) = json.loads(done.stdout)["captions"]
     assert caption["caption"] == "alpha sees busroad"
     assert {feature["name"] for feature in caption["features"]} == {"ROUGE-L", "word-mean", "Precision-1"}
-    shown = run("explain", folder / "people.json", folder / "alpha.json", "-m", "Learned", "--weights", trained)
+    shown = run(
+        "explain", folder / "people.json", folder / "alpha.json", "-m", "Learned", "--weights", trained
+    )
     assert shown.returncode == 0, shown.stderr
     assert "moved by" in shown.stdout
 
@@ -73,13 +101,61 @@ def test_explain_shows_what_moved_the_score(folder: Path, trained: Path) -> None
     ("arguments", "message"),
     [
         (["train", "NOSUCH", "--references", "people.json", "-o", "x"], "unknown feature 'NOSUCH'"),
-        (["train", "ROUGE-L", "--references", "people.json", "-o", "x", "--set", "sytems", "--validate", "none"], "did you mean 'systems'"),
-        (["train", "ROUGE-L", "--references", "people.json", "-o", "x", "--set", "systems", "--validate", "none"], "needs captions by systems"),
-        (["train", "ROUGE-L", "--references", "people.json", "-o", "x", "--hidden", "a", "--validate", "none"], "separated by commas"),
+        (
+            [
+                "train",
+                "ROUGE-L",
+                "--references",
+                "people.json",
+                "-o",
+                "x",
+                "--set",
+                "sytems",
+                "--validate",
+                "none",
+            ],
+            "did you mean 'systems'",
+        ),
+        (
+            [
+                "train",
+                "ROUGE-L",
+                "--references",
+                "people.json",
+                "-o",
+                "x",
+                "--set",
+                "systems",
+                "--validate",
+                "none",
+            ],
+            "needs captions by systems",
+        ),
+        (
+            [
+                "train",
+                "ROUGE-L",
+                "--references",
+                "people.json",
+                "-o",
+                "x",
+                "--hidden",
+                "a",
+                "--validate",
+                "none",
+            ],
+            "separated by commas",
+        ),
         # The references first: what else is missing (a judged set, here) is said when they are in order.
-        (["train", "ROUGE-L", "--references", "nosuch.json", "-o", "x"], "nosuch.json: there is no such file"),
+        (
+            ["train", "ROUGE-L", "--references", "nosuch.json", "-o", "x"],
+            "nosuch.json: there is no such file",
+        ),
         (["explain", "people.json", "alpha.json", "-m", "ROUGE-L"], "is no single learned metric"),
-        (["explain", "people.json", "alpha.json", "-m", "CaptiousScore-lite", "--image", "nope"], "'nope' is not among"),
+        (
+            ["explain", "people.json", "alpha.json", "-m", "CaptiousScore-lite", "--image", "nope"],
+            "'nope' is not among",
+        ),
     ],
 )
 def test_mistakes_are_one_message(folder: Path, arguments: list[str], message: str) -> None:

@@ -1,4 +1,6 @@
-"""What a critic learns from: half people, a third each of the other kinds, never a caption as its own context."""
+"""What a critic learns from: half people, a third each of the other kinds, never a caption as its own
+context.
+"""
 
 from __future__ import annotations
 
@@ -9,57 +11,71 @@ import pytest
 
 from captious import InputError, vectors
 from captious.corpus import Captions
-from captious.critic.lessons import Given, Lessons, Negatives
-from captious.critic.words import FILLING, UNKNOWN, Words
+from captious.critic.critic_examples import CriticExamples, Negatives, TrainingData
+from captious.critic.critic_vocabulary import FILLING, UNKNOWN, CriticVocabulary
 from tests.critic.world import MACHINE, THINGS, world
 
 WORLD = world()
 IDS = list(WORLD.captions)
 
 
-def given() -> Given:
-    return Given(
-        Captions.of(list(WORLD.captions.values()), ids=IDS), Captions.of([[text] for text in WORLD.machine.values()], ids=IDS),
-        Captions.of(list(WORLD.samples.values()), ids=IDS), np.eye(60, dtype=np.float32),
-    )  # fmt: skip
+def given() -> TrainingData:
+    return TrainingData(
+        Captions.of(list(WORLD.captions.values()), ids=IDS),
+        Captions.of([[text] for text in WORLD.machine.values()], ids=IDS),
+        Captions.of(list(WORLD.samples.values()), ids=IDS),
+        np.eye(60, dtype=np.float32),
+    )
 
 
-def lessons(negatives: Negatives | None = None, *, other: bool = True, features: bool = False) -> Lessons:
+def lessons(
+    negatives: Negatives | None = None, *, other: bool = True, features: bool = False
+) -> CriticExamples:
     data = given()
-    return Lessons(data, Words.learn(data.references.sentences, least=1), negatives or Negatives(), other_reference=other, by_features=features)
+    return CriticExamples(
+        data,
+        CriticVocabulary.learn(data.references.sentences, least=1),
+        negatives or Negatives(),
+        other_reference=other,
+        by_features=features,
+    )
 
 
-def said(made: Lessons, row: int, tokens: np.ndarray, lengths: np.ndarray) -> str:
+def said(made: CriticExamples, row: int, tokens: np.ndarray, lengths: np.ndarray) -> str:
     names = ["", "?", *made.words.names]
     return " ".join(names[number] for number in tokens[row, : lengths[row]])
 
 
-def as_read(made: Lessons, text: str) -> str:
+def as_read(made: CriticExamples, text: str) -> str:
     """A caption as the critic reads it: words that no reference has are unknown."""
     return " ".join(word if word in made.words.names else "?" for word in text.split())
 
 
 def test_words_are_the_commonest_and_captions_are_cut() -> None:
-    words = Words.learn(["b a a", "c b a", "d"], size=2, least=1, longest=3)
+    words = CriticVocabulary.learn(["b a a", "c b a", "d"], size=2, least=1, longest=3)
     assert words.names == ("a", "b") and len(words) == 4
     encoded = words.encode(["a zebra b a", "", "b"])
     assert encoded.tokens.tolist() == [[2, UNKNOWN, 3], [FILLING] * 3, [3, FILLING, FILLING]]
     assert encoded.lengths.tolist() == [3, 1, 1]
-    assert Words.learn(["b a a", "c b a", "d"], least=2).names == ("a", "b")
-    assert Words.from_json(words.to_json()) == words
+    assert CriticVocabulary.learn(["b a a", "c b a", "d"], least=2).names == ("a", "b")
+    assert CriticVocabulary.from_json(words.to_json()) == words
     with pytest.raises(InputError, match="--least"):
-        Words.learn(["a b c"], least=2)
+        CriticVocabulary.learn(["a b c"], least=2)
 
 
 def test_embeddings_are_the_directions_of_the_vectors_where_there_are_any() -> None:
-    words = Words(("cat", "dog", "zzz", "nil"))
+    words = CriticVocabulary(("cat", "dog", "zzz", "nil"))
     table = vectors.get({"dog": [0.6, 0.8], "cat": [-30.0, 40.0], "nil": [0.0, 0.0]})
     found = words.embeddings(table, 1)
     length = 0.4 * 2**0.5
-    assert np.allclose(found[2], [-0.6 * length, 0.8 * length]) and np.allclose(found[3], [0.6 * length, 0.8 * length])
+    assert np.allclose(found[2], [-0.6 * length, 0.8 * length]) and np.allclose(
+        found[3], [0.6 * length, 0.8 * length]
+    )
     assert found[FILLING].tolist() == [0, 0]
     assert np.allclose(np.linalg.norm(found[[UNKNOWN, 4, 5]], axis=1), length)
-    assert np.array_equal(found, words.embeddings(table, 1)) and not np.array_equal(found, words.embeddings(table, 2))
+    assert np.array_equal(found, words.embeddings(table, 1)) and not np.array_equal(
+        found, words.embeddings(table, 2)
+    )
 
 
 def test_half_of_a_batch_are_people_with_another_reference_as_context() -> None:
@@ -77,7 +93,9 @@ def test_half_of_a_batch_are_people_with_another_reference_as_context() -> None:
             assert said(made, int(batch.contexts[row]), *made.references) != text
             seen.append(f"{image} {text}")
     # Each caption of a person is an example once in an epoch.
-    assert sorted(seen) == sorted(f"{image} {text}" for image, texts in WORLD.captions.items() for text in texts)
+    assert sorted(seen) == sorted(
+        f"{image} {text}" for image, texts in WORLD.captions.items() for text in texts
+    )
 
 
 def test_other_captions_are_of_three_kinds_alike() -> None:
@@ -89,7 +107,13 @@ def test_other_captions_are_of_three_kinds_alike() -> None:
         for row in range(half, 2 * half):
             text, image = said(made, row, *batch.candidates), IDS[batch.images[row]]
             assert made.image_of[batch.contexts[row]] == batch.images[row]
-            kind = "system" if text == as_read(made, WORLD.machine[image]) else "samples" if text == as_read(made, WORLD.samples[image][0]) else "pathological"
+            kind = (
+                "system"
+                if text == as_read(made, WORLD.machine[image])
+                else "samples"
+                if text == as_read(made, WORLD.samples[image][0])
+                else "pathological"
+            )
             counts[kind] += 1
             if kind != "pathological":
                 continue
@@ -104,20 +128,26 @@ def test_other_captions_are_of_three_kinds_alike() -> None:
                 counts["random"] += 1
     total = counts["system"] + counts["samples"] + counts["pathological"]
     assert all(abs(counts[kind] / total - 1 / 3) < 0.05 for kind in ("system", "samples", "pathological"))
-    assert all(abs(counts[kind] / counts["pathological"] - 1 / 3) < 0.09 for kind in ("permuted", "another", "random"))
+    assert all(
+        abs(counts[kind] / counts["pathological"] - 1 / 3) < 0.09
+        for kind in ("permuted", "another", "random")
+    )
 
 
 def test_kinds_can_be_left_out() -> None:
     made = lessons(Negatives(("system",)))
     batch = made.batch(1, 0, 40)
-    assert all(said(made, row, *batch.candidates) == as_read(made, WORLD.machine[IDS[batch.images[row]]]) for row in range(20, 40))
+    assert all(
+        said(made, row, *batch.candidates) == as_read(made, WORLD.machine[IDS[batch.images[row]]])
+        for row in range(20, 40)
+    )
     made = lessons(Negatives(("pathological",), ("random caption",), (100.0, 100.0)))
     batch = made.batch(1, 0, 40)
     everything = {text for texts in WORLD.captions.values() for text in texts}
     assert all(said(made, row, *batch.candidates) in everything for row in range(20, 40))
     with pytest.raises(InputError, match="did you mean 'samples'"):
         Negatives(("sample",)).check()
-    with pytest.raises(InputError, match="none were given"):
+    with pytest.raises(InputError, match="no negatives selected"):
         Negatives(()).check()
     with pytest.raises(InputError, match="between 0 and 100"):
         Negatives(strength=(0, 200)).check()
@@ -128,29 +158,45 @@ def test_weak_strengths_take_captions_of_near_images() -> None:
     data = given()
     near = np.zeros((60, 2), np.float32)
     near[:30, 0], near[30:, 1] = 1, 1
-    data = Given(data.references, data.system, data.samples, near)
+    data = TrainingData(data.references, data.system, data.samples, near)
     negatives = Negatives(("pathological",), ("random caption",), (40.0, 40.0))
-    made = Lessons(data, Words.learn(data.references.sentences, least=1), negatives, other_reference=True, by_features=True)
+    made = CriticExamples(
+        data,
+        CriticVocabulary.learn(data.references.sentences, least=1),
+        negatives,
+        other_reference=True,
+        by_features=True,
+    )
     batch = made.batch(1, 0, 60)
     by_text = collections.defaultdict(set)
     for image, texts in enumerate(WORLD.captions.values()):
         for text in texts:
             by_text[text].add(image // 30)
-    assert all(int(batch.images[row]) // 30 in by_text[said(made, row, *batch.candidates)] for row in range(30, 60))
+    assert all(
+        int(batch.images[row]) // 30 in by_text[said(made, row, *batch.candidates)] for row in range(30, 60)
+    )
 
 
 def test_examples_depend_on_seed_and_step_alone() -> None:
     a, b = lessons(), lessons()
     b.batch(1, 0, 30)  # what was asked before does not matter
     first, again, other = a.batch(1, 3, 30), b.batch(1, 3, 30), b.batch(2, 3, 30)
-    assert np.array_equal(first.candidates.tokens, again.candidates.tokens) and np.array_equal(first.contexts, again.contexts)
+    assert np.array_equal(first.candidates.tokens, again.candidates.tokens) and np.array_equal(
+        first.contexts, again.contexts
+    )
     assert not np.array_equal(first.candidates.tokens, other.candidates.tokens)
 
 
 def test_captions_with_nothing_to_change_become_those_of_other_images() -> None:
     ids = [str(i) for i in range(6)]
-    data = Given(Captions.of([["", "dog dog dog"] for _ in ids], ids=ids))
-    made = Lessons(data, Words(("dog", "cat")), Negatives(("pathological",)), other_reference=True, by_features=False)
+    data = TrainingData(Captions.of([["", "dog dog dog"] for _ in ids], ids=ids))
+    made = CriticExamples(
+        data,
+        CriticVocabulary(("dog", "cat")),
+        Negatives(("pathological",)),
+        other_reference=True,
+        by_features=False,
+    )
     for step in range(6):
         assert len(made.batch(1, step, 4).labels) == 4
 
@@ -160,8 +206,8 @@ def test_a_digest_names_the_content() -> None:
     assert data.digest == given().digest
     assert data.take(np.arange(60)).digest == data.digest
     assert data.take(np.arange(1, 60)).digest != data.digest
-    assert Given(data.references, data.system, data.samples, data.features * 2).digest != data.digest  # type: ignore[operator]
-    assert Given(data.references, data.references, data.samples, data.features).digest != data.digest
+    assert TrainingData(data.references, data.system, data.samples, data.features * 2).digest != data.digest  # type: ignore[operator]
+    assert TrainingData(data.references, data.references, data.samples, data.features).digest != data.digest
 
 
 def test_the_world_is_what_it_says() -> None:

@@ -1,4 +1,6 @@
-"""Two folds: critics never learn from an image that they judge. The command, and what it refuses before any training."""
+"""Two folds: critics never learn from an image that they judge. The command, and what it refuses before any
+training.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +11,34 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import captious
 from captious import InputError, load_scores, vectors
 from captious.cli.app import app
-from captious.critic.lessons import Given, Negatives
+from captious.critic.critic_examples import Negatives, TrainingData
 from captious.io import CaptionWarning
-from captious.references import load_systems
+from captious.results.references import load_systems
 from tests.critic.world import Files, world, write
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
-from captious.critic import checkpoint, protocol  # noqa: E402
-from captious.critic.learning import Settings  # noqa: E402
-from captious.critic.measure import CriticMeasure  # noqa: E402
-from captious.critic.model import Shape  # noqa: E402
-from captious.critic.protocol import Protocol, folds, hold_out, judge  # noqa: E402
-from captious.generate.captioner.images import read_images  # noqa: E402
+from captious.critic import critic_checkpoint as checkpoint  # noqa: E402
+from captious.critic import protocol  # noqa: E402
+from captious.critic.critic_metric import CriticMeasure  # noqa: E402
+from captious.critic.critic_network import CriticShape  # noqa: E402
+from captious.critic.critic_training import CriticSettings  # noqa: E402
+from captious.critic.protocol import CriticProtocol, folds, hold_out, judge  # noqa: E402
+from captious.generate.captioner.image_features import read_images  # noqa: E402
 
 WORLD = world()
 IDS = list(WORLD.captions)
-SMALL = Protocol(
-    Shape(context=("reference",), combine="mlp", hidden=12, classifier=8), Settings(epochs=2, batch=20, rate=2e-2, least=1, negatives=Negatives(("system",))),
+SMALL = CriticProtocol(
+    CriticShape(context=("reference",), combine="mlp", hidden=12, classifier=8),
+    CriticSettings(epochs=2, batch=20, rate=2e-2, least=1, negatives=Negatives(("system",))),
     vectors.get({"a": [1.0] * 8, "dog": [-1.0] * 8}),
-)  # fmt: skip
+)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +72,7 @@ def test_no_critic_learns_from_what_it_judges(monkeypatch: pytest.MonkeyPatch) -
     judged: list[set[str]] = []
     real_train, real_chances = protocol.train, protocol.chances
 
-    def train(given: Given, *rest: Any, **named: Any) -> Any:
+    def train(given: TrainingData, *rest: Any, **named: Any) -> Any:
         taught.append(set(given.references.ids))
         assert given.system is not None and set(given.system.ids) == taught[-1]
         return real_train(given, *rest, **named)
@@ -91,14 +95,20 @@ def test_no_critic_learns_from_what_it_judges(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_scores_of_a_system() -> None:
-    """Values, people by the same critics, runs and their spread; several captions per image have equal weight by image."""
-    machine = {image: [text, *(["a dog"] if i % 2 else [])] for i, (image, text) in enumerate(WORLD.machine.items())}
+    """Values, people by the same critics, runs and their spread; several captions per image have equal weight
+    by image.
+    """
+    machine = {
+        image: [text, *(["a dog"] if i % 2 else [])] for i, (image, text) in enumerate(WORLD.machine.items())
+    }
     told: list[dict[str, Any]] = []
     corpora = load_systems(WORLD.captions, [machine], names=["machine"], several=True)
     one, two = (judge(corpora, replace(SMALL, runs=runs), told=told.append)[0] for runs in (1, 2))
     assert one.score.value < 0.5 < one.human.value
     assert np.isnan(one.spread) and two.spread == pytest.approx(abs(two.runs[0] - two.runs[1]) / np.sqrt(2))
-    assert two.runs[0] == pytest.approx(one.runs[0], abs=1e-12) and two.score.value == pytest.approx(np.mean(two.runs), abs=1e-12)
+    assert two.runs[0] == pytest.approx(one.runs[0], abs=1e-12) and two.score.value == pytest.approx(
+        np.mean(two.runs), abs=1e-12
+    )
     assert two.human.value == pytest.approx(np.mean(two.human_runs), abs=1e-12)
     low, high = one.score.interval()
     assert low <= one.score.value <= high and len(one.human.statistics) == 180
@@ -111,7 +121,9 @@ def test_scores_of_a_system() -> None:
 def test_people_as_a_system() -> None:
     rest, human = hold_out(WORLD.captions, 1)
     for image in IDS:
-        assert sorted([*rest[image], *human[image]]) == sorted(WORLD.captions[image]) and len(human[image]) == 1
+        assert (
+            sorted([*rest[image], *human[image]]) == sorted(WORLD.captions[image]) and len(human[image]) == 1
+        )
     assert hold_out(dict(reversed(WORLD.captions.items())), 1)[1] == human != hold_out(WORLD.captions, 2)[1]
     with pytest.raises(InputError, match="at least two"):
         hold_out({"1": ["a dog"]}, 1)
@@ -131,19 +143,23 @@ def test_a_critic_as_a_measure(files: Files, tmp_path: Path) -> None:
     critics = [checkpoint.load(path) for path in sorted(tmp_path.rglob("*.safetensors"))]
     images = read_images(files.objects)
     features = dict(zip(images.ids, images.counted()))
-    from captious.scores import Score
+    from captious.results.scores import Score
 
     each = [Score.of(CriticMeasure([critic], features), corpus).per_caption for critic in critics]
     both = Score.of(CriticMeasure(critics, features), corpus)
-    assert len(critics) == 2 and both.per_caption == pytest.approx(np.mean(each, axis=0)) and not np.allclose(*each)
+    assert (
+        len(critics) == 2
+        and both.per_caption == pytest.approx(np.mean(each, axis=0))
+        and not np.allclose(*each)
+    )
     assert captious.score(corpus, metrics=[CriticMeasure(critics, features)])["Critic"].value == both.value
-    with pytest.raises(InputError, match="no features of image"):
+    with pytest.raises(InputError, match="no vector for image"):
         Score.of(CriticMeasure(critics, {"nowhere": np.zeros(6)}), corpus)
     with pytest.raises(InputError, match="captious critic REFS SYSTEM"):
         Score.of(CriticMeasure(), corpus)
 
 
-# The command -------------------------------------------------------------------------------------------------------------
+# The command
 
 QUICK = ["--epochs", "1", "--hidden", "8", "--least", "1"]
 
@@ -151,19 +167,45 @@ QUICK = ["--epochs", "1", "--hidden", "8", "--least", "1"]
 def test_the_command(files: Files, tmp_path: Path) -> None:
     other = tmp_path / "other.jsonl"
     other.write_text("".join(json.dumps({"image_id": i, "caption": "a dog"}) + "\n" for i in IDS))
-    words = [files.references, files.machine, other, "--features", files.objects, "--samples", files.samples, "--combine", "mlp", *QUICK]
+    words = [
+        files.references,
+        files.machine,
+        other,
+        "--features",
+        files.objects,
+        "--samples",
+        files.samples,
+        "--combine",
+        "mlp",
+        *QUICK,
+    ]
     shown = run(*words, "--human", "-o", tmp_path / "out", "--json", tmp_path / "out.json")
-    for text in ("machine", "other", "people", "image and reference", "wrong on purpose, drawn at random", "p (Holm)"):
+    for text in (
+        "machine",
+        "other",
+        "people",
+        "image and reference",
+        "wrong on purpose, drawn at random",
+        "p (Holm)",
+    ):
         assert text in shown, text
     saved = load_scores(tmp_path / "out" / "machine.scores")
     described = json.loads((tmp_path / "out.json").read_text())
     assert [row["system"] for row in described["systems"]] == ["machine", "other", "people"]
-    assert saved["Critic"].value == described["systems"][0]["score"]["value"] and saved["Critic"].ids == tuple(IDS)
+    assert saved["Critic"].value == described["systems"][0]["score"]["value"] and saved[
+        "Critic"
+    ].ids == tuple(IDS)
     assert len(described["comparison"]["metrics"]) == 3
     fields = saved["Critic"].signature.fields
-    assert fields["context"] == "image+reference" and fields["negatives"] == "system+pathological+samples" and fields["refs"].startswith("60x2@")
+    assert (
+        fields["context"] == "image+reference"
+        and fields["negatives"] == "system+pathological+samples"
+        and fields["refs"].startswith("60x2@")
+    )
     # Saved scores are compared like any other metric's.
-    done = CliRunner().invoke(app, ["compare", *(str(tmp_path / "out" / f"{name}.scores") for name in ("machine", "other"))])
+    done = CliRunner().invoke(
+        app, ["compare", *(str(tmp_path / "out" / f"{name}.scores") for name in ("machine", "other"))]
+    )
     assert done.exit_code == 0 and "Critic" in done.output
     # What is there is not trained again, and nothing else may be written over it.
     assert "has critics already" in refused(*words, "--human", "-o", tmp_path / "out")
@@ -174,7 +216,18 @@ def test_the_command(files: Files, tmp_path: Path) -> None:
 
 
 def test_one_system_in_one_file_and_no_augmentation(files: Files, tmp_path: Path) -> None:
-    run(files.references, files.machine, "--no-augmentation", "--context", "none", "--combine", "linear", *QUICK, "-o", tmp_path / "machine.scores")
+    run(
+        files.references,
+        files.machine,
+        "--no-augmentation",
+        "--context",
+        "none",
+        "--combine",
+        "linear",
+        *QUICK,
+        "-o",
+        tmp_path / "machine.scores",
+    )
     fields = load_scores(tmp_path / "machine.scores")["Critic"].signature.fields
     assert fields["negatives"] == "system" and fields["context"] == "none" and "transformations" not in fields
     assert len(list((tmp_path / "machine.critics").rglob("*.safetensors"))) == 2
@@ -184,15 +237,45 @@ def test_samples_from_a_captioner(files: Files, tmp_path: Path) -> None:
     """The captioner of this package draws them, from the same objects."""
     model = tmp_path / "captioner.safetensors"
     done = CliRunner().invoke(
-        app, ["train", "captioner", str(files.objects), str(files.references), "-o", str(model), "--steps", "2", "--hidden", "8", "--validation", "2", "--least", "1"]
+        app,
+        [
+            "train",
+            "captioner",
+            str(files.objects),
+            str(files.references),
+            "-o",
+            str(model),
+            "--steps",
+            "2",
+            "--hidden",
+            "8",
+            "--validation",
+            "2",
+            "--least",
+            "1",
+        ],
     )
     assert done.exit_code == 0, done.output
-    run(files.references, files.machine, "--features", files.objects, "--samples", model, *QUICK, "-o", tmp_path / "m.scores")
+    run(
+        files.references,
+        files.machine,
+        "--features",
+        files.objects,
+        "--samples",
+        model,
+        *QUICK,
+        "-o",
+        tmp_path / "m.scores",
+    )
     assert "samples" in load_scores(tmp_path / "m.scores")["Critic"].signature.fields
-    assert "is a captioner, which looks at images" in refused(files.references, files.machine, "--samples", model, *QUICK)
+    assert "is a captioner, which looks at images" in refused(
+        files.references, files.machine, "--samples", model, *QUICK
+    )
 
 
-def test_bad_input_is_refused_before_training(files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_input_is_refused_before_training(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def untouched(*_: Any, **__: Any) -> Any:
         raise AssertionError("a training began")
 
@@ -205,10 +288,14 @@ def test_bad_input_is_refused_before_training(files: Files, tmp_path: Path, monk
         return path
 
     rows = np.ones((60, 4), np.float32)
-    assert "has nothing for 60 of 60 images" in refused(*plain, "--features", features([f"x{i}" for i in IDS], rows))
+    assert "no features for 60 of 60 images" in refused(
+        *plain, "--features", features([f"x{i}" for i in IDS], rows)
+    )
     broken = rows.copy()
     broken[3, 2] = np.nan
-    assert f"image {IDS[3]} have values that are no numbers" in refused(*plain, "--features", features(IDS, broken))
+    assert f"image {IDS[3]} have values that are no numbers" in refused(
+        *plain, "--features", features(IDS, broken)
+    )
     assert "59 rows of features and 60 ids" in refused(*plain, "--features", features(IDS, rows[:59]))
     np.savez(tmp_path / "w.npz", **{image: np.ones(4 if i else 5) for i, image in enumerate(IDS)})
     assert "others have vectors of 5 numbers" in refused(*plain, "--features", tmp_path / "w.npz")
@@ -221,12 +308,16 @@ def test_bad_input_is_refused_before_training(files: Files, tmp_path: Path, monk
             path.write_text("\n".join(source.read_text().splitlines()[:count]) + "\n")
         assert message in refused(*few, *QUICK)
     lone = tmp_path / "lone.jsonl"
-    lone.write_text("".join(json.dumps({"image_id": i, "captions": texts[:1]}) + "\n" for i, texts in WORLD.captions.items()))
+    lone.write_text(
+        "".join(
+            json.dumps({"image_id": i, "captions": texts[:1]}) + "\n" for i, texts in WORLD.captions.items()
+        )
+    )
     assert "have only one" in refused(lone, files.machine, *QUICK)
-    assert "samples have nothing for 30 of 60" in refused(*plain, "--samples", half)
+    assert "samples have no captions for 30 of 60" in refused(*plain, "--samples", half)
     assert "give what is seen of images with --features" in refused(*plain, "--context", "image")
     assert "not 'pictures'" in refused(*plain, "--context", "pictures")
-    assert "not by 'sum'" in refused(*plain, "--combine", "sum")
+    assert "unknown combination 'sum'" in refused(*plain, "--combine", "sum")
     assert "did you mean 'quick'" in refused(*plain, "--preset", "quik")
     assert "part of augmentation" in refused(*plain, "--samples", files.samples, "--no-augmentation")
     assert "--resume goes on" in refused(*plain, "--resume")
@@ -238,7 +329,7 @@ def test_bad_input_is_refused_before_training(files: Files, tmp_path: Path, monk
 def test_without_torch_one_line_says_what_to_install(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
-    from captious.errors import MissingExtraError
+    from captious.core.errors import MissingExtraError
 
     monkeypatch.setitem(sys.modules, "torch", None)
     done = CliRunner().invoke(app, ["critic", str(files.references), str(files.machine)])

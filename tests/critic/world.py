@@ -1,4 +1,6 @@
-"""A small world for critics: people describe two things in many ways, a machine in one, and often gets a thing wrong."""
+"""A small world for critics: people describe two things in many ways, a machine in one, and often gets a
+thing wrong.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 THINGS = ["dog", "cat", "sofa", "ball", "man", "boat"]
-PEOPLE = ["a {a} lies next to the {b}", "the {b} and a {a} in bright light", "some {a} close to one {b}", "one {b} behind the {a} outside", "an old {a} with that {b}"]
+PEOPLE = [
+    "a {a} lies next to the {b}",
+    "the {b} and a {a} in bright light",
+    "some {a} close to one {b}",
+    "one {b} behind the {a} outside",
+    "an old {a} with that {b}",
+]
 #: What the machine says of every image, whatever is there.
 MACHINE = "there is a picture of a {a} on a {b}"
 
@@ -25,7 +33,9 @@ def world(images: int = 60, seed: int = 0) -> World:
     rng = random.Random(seed)
     pairs = list(itertools.combinations(THINGS, 2))
     objects = {str(100 + i): list(pairs[rng.randrange(len(pairs))]) for i in range(images)}
-    captions = {image: [text.format(a=a, b=b) for text in rng.sample(PEOPLE, 3)] for image, (a, b) in objects.items()}
+    captions = {
+        image: [text.format(a=a, b=b) for text in rng.sample(PEOPLE, 3)] for image, (a, b) in objects.items()
+    }
     machine, samples = {}, {}
     for image in objects:
         a, b = rng.sample(THINGS, 2)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from captious.errors import InputError, MissingExtraError
+from captious.core.errors import InputError, MissingExtraError
 from captious.figures import diversity_plots as plots
 from captious.figures import style
 
@@ -21,7 +21,12 @@ def test_looks_differ() -> None:
 
 def test_saved_in_every_format_and_the_same_each_time(tmp_path: Path) -> None:
     def draw(folder: str) -> dict[str, bytes]:
-        figure = plots.plane([plots.Point("a", 0.5, 0.6, (0.4, 0.6), (0.5, 0.7)), plots.Point("h", 0.7, 0.8, human=True)])
+        figure = plots.plane(
+            [
+                plots.PlanePoint("a", 0.5, 0.6, (0.4, 0.6), (0.5, 0.7)),
+                plots.PlanePoint("h", 0.7, 0.8, human=True),
+            ]
+        )
         return {path.name: path.read_bytes() for path in style.save(figure, tmp_path / folder, "plane")}
 
     first, second = draw("one"), draw("two")
@@ -33,7 +38,9 @@ def test_saved_in_every_format_and_the_same_each_time(tmp_path: Path) -> None:
 def test_settings_do_not_leak() -> None:
     plt = style.pyplot()
     before = dict(plt.rcParams)
-    style.pyplot().close(plots.word_frequencies([plots.frequency_curve("a", np.array([1, 1, 2], dtype=np.int32))]))
+    style.pyplot().close(
+        plots.word_frequencies([plots.frequency_curve("a", np.array([1, 1, 2], dtype=np.int32))])
+    )
     assert dict(plt.rcParams) == before
 
 
@@ -43,10 +50,10 @@ def test_hostile_names_and_captions(tmp_path: Path) -> None:
     captions = ["costs $5 or $6", "a_b^c \\frac", "word " * 10_000, "", name]
     coordinates = np.random.default_rng(0).normal(size=(5, 5))
     figures = {
-        "plane": plots.plane([plots.Point(name, 0.0, 0.0)]),
+        "plane": plots.plane([plots.PlanePoint(name, 0.0, 0.0)]),
         "radar": plots.radar(coordinates, captions, axes_names=[name] * 5, title=style.shorten(name)),
         "map": plots.mds_map([plots.MapGroup(name, name, coordinates[:, :2])]),
-        "m": plots.effect_of_m([plots.Curve(name, [2, 5], [0.1, 0.2])]),
+        "m": plots.effect_of_m([plots.PlotCurve(name, [2, 5], [0.1, 0.2])]),
     }
     for key, figure in figures.items():
         assert style.save(figure, tmp_path, key, formats=["svg"])[0].stat().st_size > 1000
@@ -68,23 +75,27 @@ def test_frequency_curve() -> None:
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("")
     with pytest.raises(InputError, match="is a file"):
-        style.save(plots.plane([plots.Point("a", 1, 1)]), tmp_path / "x", "plane")
+        style.save(plots.plane([plots.PlanePoint("a", 1, 1)]), tmp_path / "x", "plane")
 
 
 def test_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'captious\[plots\]'"):
-        plots.plane([plots.Point("a", 1, 1)])
+        plots.plane([plots.PlanePoint("a", 1, 1)])
 
 
 def test_a_system_has_one_look_in_all_figures_of_a_run() -> None:
     """Also in a figure that lacks some of the systems."""
     looks = style.looks_of(["a", "b", "c"])
     assert looks["c"].colour == style.COLOURS[2]
-    figure = plots.word_frequencies([plots.frequency_curve("c", np.array([1, 1, 2], dtype=np.int32))], looks=looks)
+    figure = plots.word_frequencies(
+        [plots.frequency_curve("c", np.array([1, 1, 2], dtype=np.int32))], looks=looks
+    )
     [line] = figure.axes[0].get_lines()
     assert line.get_color() == looks["c"].colour and line.get_linestyle() == looks["c"].line
-    plane = plots.plane([plots.Point("c", 0.5, 0.6), plots.Point("h", 0.7, 0.8, human=True)], looks=looks)
+    plane = plots.plane(
+        [plots.PlanePoint("c", 0.5, 0.6), plots.PlanePoint("h", 0.7, 0.8, human=True)], looks=looks
+    )
     assert {line.get_color() for line in plane.axes[0].get_lines()} == {looks["c"].colour, style.HUMAN}
     grid = [plots.MapGroup("1", "c", np.zeros((2, 2))), plots.MapGroup("2", "h", np.ones((2, 2)), human=True)]
     drawn = plots.mds_map(grid, looks=looks).axes[0].collections
@@ -96,8 +107,13 @@ def test_a_system_has_one_look_in_all_figures_of_a_run() -> None:
 
 def test_legends_hide_nothing() -> None:
     for figure in (
-        plots.plane([plots.Point("a", 0.5, 0.6, (0.4, 0.6), (0.5, 0.7)), plots.Point("h", 0.7, 0.8, human=True)]),
-        plots.effect_of_m([plots.Curve("a", [1, 2], [0.1, 0.2])]),
+        plots.plane(
+            [
+                plots.PlanePoint("a", 0.5, 0.6, (0.4, 0.6), (0.5, 0.7)),
+                plots.PlanePoint("h", 0.7, 0.8, human=True),
+            ]
+        ),
+        plots.effect_of_m([plots.PlotCurve("a", [1, 2], [0.1, 0.2])]),
         plots.word_frequencies([plots.frequency_curve("a", np.array([1, 1, 2], dtype=np.int32))]),
     ):
         figure.canvas.draw()
@@ -107,7 +123,10 @@ def test_legends_hide_nothing() -> None:
 
 
 def test_names_of_curves_keep_away_from_points() -> None:
-    points = [plots.Point("a", 0.6, 0.9, (0.5, 0.7), (0.85, 0.95)), plots.Point("h", 0.3, 0.95, human=True)]
+    points = [
+        plots.PlanePoint("a", 0.6, 0.9, (0.5, 0.7), (0.85, 0.95)),
+        plots.PlanePoint("h", 0.3, 0.95, human=True),
+    ]
     figure = plots.plane(points)
     [axes] = figure.axes
     named = [text for text in axes.texts if text.get_text().startswith("F = ")]
@@ -119,7 +138,10 @@ def test_names_of_curves_keep_away_from_points() -> None:
     style.pyplot().close("all")
 
 
-@pytest.mark.parametrize(("values", "start"), [([50.0, 3.0, 0.0], 1.0), ([10.0, 100.0], 1.0), ([0.02], 0.01), ([0.0], 0.1), ([], 0.1)])
+@pytest.mark.parametrize(
+    ("values", "start"),
+    [([50.0, 3.0, 0.0], 1.0), ([10.0, 100.0], 1.0), ([0.02], 0.01), ([0.0], 0.1), ([], 0.1)],
+)
 def test_bars_start_where_the_axis_starts(values: list[float], start: float) -> None:
     from captious.figures.corpus_plots import _below
 

@@ -1,4 +1,6 @@
-"""The captioner learns a small world, writes captions in every way, and does the same again from the same seed."""
+"""The captioner learns a small world, writes captions in every way, and does the same again from the same
+seed.
+"""
 
 from __future__ import annotations
 
@@ -12,31 +14,32 @@ import numpy as np
 import pytest
 
 from captious import InputError
-from captious.references import References
+from captious.results.references import References
 from tests.generate.world import world, write
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
-from captious.generate.captioner import checkpoint, decoding  # noqa: E402
-from captious.generate.captioner.checkpoint import Trained  # noqa: E402
+from captious.generate.captioner import captioner_checkpoint as checkpoint  # noqa: E402
+from captious.generate.captioner import decoding  # noqa: E402
+from captious.generate.captioner.batches import lessons  # noqa: E402
+from captious.generate.captioner.caption_sets import Plan, generate, likelihoods  # noqa: E402
+from captious.generate.captioner.captioner_checkpoint import TrainedCaptioner  # noqa: E402
+from captious.generate.captioner.captioner_training import CaptionerSettings, train  # noqa: E402
+from captious.generate.captioner.captioners import CaptionerShape, Views  # noqa: E402
 from captious.generate.captioner.decoding import Sampling  # noqa: E402
-from captious.generate.captioner.images import Images, read_images  # noqa: E402
-from captious.generate.captioner.lessons import lessons  # noqa: E402
-from captious.generate.captioner.matching import train_matcher  # noqa: E402
-from captious.generate.captioner.models import Shape, Views  # noqa: E402
-from captious.generate.captioner.sets import Plan, generate, likelihoods  # noqa: E402
-from captious.generate.captioner.training import Settings, train  # noqa: E402
-from captious.generate.captioner.units import END, Units  # noqa: E402
+from captious.generate.captioner.image_features import ImageFeatures, read_images  # noqa: E402
+from captious.generate.captioner.retrieval import train_matcher  # noqa: E402
+from captious.generate.captioner.subword_units import END, Units  # noqa: E402
 
 OBJECTS, CAPTIONS = world()
 UNSEEN = [str(i) for i in range(50, 60)]
 TAUGHT = [str(i) for i in range(50)]
-QUICK = Settings(steps=70, batch=50, rate=1e-2, evaluate_every=70, save_every=1000)
+QUICK = CaptionerSettings(steps=70, batch=50, rate=1e-2, evaluate_every=70, save_every=1000)
 
 
 @pytest.fixture(scope="module")
-def images(tmp_path_factory: pytest.TempPathFactory) -> Images:
+def images(tmp_path_factory: pytest.TempPathFactory) -> ImageFeatures:
     return read_images(write(tmp_path_factory.mktemp("world"))[0])
 
 
@@ -46,22 +49,53 @@ def references() -> References:
 
 
 @pytest.fixture(scope="module")
-def fc(images: Images, references: References, tmp_path_factory: pytest.TempPathFactory) -> Trained:
-    return train(images, references, tmp_path_factory.mktemp("fc") / "fc.safetensors", ids=TAUGHT, shape=Shape(hidden=48, dropout=0), settings=QUICK, least=1)
+def fc(
+    images: ImageFeatures, references: References, tmp_path_factory: pytest.TempPathFactory
+) -> TrainedCaptioner:
+    return train(
+        images,
+        references,
+        tmp_path_factory.mktemp("fc") / "fc.safetensors",
+        ids=TAUGHT,
+        shape=CaptionerShape(hidden=48, dropout=0),
+        settings=QUICK,
+        least=1,
+    )
 
 
-def named(trained: Trained, images: Images) -> float:
+def named(trained: TrainedCaptioner, images: ImageFeatures) -> float:
     """The share of the objects of unseen images that greedy captions name."""
     made = generate(trained, images.take(UNSEEN), Plan("greedy", 1)).captions
-    return float(np.mean([[thing in texts[0].split() for thing in OBJECTS[image]] for image, texts in zip(UNSEEN, made)]))
+    return float(
+        np.mean(
+            [[thing in texts[0].split() for thing in OBJECTS[image]] for image, texts in zip(UNSEEN, made)]
+        )
+    )
 
 
 @pytest.mark.parametrize("kind", ["att", "relation"])
-def test_models_learn_to_name_what_is_there(kind: str, images: Images, references: References, tmp_path: Path) -> None:
+def test_models_learn_to_name_what_is_there(
+    kind: str, images: ImageFeatures, references: References, tmp_path: Path
+) -> None:
     rows: list[dict[str, Any]] = []
-    settings = Settings(steps=90, batch=50, rate=1.5e-2 if kind == "att" else 5e-3, evaluate_every=30, validate=10, save_every=1000)
+    settings = CaptionerSettings(
+        steps=90,
+        batch=50,
+        rate=1.5e-2 if kind == "att" else 5e-3,
+        evaluate_every=30,
+        validate=10,
+        save_every=1000,
+    )
     trained = train(
-        images, references, tmp_path / "x.safetensors", ids=TAUGHT, validation=UNSEEN, shape=Shape(kind, 32, 0.0), settings=settings, least=1, told=rows.append
+        images,
+        references,
+        tmp_path / "x.safetensors",
+        ids=TAUGHT,
+        validation=UNSEEN,
+        shape=CaptionerShape(kind, 32, 0.0),
+        settings=settings,
+        least=1,
+        told=rows.append,
     )
     assert named(trained, images) > 0.6  # a third by chance
     assert [row["step"] for row in rows] == [30, 60, 90]
@@ -69,7 +103,9 @@ def test_models_learn_to_name_what_is_there(kind: str, images: Images, reference
     assert trained.history[-1]["curve"] == rows
 
 
-def test_fc_learns_and_its_file_holds_all_of_it(fc: Trained, images: Images, tmp_path: Path) -> None:
+def test_fc_learns_and_its_file_holds_all_of_it(
+    fc: TrainedCaptioner, images: ImageFeatures, tmp_path: Path
+) -> None:
     assert named(fc, images) > 0.6
     checkpoint.save(tmp_path / "a.safetensors", fc)
     again = checkpoint.load(tmp_path / "a.safetensors")
@@ -80,18 +116,20 @@ def test_fc_learns_and_its_file_holds_all_of_it(fc: Trained, images: Images, tmp
 
 
 def test_geometry_moves_attention(tmp_path: Path) -> None:
-    """Regions with boxes: where they lie changes what the relation model writes; without boxes there is nothing to change it."""
-    from captious.generate.captioner.models import build
+    """Regions with boxes: where they lie changes what the relation model writes; without boxes there is
+    nothing to change it.
+    """
+    from captious.generate.captioner.captioners import build
 
     torch.manual_seed(0)
-    model = build(Shape("relation", 16, 0.0, heads=2), 10, 4).eval()
+    model = build(CaptionerShape("relation", 16, 0.0, heads=2), 10, 4).eval()
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(3, 4)).astype(np.float32)
     boxes = np.array([[0, 0, 0.2, 0.2], [0.5, 0.5, 0.4, 0.3], [0.1, 0.6, 0.5, 0.2]], np.float32)
     units = torch.tensor([[1, 4, 5]])
 
     def scores(given: np.ndarray | None) -> torch.Tensor:
-        seen = Views(Images(("a",), np.array([0, 3]), vectors, given)).batch(np.array([0]))
+        seen = Views(ImageFeatures(("a",), np.array([0, 3]), vectors, given)).batch(np.array([0]))
         return model(seen, units)
 
     assert not torch.allclose(scores(boxes), scores(boxes[::-1].copy()))
@@ -106,25 +144,39 @@ def test_units_come_back_as_they_were(kind: str) -> None:
     rows = again.encode(sentences)
     assert again.decode([[*row, END, 5] for row in rows]) == sentences
     assert max(map(max, rows)) < len(units)
-    with pytest.raises(InputError, match="units are words"):
+    with pytest.raises(InputError, match="unknown units"):
         Units.learn(sentences, "syllables")
     with pytest.raises(InputError, match="no word occurs 99 times"):
         Units.learn(sentences, "words", least=99)
 
 
 @pytest.mark.parametrize("kind", ["characters", "unigram"])
-def test_pieces_are_trained_rewarded_and_written(kind: str, images: Images, references: References, tmp_path: Path) -> None:
-    settings = Settings(steps=15, batch=30, rate=1e-2, evaluate_every=15, save_every=100)
+def test_pieces_are_trained_rewarded_and_written(
+    kind: str, images: ImageFeatures, references: References, tmp_path: Path
+) -> None:
+    settings = CaptionerSettings(steps=15, batch=30, rate=1e-2, evaluate_every=15, save_every=100)
     first = train(
-        images, references, tmp_path / "a", ids=TAUGHT, shape=Shape(hidden=24, dropout=0), units=kind, vocabulary=40, settings=settings, least=1
+        images,
+        references,
+        tmp_path / "a",
+        ids=TAUGHT,
+        shape=CaptionerShape(hidden=24, dropout=0),
+        units=kind,
+        vocabulary=40,
+        settings=settings,
+        least=1,
     )
     assert generate(first, images, Plan("rs", 2)).captions
-    tuned = Settings(steps=2, rewards={"CIDEr-D": 1.0}, images=8, samples=3, evaluate_every=2, save_every=9)
+    tuned = CaptionerSettings(
+        steps=2, rewards={"CIDEr-D": 1.0}, images=8, samples=3, evaluate_every=2, save_every=9
+    )
     train(images, references, tmp_path / "b", ids=TAUGHT, settings=tuned, start=first)
     assert len(checkpoint.load(tmp_path / "b").history) == 2
 
 
-def test_beam_search_is_exhaustive_search_where_it_is_wide_enough(fc: Trained, images: Images) -> None:
+def test_beam_search_is_exhaustive_search_where_it_is_wide_enough(
+    fc: TrainedCaptioner, images: ImageFeatures
+) -> None:
     """Against all captions of up to two units, by brute force."""
     seen = Views(images).batch(np.array([3]))
     size = len(fc.units)
@@ -141,7 +193,7 @@ def test_beam_search_is_exhaustive_search_where_it_is_wide_enough(fc: Trained, i
     assert np.allclose(log_p[0, :count].numpy(), [value for value, _ in best], atol=1e-4)
 
 
-def test_searches_give_the_models_own_likelihoods(fc: Trained, images: Images) -> None:
+def test_searches_give_the_models_own_likelihoods(fc: TrainedCaptioner, images: ImageFeatures) -> None:
     some = images.take(UNSEEN)
     for plan in (Plan("greedy", 1), Plan("beam", 4), Plan("diverse", 6, groups=3), Plan("rs", 3)):
         made = generate(fc, some, plan)
@@ -156,36 +208,44 @@ def test_searches_give_the_models_own_likelihoods(fc: Trained, images: Images) -
     beams = generate(fc, some, Plan("beam", 4))
     assert all(len(set(group)) == 4 for group in beams.captions)
     one = generate(fc, some, Plan("greedy", 1))
-    assert beams.logprobs and one.logprobs and all(b[0] >= g[0] - 1e-4 for b, g in zip(beams.logprobs, one.logprobs))
+    assert (
+        beams.logprobs
+        and one.logprobs
+        and all(b[0] >= g[0] - 1e-4 for b, g in zip(beams.logprobs, one.logprobs))
+    )
 
 
-def test_groups_of_a_beam_differ(fc: Trained, images: Images) -> None:
+def test_groups_of_a_beam_differ(fc: TrainedCaptioner, images: ImageFeatures) -> None:
     seen = Views(images.take(UNSEEN)).batch(np.arange(10))
     units, _ = decoding.beam(fc.model, seen, 12, 4, groups=4, penalty=50.0)
     first = units[:, :, 0]
     assert all(len(set(row)) == 4 for row in first.tolist())
 
 
-def test_sampling_follows_the_model(fc: Trained, images: Images) -> None:
+def test_sampling_follows_the_model(fc: TrainedCaptioner, images: ImageFeatures) -> None:
     scores = torch.tensor([[3.0, 1.0, 2.0, 0.0]])
     assert Sampling(top_k=2).logits(scores).isfinite().tolist() == [[True, False, True, False]]
     assert Sampling(top_p=0.6).logits(scores).isfinite().tolist() == [[True, False, False, False]]
     assert Sampling(top_p=0.7).logits(scores).isfinite().tolist() == [[True, False, True, False]]
     assert torch.allclose(Sampling(temperature=2).logits(scores), scores / 2)
     cold = generate(fc, images.take(UNSEEN), Plan("rs", 2, sampling=Sampling(temperature=0.01)))
-    assert [group[0] for group in cold.captions] == [group[0] for group in generate(fc, images.take(UNSEEN), Plan("greedy", 1)).captions]
+    assert [group[0] for group in cold.captions] == [
+        group[0] for group in generate(fc, images.take(UNSEEN), Plan("greedy", 1)).captions
+    ]
     with pytest.raises(InputError, match="temperature"):
         generate(fc, images, Plan("rs", sampling=Sampling(temperature=0)))
     # The first unit is drawn as often as the model says.
     seen = Views(images).batch(np.zeros(4000, np.int64))
     units, _ = decoding.sample(fc.model, seen, 1, generator=torch.Generator().manual_seed(0))
-    scores, _ = fc.model.step(torch.ones(1, dtype=torch.long), fc.model.begin(Views(images).batch(np.array([0]))))
+    scores, _ = fc.model.step(
+        torch.ones(1, dtype=torch.long), fc.model.begin(Views(images).batch(np.array([0])))
+    )
     scores[:, [1, 2]] = -torch.inf
     share = torch.bincount(units[:, 0], minlength=len(fc.units)) / 4000
     assert (share - scores.softmax(1)[0]).abs().max() < 0.04
 
 
-def test_generators_of_sets(fc: Trained, images: Images) -> None:
+def test_generators_of_sets(fc: TrainedCaptioner, images: ImageFeatures) -> None:
     some = images.take(UNSEEN)
     for plan in (Plan("gnc", 5, sigma=(0.5, 3.0)), Plan("crop", 5, keep=0.5)):
         made = generate(fc, some, plan)
@@ -197,23 +257,47 @@ def test_generators_of_sets(fc: Trained, images: Images) -> None:
         assert [group[1:] for group in generate(fc, some, plan).captions] == one
     with pytest.raises(InputError, match="latent"):
         generate(fc, some, Plan("drv"))
-    with pytest.raises(InputError, match="not by 'magic'"):
+    with pytest.raises(InputError, match="unknown way to generate captions 'magic'"):
         generate(fc, some, Plan("magic"))
 
 
-def test_synonyms_vary_the_best_caption(fc: Trained, images: Images) -> None:
-    vectors = {"dog": [1.0, 0.1], "cat": [1.0, 0.2], "sofa": [0.1, 1.0], "boat": [0.2, 1.0], "man": [0.9, 0.3], "ball": [0.3, 0.9]}
-    made = generate(fc, images.take(UNSEEN), Plan("ss", 4, switch=(0.5, 1.0), vectors={w: np.array(v, np.float32) for w, v in vectors.items()}))
+def test_synonyms_vary_the_best_caption(fc: TrainedCaptioner, images: ImageFeatures) -> None:
+    vectors = {
+        "dog": [1.0, 0.1],
+        "cat": [1.0, 0.2],
+        "sofa": [0.1, 1.0],
+        "boat": [0.2, 1.0],
+        "man": [0.9, 0.3],
+        "ball": [0.3, 0.9],
+    }
+    made = generate(
+        fc,
+        images.take(UNSEEN),
+        Plan("ss", 4, switch=(0.5, 1.0), vectors={w: np.array(v, np.float32) for w, v in vectors.items()}),
+    )
     best = generate(fc, images.take(UNSEEN), Plan("beam", 3)).captions
     assert made.logprobs is None
     assert [group[0] for group in made.captions] == [group[0] for group in best]
     assert any(group[3] != group[0] for group in made.captions)
 
 
-def test_a_latent_vector_varies_captions(images: Images, references: References, tmp_path: Path) -> None:
-    settings = Settings(steps=120, batch=60, rate=1e-2, divergence=0.02, evaluate_every=120, save_every=1000)
+def test_a_latent_vector_varies_captions(
+    images: ImageFeatures, references: References, tmp_path: Path
+) -> None:
+    settings = CaptionerSettings(
+        steps=120, batch=60, rate=1e-2, divergence=0.02, evaluate_every=120, save_every=1000
+    )
     rows: list[dict[str, Any]] = []
-    trained = train(images, references, tmp_path / "v", ids=TAUGHT, shape=Shape(hidden=48, dropout=0, latent=4), settings=settings, least=1, told=rows.append)
+    trained = train(
+        images,
+        references,
+        tmp_path / "v",
+        ids=TAUGHT,
+        shape=CaptionerShape(hidden=48, dropout=0, latent=4),
+        settings=settings,
+        least=1,
+        told=rows.append,
+    )
     assert rows[0]["divergence"] > 0
     made = generate(trained, images.take(UNSEEN), Plan("drv", 8, sigma=(1.0, 1.0)))
     assert np.mean([len(set(group)) for group in made.captions]) > 1.5
@@ -234,22 +318,47 @@ def _killing(at: int) -> Callable[[dict[str, Any]], None]:
 
 @pytest.mark.parametrize("rewards", [{}, {"CIDEr-D": 2.0}])
 def test_a_training_that_was_killed_goes_on_to_the_same_result(
-    rewards: dict[str, float], fc: Trained, images: Images, references: References, tmp_path: Path
+    rewards: dict[str, float],
+    fc: TrainedCaptioner,
+    images: ImageFeatures,
+    references: References,
+    tmp_path: Path,
 ) -> None:
-    settings = Settings(steps=12, batch=20, rate=1e-2, rewards=rewards, images=10, samples=3, evaluate_every=4, save_every=4, validate=5)
+    settings = CaptionerSettings(
+        steps=12,
+        batch=20,
+        rate=1e-2,
+        rewards=rewards,
+        images=10,
+        samples=3,
+        evaluate_every=4,
+        save_every=4,
+        validate=5,
+    )
 
-    def run(path: Path, told: Callable[[dict[str, Any]], None] | None = None, resume: bool = False) -> Trained:
+    def run(
+        path: Path, told: Callable[[dict[str, Any]], None] | None = None, resume: bool = False
+    ) -> TrainedCaptioner:
         start = checkpoint.load(tmp_path / "fc") if rewards else None
         return train(
-            images, references, path, ids=TAUGHT, validation=UNSEEN, shape=Shape(hidden=24, dropout=0.3), settings=settings, least=1,
-            start=start, resume=resume, told=told,
-        )  # fmt: skip
+            images,
+            references,
+            path,
+            ids=TAUGHT,
+            validation=UNSEEN,
+            shape=CaptionerShape(hidden=24, dropout=0.3),
+            settings=settings,
+            least=1,
+            start=start,
+            resume=resume,
+            told=told,
+        )
 
     checkpoint.save(tmp_path / "fc", fc)
     whole = run(tmp_path / "whole")
     with pytest.raises(KilledError):
         run(tmp_path / "parts", _killing(8))
-    assert checkpoint.load_unfinished(tmp_path / "parts")[1] == {"step": 4}
+    assert checkpoint.load_unfinished(tmp_path / "parts")[1] == 4
     parts = run(tmp_path / "parts", resume=True)
     for name, tensor in whole.model.state_dict().items():
         assert torch.equal(tensor, parts.model.state_dict()[name]), name
@@ -258,18 +367,35 @@ def test_a_training_that_was_killed_goes_on_to_the_same_result(
     done = run(tmp_path / "parts", resume=True)
     assert torch.equal(done.model.embed.weight, whole.model.embed.weight)
     with pytest.raises(InputError, match=r"other settings \(steps\)"):
-        train(images, references, tmp_path / "parts", ids=TAUGHT, settings=Settings(**{**settings.to_json(), "steps": 13}), resume=True)
+        train(
+            images,
+            references,
+            tmp_path / "parts",
+            ids=TAUGHT,
+            settings=CaptionerSettings(**{**settings.to_json(), "steps": 13}),
+            resume=True,
+        )
 
 
-def test_a_reward_raises_what_it_rewards(fc: Trained, images: Images, references: References, tmp_path: Path) -> None:
+def test_a_reward_raises_what_it_rewards(
+    fc: TrainedCaptioner, images: ImageFeatures, references: References, tmp_path: Path
+) -> None:
     """Samples become better in CIDEr-D, and less varied, when CIDEr-D is rewarded."""
     import copy
 
     from captious import reward
 
     judge = reward(references, "CIDEr-D")
-    settings = Settings(steps=25, rate=5e-3, rewards={"CIDEr-D": 10.0}, images=25, samples=4, evaluate_every=25, save_every=100)
-    start = Trained(copy.deepcopy(fc.model), fc.units, fc.classes, fc.longest)
+    settings = CaptionerSettings(
+        steps=25,
+        rate=5e-3,
+        rewards={"CIDEr-D": 10.0},
+        images=25,
+        samples=4,
+        evaluate_every=25,
+        save_every=100,
+    )
+    start = TrainedCaptioner(copy.deepcopy(fc.model), fc.units, fc.classes, fc.longest)
     before = generate(start, images.take(UNSEEN), Plan("rs", 6)).captions
     tuned = train(images, references, tmp_path / "t", ids=TAUGHT, settings=settings, start=start)
     after = generate(tuned, images.take(UNSEEN), Plan("rs", 6)).captions
@@ -277,7 +403,9 @@ def test_a_reward_raises_what_it_rewards(fc: Trained, images: Images, references
     assert np.mean([len(set(group)) for group in after]) < np.mean([len(set(group)) for group in before])
 
 
-def test_the_retrieval_reward_knows_the_right_image(fc: Trained, images: Images, references: References, tmp_path: Path) -> None:
+def test_the_retrieval_reward_knows_the_right_image(
+    fc: TrainedCaptioner, images: ImageFeatures, references: References, tmp_path: Path
+) -> None:
     taught = lessons(images, references, TAUGHT, fc.units, fc.longest)
     matcher = train_matcher(taught, len(fc.units), steps=60, size=30)
     rows = np.arange(20)
@@ -288,30 +416,40 @@ def test_the_retrieval_reward_knows_the_right_image(fc: Trained, images: Images,
     wrong = matcher.reward(vectors, units, (owner + 1) % 20)
     assert right.mean() > wrong.mean() + 0.2 and right.max() <= 0
     for baseline in ("leave-one-out", "greedy"):
-        settings = Settings(steps=2, retrieval=1.0, images=8, samples=2, baseline=baseline, evaluate_every=2, save_every=9)
-        train(images, references, tmp_path / baseline, ids=TAUGHT, settings=settings, start=fc, matcher=matcher)
+        settings = CaptionerSettings(
+            steps=2, retrieval=1.0, images=8, samples=2, baseline=baseline, evaluate_every=2, save_every=9
+        )
+        train(
+            images, references, tmp_path / baseline, ids=TAUGHT, settings=settings, start=fc, matcher=matcher
+        )
 
 
-def test_bad_settings_are_refused_before_training(images: Images, references: References, tmp_path: Path) -> None:
+def test_bad_settings_are_refused_before_training(
+    images: ImageFeatures, references: References, tmp_path: Path
+) -> None:
     path = tmp_path / "x"
     for settings, message in (
-        (Settings(steps=0), "steps is a positive"),
-        (Settings(rate=-1), "learning rate"),
-        (Settings(rewards={"CIDEr-D": 1.0}, samples=1), "at least 2 samples"),
-        (Settings(baseline="best"), "baselines are"),
-        (Settings(rewards={"CIDEr-D": float("nan")}), "not a number"),
+        (CaptionerSettings(steps=0), "steps must be a positive"),
+        (CaptionerSettings(rate=-1), "learning rate"),
+        (CaptionerSettings(rewards={"CIDEr-D": 1.0}, samples=1), "at least 2 samples"),
+        (CaptionerSettings(baseline="best"), "unknown baseline"),
+        (CaptionerSettings(rewards={"CIDEr-D": float("nan")}), "finite number"),
     ):
         with pytest.raises(InputError, match=message):
             train(images, references, path, settings=settings)
-    for shape, message in ((Shape("cnn"), "models are fc"), (Shape("att", latent=3), "latent"), (Shape("relation", 30, heads=4), "multiple")):
+    for shape, message in (
+        (CaptionerShape("cnn"), "unknown model 'cnn'"),
+        (CaptionerShape("att", latent=3), "latent"),
+        (CaptionerShape("relation", 30, heads=4), "multiple"),
+    ):
         with pytest.raises(InputError, match=message):
             train(images, references, path, shape=shape)
-    with pytest.raises(InputError, match="0 images to learn from"):
+    with pytest.raises(InputError, match="0 images have both objects"):
         train(images, References.read({"x": ["a"], "y": ["b"]}), path)
     assert not path.exists()
 
 
-def test_damaged_files_are_refused(fc: Trained, tmp_path: Path) -> None:
+def test_damaged_files_are_refused(fc: TrainedCaptioner, tmp_path: Path) -> None:
     path = tmp_path / "m"
     with pytest.raises(InputError, match="no such captioner"):
         checkpoint.load(path)

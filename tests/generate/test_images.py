@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 
 from captious import InputError
-from captious.generate.captioner.images import read_images
+from captious.generate.captioner.image_features import read_images
 
 
 def test_objects_become_columns(tmp_path: Path) -> None:
     path = tmp_path / "o.jsonl"
-    path.write_text('{"image_id": 1, "objects": ["dog", "cat"]}\n{"image_id": 2, "objects": []}\n{"image_id": 3, "objects": ["dog"]}\n')
+    path.write_text(
+        '{"image_id": 1, "objects": ["dog", "cat"]}\n{"image_id": 2, "objects": []}\n'
+        '{"image_id": 3, "objects": ["dog"]}\n'
+    )
     images = read_images(path)
     assert images.ids == ("1", "2", "3") and images.classes == ("cat", "dog") and images.boxes is None
     assert images.one_each().tolist() == [[1, 1], [0, 0], [0, 1]]
@@ -23,7 +26,7 @@ def test_objects_become_columns(tmp_path: Path) -> None:
     assert read_images(path, classes=("cat", "dog", "owl")).width == 3
     with pytest.raises(InputError, match="knows no object called dog"):
         read_images(path, classes=("cat",))
-    with pytest.raises(InputError, match="nothing for 1 of 2 images: 9"):
+    with pytest.raises(InputError, match="no features for 1 of 2 images: 9"):
         images.take(["1", "9"])
 
 
@@ -31,13 +34,18 @@ def test_instances_have_boxes(tmp_path: Path) -> None:
     instances = {
         "images": [{"id": 7, "width": 100, "height": 50}, {"id": 8, "width": 10, "height": 10}],
         "categories": [{"id": 1, "name": "dog"}, {"id": 5, "name": "cat"}],
-        "annotations": [{"image_id": 7, "category_id": 5, "bbox": [10, 5, 20, 10]}, {"image_id": 7, "category_id": 5, "bbox": [50, 5, 50, 25]}],
+        "annotations": [
+            {"image_id": 7, "category_id": 5, "bbox": [10, 5, 20, 10]},
+            {"image_id": 7, "category_id": 5, "bbox": [50, 5, 50, 25]},
+        ],
     }
     path = tmp_path / "instances.json"
     path.write_text(json.dumps(instances))
     images = read_images(path)
     assert images.ids == ("7", "8") and images.offsets.tolist() == [0, 2, 2]
-    assert images.boxes is not None and np.allclose(images.boxes, [[0.1, 0.1, 0.2, 0.2], [0.5, 0.1, 0.5, 0.5]])
+    assert images.boxes is not None and np.allclose(
+        images.boxes, [[0.1, 0.1, 0.2, 0.2], [0.5, 0.1, 0.5, 0.5]]
+    )
     assert images.one_each().tolist() == [[1], [0]]
     path.write_text(json.dumps({**instances, "annotations": [{"image_id": 7}]}))
     with pytest.raises(InputError, match="COCO instances need"):
@@ -79,20 +87,20 @@ def test_bare_arrays_need_ids(tmp_path: Path) -> None:
     np.save(path, np.ones((2, 3), np.float32))
     ids.write_text("a\nb\n")
     assert read_images(path, ids).ids == ("a", "b")
-    with pytest.raises(InputError, match="nothing says which image"):
+    with pytest.raises(InputError, match="the rows have no image ids"):
         read_images(path)
     ids.write_text("a\n")
     with pytest.raises(InputError, match="2 rows of features and 1 ids"):
         read_images(path, ids)
     ids.write_text("a\na\n")
-    with pytest.raises(InputError, match="there twice: a"):
+    with pytest.raises(InputError, match="duplicate image ids: a"):
         read_images(path, ids)
     np.save(path, np.array([[1.0, np.nan], [0, 0]]))
     ids.write_text("a\nb\n")
     with pytest.raises(InputError, match="image a have values that are no numbers"):
         read_images(path, ids)
     np.save(path, np.array(["x"], object), allow_pickle=True)
-    with pytest.raises(InputError, match="not an array of NumPy"):
+    with pytest.raises(InputError, match="not a NumPy array file"):
         read_images(path, ids)
     with pytest.raises(InputError, match="trained on objects"):
         read_images(path, ids, classes=("dog",))
@@ -111,8 +119,15 @@ def test_ids_may_be_names_and_objects_are_counted(tmp_path: Path) -> None:
     np.savez(path, ids=np.array([None, {}], dtype=object), features=np.eye(2))
     with pytest.raises(InputError, match="damaged"):
         read_images(path)
-    instances = {"images": [{"id": 7}, {"id": 8}], "categories": [{"id": 1, "name": "dog"}, {"id": 2, "name": "cat"}]}
-    rows = [{"image_id": 7, "category_id": 1}, {"image_id": 7, "category_id": 1}, {"image_id": 8, "category_id": 2}]
+    instances = {
+        "images": [{"id": 7}, {"id": 8}],
+        "categories": [{"id": 1, "name": "dog"}, {"id": 2, "name": "cat"}],
+    }
+    rows = [
+        {"image_id": 7, "category_id": 1},
+        {"image_id": 7, "category_id": 1},
+        {"image_id": 8, "category_id": 2},
+    ]
     (tmp_path / "i.json").write_text(json.dumps({**instances, "annotations": rows}))
     images = read_images(tmp_path / "i.json")
     assert images.counted().tolist() == [[0, 2], [1, 0]] and images.one_each().tolist() == [[0, 1], [1, 0]]
@@ -131,11 +146,11 @@ def test_features_in_a_table(tmp_path: Path) -> None:
         ({"image_id": [5], "features": [[float("nan")]]}, "no numbers"),
         ({"image_id": [5], "features": ["x"]}, "not a list of 0 numbers"),
         ({"image_id": [5], "other": [1]}, "a column of ids"),
-        ({"image_id": [5, 5], "features": [[1.0], [2.0]]}, "there twice"),
+        ({"image_id": [5, 5], "features": [[1.0], [2.0]]}, "duplicate image ids"),
     ):
         parquet.write_table(pyarrow.table(columns), path)
         with pytest.raises(InputError, match=message):
             read_images(path)
     path.write_bytes(b"nothing of the kind")
-    with pytest.raises(InputError, match="not a file of Parquet"):
+    with pytest.raises(InputError, match="not a Parquet file"):
         read_images(path)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from captious.errors import InputError
+from captious.core.errors import InputError
 from tests.generate.test_commands import SMALL, refused, rows, run
 from tests.generate.world import write
 
@@ -17,9 +17,9 @@ pytest.importorskip("onnxruntime")
 onnx = pytest.importorskip("onnx")
 Image = pytest.importorskip("PIL.Image")
 
-from captious.generate.captioner import checkpoint  # noqa: E402
+from captious.generate.captioner import captioner_checkpoint as checkpoint  # noqa: E402
 from captious.generate.captioner.backbone import Photographs  # noqa: E402
-from captious.generate.captioner.sets import Plan, generate, generate_from_crops  # noqa: E402
+from captious.generate.captioner.caption_sets import Plan, generate, generate_from_crops  # noqa: E402
 
 COLOURS = {"red": (220, 20, 20), "green": (20, 200, 30), "blue": (20, 40, 210), "white": (240, 240, 240)}
 MEAN, SPREAD = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
@@ -29,7 +29,10 @@ def network(path: Path) -> Path:
     """A real network of ONNX: six filters of colours, rectified; its map is averaged by the reader."""
     filters = np.concatenate([np.eye(3), -np.eye(3)]).astype(np.float32).reshape(6, 3, 1, 1)
     graph = onnx.helper.make_graph(
-        [onnx.helper.make_node("Conv", ["pixels", "filters"], ["sums"]), onnx.helper.make_node("Relu", ["sums"], ["map"])],
+        [
+            onnx.helper.make_node("Conv", ["pixels", "filters"], ["sums"]),
+            onnx.helper.make_node("Relu", ["sums"], ["map"]),
+        ],
         "colours",
         [onnx.helper.make_tensor_value_info("pixels", onnx.TensorProto.FLOAT, ["n", 3, 16, 16])],
         [onnx.helper.make_tensor_value_info("map", onnx.TensorProto.FLOAT, ["n", 6, 16, 16])],
@@ -43,7 +46,9 @@ def network(path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Photographs of two colours side by side, their captions, a network, and a captioner trained on what it sees."""
+    """Photographs of two colours side by side, their captions, a network, and a captioner trained on what it
+    sees.
+    """
     home = tmp_path_factory.mktemp("photographs")
     (home / "pictures").mkdir()
     names, random, captions = list(COLOURS), np.random.default_rng(1), []
@@ -52,12 +57,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pixels = np.zeros((24, 32, 3), np.uint8)
         pixels[:, :16], pixels[:, 16:] = COLOURS[left], COLOURS[right]
         Image.fromarray(pixels).save(home / "pictures" / f"{i}.png")
-        captions.append({"image_id": str(i), "captions": [f"a {left} and a {right} half", f"{left} beside {right}"]})
+        captions.append(
+            {"image_id": str(i), "captions": [f"a {left} and a {right} half", f"{left} beside {right}"]}
+        )
     (home / "captions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in captions))
     network(home / "net.onnx")
     run(
-        "train", "captioner", home / "pictures", home / "captions.jsonl", "--backbone", home / "net.onnx", "-o", home / "m.safetensors", *SMALL, "--steps", "80",
-    )  # fmt: skip
+        "train",
+        "captioner",
+        home / "pictures",
+        home / "captions.jsonl",
+        "--backbone",
+        home / "net.onnx",
+        "-o",
+        home / "m.safetensors",
+        *SMALL,
+        "--steps",
+        "80",
+    )
     return home
 
 
@@ -75,7 +92,8 @@ def test_crops_are_parts_of_the_picture(folder: Path) -> None:
     crops = photographs.crops(["3", "5"], 6, keep=0.2, seed=3)
     assert len(crops) == 12 and crops.ids[0] == "3 0" and crops.ids[-1] == "5 5"
     whole = photographs.images(["3", "5"]).vectors
-    # A fifth of the picture shows one colour mostly, now the left, now the right one; all of it shows what the whole shows.
+    # A fifth of the picture shows one colour mostly, now the left, now the right one; all of it shows what
+    # the whole shows.
     assert len(np.unique(crops.vectors[:6].round(2), axis=0)) > 2
     assert np.allclose(photographs.crops(["3"], 2, keep=1.0, seed=3).vectors, whole[:1], atol=1e-6)
     assert np.array_equal(crops.vectors, photographs.crops(["3", "5"], 6, keep=0.2, seed=3).vectors)
@@ -85,20 +103,56 @@ def test_crops_are_parts_of_the_picture(folder: Path) -> None:
 def test_captions_of_crops(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "crops.jsonl"
     common = ["--backbone", folder / "net.onnx", "-m", 4]
-    run("generate", folder / "m.safetensors", folder / "pictures", "-o", out, "--how", "crop", "--keep", "0.1", *common)
+    run(
+        "generate",
+        folder / "m.safetensors",
+        folder / "pictures",
+        "-o",
+        out,
+        "--how",
+        "crop",
+        "--keep",
+        "0.1",
+        *common,
+    )
     found = rows(out)
     assert len(found) == 40 and all(len(row["captions"]) == len(row["logprobs"]) == 4 for row in found)
     assert any(len(set(row["captions"])) > 1 for row in found)
-    trained, photographs = checkpoint.load(folder / "m.safetensors"), Photographs(folder / "pictures", folder / "net.onnx")
+    trained, photographs = (
+        checkpoint.load(folder / "m.safetensors"),
+        Photographs(folder / "pictures", folder / "net.onnx"),
+    )
     again = generate_from_crops(trained, photographs, photographs.ids, Plan("crop", 4, keep=0.1))
     assert again.captions == [row["captions"] for row in found]
     # Crops of everything are the picture.
-    assert [own[0] for own in generate_from_crops(trained, photographs, ["1", "2"], Plan("crop", 2, keep=1.0)).captions] == [
-        own[0] for own in generate(trained, photographs.images(["1", "2"]), Plan("greedy", 1)).captions
-    ]
-    run("generate", folder / "m.safetensors", folder / "pictures", "-o", out, "--how", "rs", *common, "--only", folder / "captions.jsonl")
+    assert [
+        own[0]
+        for own in generate_from_crops(trained, photographs, ["1", "2"], Plan("crop", 2, keep=1.0)).captions
+    ] == [own[0] for own in generate(trained, photographs.images(["1", "2"]), Plan("greedy", 1)).captions]
+    run(
+        "generate",
+        folder / "m.safetensors",
+        folder / "pictures",
+        "-o",
+        out,
+        "--how",
+        "rs",
+        *common,
+        "--only",
+        folder / "captions.jsonl",
+    )
     assert len(rows(out)) == 40
-    run("generate", folder / "m.safetensors", folder / "pictures", "-o", out, "--score", folder / "captions.jsonl", "--backbone", folder / "net.onnx")
+    run(
+        "generate",
+        folder / "m.safetensors",
+        folder / "pictures",
+        "-o",
+        out,
+        "--score",
+        folder / "captions.jsonl",
+        "--backbone",
+        folder / "net.onnx",
+    )
     assert all(max(row["logprobs"]) < 0 for row in rows(out))
 
 
@@ -113,10 +167,22 @@ def test_a_real_photograph(folder: Path, tmp_path: Path) -> None:
 
 def test_mistakes(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
-    assert "is a folder of photographs; name a network" in refused("generate", folder / "m.safetensors", folder / "pictures", "-o", out)
+    assert "is a folder of photographs; name a network" in refused(
+        "generate", folder / "m.safetensors", folder / "pictures", "-o", out
+    )
     write(tmp_path)
     objects = tmp_path / "o.safetensors"
-    run("train", "captioner", tmp_path / "objects.jsonl", tmp_path / "captions.jsonl", "-o", objects, *SMALL, "--steps", "2")
+    run(
+        "train",
+        "captioner",
+        tmp_path / "objects.jsonl",
+        tmp_path / "captions.jsonl",
+        "-o",
+        objects,
+        *SMALL,
+        "--steps",
+        "2",
+    )
     message = refused("generate", objects, folder / "pictures", "-o", out, "--backbone", folder / "net.onnx")
     assert "the model was trained on objects" in message
     (tmp_path / "empty").mkdir()
@@ -126,6 +192,6 @@ def test_mistakes(folder: Path, tmp_path: Path) -> None:
         Photographs(folder / "pictures", folder / "net.onnx").images(["1", "99"])
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "1.jpg").write_bytes(b"no picture")
-    with pytest.raises(InputError, match="not a photograph that can be read"):
+    with pytest.raises(InputError, match="not a readable photograph"):
         Photographs(tmp_path / "broken", folder / "net.onnx").images(["1"])
     assert not out.exists()

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 import captious
-from captious.errors import InputError, MissingExtraError
+from captious.core.errors import InputError, MissingExtraError
 from captious.generate import synonym_switch, train_vectors
 
 VECTORS = {
@@ -76,7 +76,9 @@ def test_more_switching_is_more_diverse_and_less_accurate() -> None:
     corpus = captious.load(demo_path("references"), demo_path("good"), tokenizer="simple")
     vectors = train_vectors(corpus.references.sentences, min_count=2, dimensions=20, tokenizer="none")
     found = [
-        captious.diversity(corpus.with_candidates(list(synonym_switch(corpus, p, vectors=vectors).values()), name=f"p={p}"))
+        captious.diversity(
+            corpus.with_candidates(list(synonym_switch(corpus, p, vectors=vectors).values()), name=f"p={p}")
+        )
         for p in (0.0, 0.2, 0.5, 0.9)
     ]
     diversity = [f["Self-CIDEr"].value for f in found]
@@ -90,9 +92,9 @@ def test_more_switching_is_more_diverse_and_less_accurate() -> None:
     ("options", "message"),
     [
         ({"probability": 1.5}, "between 0 and 1"),
-        ({"samples": 0}, "positive whole numbers"),
-        ({"captions": "a dog"}, "captions are a list of texts"),
-        ({"captions": [["a dog"]]}, "captions are a list of texts"),
+        ({"samples": 0}, "positive integers"),
+        ({"captions": "a dog"}, "captions must be a list of texts"),
+        ({"captions": [["a dog"]]}, "captions must be a list of texts"),
     ],
 )
 def test_mistakes(options: dict[str, object], message: str) -> None:
@@ -101,7 +103,12 @@ def test_mistakes(options: dict[str, object], message: str) -> None:
 
 
 def test_trained_vectors_are_the_same_each_time() -> None:
-    captions = [f"a {animal} {verb} in the {place}" for animal in ("dog", "cat") for verb in ("runs", "sits") for place in ("park", "house")] * 5
+    captions = [
+        f"a {animal} {verb} in the {place}"
+        for animal in ("dog", "cat")
+        for verb in ("runs", "sits")
+        for place in ("park", "house")
+    ] * 5
     first, second = (train_vectors(captions, dimensions=10, min_count=1, tokenizer="none") for _ in range(2))
     assert first.dimension == 10 and len(first) == 9
     assert first.nearest("dog", 3) == second.nearest("dog", 3) != []
@@ -123,8 +130,16 @@ def test_missing_gensim(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_vectors_that_ship_with_captious() -> None:
-    words = ["a puppy sits on the lawn", "a hound sits on the grass", "a terrier runs", "dogs run", "a cat sits"]
-    varied = synonym_switch(["a dog sits on the grass"], 1.0, samples=30, tokenizer="none", vocabulary=words)[0]
+    words = [
+        "a puppy sits on the lawn",
+        "a hound sits on the grass",
+        "a terrier runs",
+        "dogs run",
+        "a cat sits",
+    ]
+    varied = synonym_switch(["a dog sits on the grass"], 1.0, samples=30, tokenizer="none", vocabulary=words)[
+        0
+    ]
     dogs = {caption.split()[1] for caption in varied}
     assert dogs <= {"puppy", "hound", "terrier"} and len(dogs) >= 2
     assert {caption.split()[-1] for caption in varied} == {"lawn"}
@@ -133,7 +148,7 @@ def test_the_vectors_that_ship_with_captious() -> None:
 def test_only_words_of_the_references_of_the_same_part_of_speech() -> None:
     """What came out before: "a teddy bearish is sittting onthe ay chair"."""
     from captious.data import demo_path
-    from captious.generate.synonyms import word_tags
+    from captious.generate.synonym_switch import word_tags
 
     corpus = captious.load(demo_path("references"), demo_path("good"))
     known = set(corpus.references.vocabulary.words)

@@ -25,6 +25,10 @@ def write(folder: Path, images: int = 60) -> tuple[Path, Path]:
     """The same in files."""
     objects, captions = world(images)
     paths = folder / "objects.jsonl", folder / "captions.jsonl"
-    paths[0].write_text("".join(json.dumps({"image_id": i, "objects": names}) + "\n" for i, names in objects.items()))
-    paths[1].write_text("".join(json.dumps({"image_id": i, "captions": texts}) + "\n" for i, texts in captions.items()))
+    paths[0].write_text(
+        "".join(json.dumps({"image_id": i, "objects": names}) + "\n" for i, names in objects.items())
+    )
+    paths[1].write_text(
+        "".join(json.dumps({"image_id": i, "captions": texts}) + "\n" for i, texts in captions.items())
+    )
     return paths

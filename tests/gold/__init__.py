@@ -1,4 +1,4 @@
-"""What the reference tools say of the demo and of captions of our own; ``README.md`` says how each file was made."""
+"""Output of the reference tools for the demo and for captions of our own (see ``README.md``)."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from captious.language import Sentence
+from captious.parser import Sentence
 
 SYSTEMS = ("good", "generic", "poor")
 
 
 @cache
 def load(name: str) -> Any:
-    """The content of a gold file, by its name without endings. It is shared between tests: do not change it."""
+    """Return the content of a gold file, by its name without endings. Tests must not change it."""
     path = Path(__file__).parent / f"{name}.json.gz"
     return json.loads(gzip.decompress(path.read_bytes()))
 
 
-def sentences() -> dict[str, list[Sentence]]:
-    """Captions (as the COCO pipeline tokenizes them) and their sentences as CoreNLP parses them, graphs included."""
-    return {caption: [_sentence(row) for row in rows] for caption, rows in load("parses").items()}
+def sentences(name: str = "parses") -> dict[str, list[Sentence]]:
+    """Return CoreNLP's sentences, graphs included, of each caption as the COCO pipeline tokenizes it."""
+    return {caption: [_sentence(row) for row in rows] for caption, rows in load(name).items()}
 
 
 def _sentence(row: dict[str, str]) -> Sentence:
@@ -33,4 +33,8 @@ def _sentence(row: dict[str, str]) -> Sentence:
 
 def _arc(text: str) -> tuple[float, float, str]:
     governor, dependent, relation = text.split("/", 2)
-    return (float(governor) if "." in governor else int(governor)), (float(dependent) if "." in dependent else int(dependent)), relation
+    return (
+        (float(governor) if "." in governor else int(governor)),
+        (float(dependent) if "." in dependent else int(dependent)),
+        relation,
+    )

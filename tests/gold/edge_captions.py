@@ -600,7 +600,8 @@ def _spoken(template: str, words: str, reference: str, sep: str | None = None) -
 def groups() -> list[list[str]]:
     """Candidate and references of each image."""
     blocks = [
-        [line for line in block.splitlines() if not line.startswith("## ")] for block in _WRITTEN.strip().split("\n\n")
+        [line for line in block.splitlines() if not line.startswith("## ")]
+        for block in _WRITTEN.strip().split("\n\n")
     ]
     return [
         *blocks,
@@ -645,8 +646,97 @@ def word_pairs() -> list[tuple[str, str]]:
 
 def next_lines() -> list[str]:
     """Lines of one file: ends that the tokenizer divides by what follows, before beginnings of every kind, blank lines included."""
-    ends = ["etc.", "etc", "Inc.", "the Corp.", "in Ill.", "ill.", "on Main St.", "Mr.", "vs.", "no.", "fig.", "pp.", "the letter C.", "a v.", "a", "D.C.", "in the U.S.", "at 5 p.m.", "a t.v.", "e.g.", "Ph.D.", "the '90s", "'04", "photo.jpg", "a dog.", "a dog", "a b.c.", "Jan.", "on Sunset Blvd.", "Dept.", 'said "etc."', "(etc.)", "etc..", "K.", "walls .p.", "a", "b.", "H₂O.", "русский Ltd."]
-    begins = ["A dog", "a dog", "The dog", "the dog", "THE DOG", "An apple", "One man", "2 dogs", "12", "(A dog)", '"A dog', "'A dog", "<b>A", "<b> A", "<i>a</i>", "-- A", ", a dog", "A", "a", "He", "Hello", "É", "é", "", " ", "\t", ". A", "$5", "\xa0A dog", "Mr. A", "I", "It's", "This", "№", "犬"]
+    ends = [
+        "etc.",
+        "etc",
+        "Inc.",
+        "the Corp.",
+        "in Ill.",
+        "ill.",
+        "on Main St.",
+        "Mr.",
+        "vs.",
+        "no.",
+        "fig.",
+        "pp.",
+        "the letter C.",
+        "a v.",
+        "a",
+        "D.C.",
+        "in the U.S.",
+        "at 5 p.m.",
+        "a t.v.",
+        "e.g.",
+        "Ph.D.",
+        "the '90s",
+        "'04",
+        "photo.jpg",
+        "a dog.",
+        "a dog",
+        "a b.c.",
+        "Jan.",
+        "on Sunset Blvd.",
+        "Dept.",
+        'said "etc."',
+        "(etc.)",
+        "etc..",
+        "K.",
+        "walls .p.",
+        "a",
+        "b.",
+        "H₂O.",
+        "русский Ltd.",
+    ]
+    begins = [
+        "A dog",
+        "a dog",
+        "The dog",
+        "the dog",
+        "THE DOG",
+        "An apple",
+        "One man",
+        "2 dogs",
+        "12",
+        "(A dog)",
+        '"A dog',
+        "'A dog",
+        "<b>A",
+        "<b> A",
+        "<i>a</i>",
+        "-- A",
+        ", a dog",
+        "A",
+        "a",
+        "He",
+        "Hello",
+        "É",
+        "é",
+        "",
+        " ",
+        "\t",
+        ". A",
+        "$5",
+        "\xa0A dog",
+        "Mr. A",
+        "I",
+        "It's",
+        "This",
+        "№",
+        "犬",
+    ]
     lines = [text for end in ends for begin in begins for text in (f"a sign with {end}", begin)]
     # Two blank lines before a capital; the end of the file after an abbreviation.
-    return [*lines, "a sign etc.", "", " ", "A dog", "a sign D.C.", "", "The dog", "a letter C.", "", "", "a sign D.C."]
+    return [
+        *lines,
+        "a sign etc.",
+        "",
+        " ",
+        "A dog",
+        "a sign D.C.",
+        "",
+        "The dog",
+        "a letter C.",
+        "",
+        "",
+        "a sign D.C.",
+    ]

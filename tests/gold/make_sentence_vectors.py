@@ -37,7 +37,7 @@ def main() -> None:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    from captious.vectors.sentences import _unpacked, find_model
+    from captious.vectors.sentence_vectors import _unpacked, find_model
 
     source = find_model()
     folder = _unpacked(source) if source.is_file() else source

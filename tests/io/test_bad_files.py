@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from captious.errors import CaptiousError, InputError, MissingExtraError
+from captious.core.errors import CaptiousError, InputError, MissingExtraError
 from captious.io import read
 
 GOOD = json.dumps([{"image_id": i, "caption": f"a dog {i}"} for i in range(50)]).encode()
@@ -132,18 +132,21 @@ FILES: dict[str, tuple[bytes, str]] = {
     "plain text": (b"a dog on a sofa\na cat in a box\n", "neither JSON nor a table's header"),
     "table without captions": (
         b"image_id,words\n1,a\n",
-        "no caption ('caption', 'captions' or 'references', …); found: 'image_id', 'words'; name the column with --caption-column",
+        "no caption ('caption', 'captions' or 'references', …); found: 'image_id', 'words'; name the column "
+        "with --caption-column",
     ),
     "table without ids": (
         b"name\tcaption\n1\ta\n",
-        "no image id ('image_id', 'image', 'id', 'filename', …); found: 'name', 'caption'; name the column with --id-column",
+        "no image id ('image_id', 'image', 'id', 'filename', …); found: 'name', 'caption'; name the column "
+        "with --id-column",
     ),
     "table without header": (b"1,a dog\n2,a cat\n", "found: '1', 'a dog'"),
     "table without rows": (b"image_id,caption\n", "no rows"),
     "column twice": (b"id,caption,caption\n1,a,b\n", "the column 'caption' occurs twice"),
     "comma in a caption": (
         b"caption,id\na dog,1\na dog, sleeping,2\n",
-        "line 3: 3 fields, but the header has 2 ('caption', 'id'); a caption that contains the separator must be quoted",
+        "line 3: 3 fields, but the header has 2 ('caption', 'id'); a caption that contains the separator "
+        "must be quoted",
     ),
     "field missing": (b"id,caption\n1\n", "line 2: 1 fields, but the header has 2"),
     "open quote": (b'id,caption\n1,"a dog\n2,a cat\n', "not valid CSV"),
@@ -268,3 +271,10 @@ def test_any_bytes_are_read_or_refused(data: st.DataObject, tmp_path: Path) -> N
             continue
         assert found.ids and len(found.ids) == len(found.captions) == len(set(found.ids))
         assert all(captions and all(type(text) is str for text in captions) for captions in found.captions)
+
+
+def test_a_header_with_bare_carriage_returns_is_one_message(tmp_path: Path) -> None:
+    path = tmp_path / "mac.csv"
+    path.write_bytes(b"image_id,caption\r1,a dog\r2,a cat\r")
+    with pytest.raises(InputError, match=r"mac\.csv, line 1: not valid CSV: .*; end lines with a line feed"):
+        read(path, "predictions")

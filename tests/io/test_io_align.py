@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from captious.errors import InputError
+from captious.core.errors import InputError
 from captious.io import CaptionWarning, align, read
 
 REFERENCES = {image: [f"a dog {image}", f"one dog {image}"] for image in range(10)}

@@ -1,4 +1,5 @@
-"""Every published layout of judgement sets, in files that the tests make themselves; and what is wrong with bad ones."""
+"""Every published layout of judgement sets, in files that the tests make themselves; and what is wrong with
+bad ones."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from captious.errors import InputError
+from captious.core.errors import InputError
 from captious.io.judgements import (
     SETS,
     CaptionPairs,
@@ -22,12 +23,15 @@ from captious.io.judgements import (
     find_judgements,
     load_judgements,
 )
-from captious.io.judgements.distractions import load_distractions, task_of
-from captious.io.judgements.places import SOURCES
-from captious.io.judgements.references import image_key
-from captious.io.judgements.sets import own_key
+from captious.io.judgements.data_places import SOURCES
+from captious.io.judgements.distraction_sets import load_distractions, task_of
+from captious.io.judgements.judged_sets import own_key
+from captious.io.judgements.reference_captions import image_key
 
-REFERENCES = {"11_aa.jpg": ["A dog runs .", "The dog is running ."], "22_bb.jpg": ["Two men talk .", "Men on a bench ."]}
+REFERENCES = {
+    "11_aa.jpg": ["A dog runs .", "The dog is running ."],
+    "22_bb.jpg": ["Two men talk .", "Men on a bench ."],
+}
 
 
 def lines(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -54,14 +58,21 @@ def flickr8k(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     tokens = [f"{image}#{k}\t{text}" for image, texts in REFERENCES.items() for k, text in enumerate(texts)]
     (folder / "Flickr8k.token.txt").write_text("\n".join(tokens) + "\n", encoding="utf-8")
-    (folder / "ExpertAnnotations.txt").write_text("11_aa.jpg\t22_bb.jpg#1\t1\t1\t2\n11_aa.jpg\t11_aa.jpg#0\t4\t4\t4\n", encoding="utf-8")
-    (folder / "CrowdFlowerAnnotations.txt").write_text("22_bb.jpg\t11_aa.jpg#1\t0.3333\t1\t2\n22_bb.jpg\t22_bb.jpg#0\t1\t3\t0\n", encoding="utf-8")
+    (folder / "ExpertAnnotations.txt").write_text(
+        "11_aa.jpg\t22_bb.jpg#1\t1\t1\t2\n11_aa.jpg\t11_aa.jpg#0\t4\t4\t4\n", encoding="utf-8"
+    )
+    (folder / "CrowdFlowerAnnotations.txt").write_text(
+        "22_bb.jpg\t11_aa.jpg#1\t0.3333\t1\t2\n22_bb.jpg\t22_bb.jpg#0\t1\t3\t0\n", encoding="utf-8"
+    )
 
 
 def test_flickr8k_as_published(tmp_path: Path) -> None:
     flickr8k(tmp_path / "Flickr8k_text")
     expert = rated("flickr8k-expert", tmp_path)
-    assert expert.captions == ["Men on a bench .", "A dog runs ."] and expert.ratings == [[1, 1, 2], [4, 4, 4]]
+    assert expert.captions == ["Men on a bench .", "A dog runs ."] and expert.ratings == [
+        [1, 1, 2],
+        [4, 4, 4],
+    ]
     assert expert.own == [False, True] and expert.references[0] == REFERENCES["11_aa.jpg"]
     assert expert.protocol.coefficient == "tau-c" and expert.protocol.own == "drop"
     crowd = rated(f"flickr8k-cf={tmp_path / 'Flickr8k_text'}")
@@ -73,7 +84,11 @@ def test_flickr8k_as_published(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("ExpertAnnotations.txt", "11_aa.jpg\t22_bb.jpg#1\t1\n", r"line 1: 3 fields instead of 5"),
-        ("ExpertAnnotations.txt", "11_aa.jpg\t22_bb.jpg#7\t1\t1\t1\n", r"caption 22_bb\.jpg#7 is not in Flickr8k\.token\.txt"),
+        (
+            "ExpertAnnotations.txt",
+            "11_aa.jpg\t22_bb.jpg#7\t1\t1\t1\n",
+            r"caption 22_bb\.jpg#7 is not in Flickr8k\.token\.txt",
+        ),
         ("ExpertAnnotations.txt", "11_aa.jpg\t22_bb.jpg#1\t1\tx\t1\n", r"line 1 must be a number, found 'x'"),
         ("ExpertAnnotations.txt", "11_aa.jpg\t22_bb.jpg#1\t1\tnan\t1\n", r"must be a finite number"),
         ("ExpertAnnotations.txt", "", r"is empty"),
@@ -91,11 +106,16 @@ def test_flickr8k_gone_wrong(tmp_path: Path, name: str, content: str | bytes, me
 def composite(folder: Path) -> None:
     header = ["HITId", "WorkerId", "Time", "Answer"]
     eight = "x;http://some.where/images/11_aa.jpg;a dog runs.;a cat;men talk;5;1;2"
-    table(folder / "8k_correctness.csv", [header, ["1", "w", "9", eight], ["", "", "", "mean"], ["", "", "", ""]])
+    table(
+        folder / "8k_correctness.csv",
+        [header, ["1", "w", "9", eight], ["", "", "", "mean"], ["", "", "", ""]],
+    )
     coco = "http://some.where/COCO_val2014_000000000042.jpg;a dog;a cat;a cow;a pig;3;2;1;4"
     table(folder / "coco_correctness.csv", [header, ["1", "w", "9", coco]])
     flickr8k(folder)
-    annotations = [{"image_id": 42, "id": k, "caption": text} for k, text in enumerate(["a dog .", "some dog"])]
+    annotations = [
+        {"image_id": 42, "id": k, "caption": text} for k, text in enumerate(["a dog .", "some dog"])
+    ]
     (folder / "captions_val2014.json").write_text(json.dumps({"annotations": annotations}), encoding="utf-8")
 
 
@@ -103,14 +123,20 @@ def test_composite_as_published(tmp_path: Path) -> None:
     composite(tmp_path)
     found = rated(f"composite={tmp_path}")
     assert len(found) == 7 and found.images[:3] == ["8k/11_aa"] * 3 and found.images[3] == "coco/42"
-    assert [r[0] for r in found.ratings] == [5, 1, 2, 3, 2, 1, 4] and found.references[3] == ["a dog .", "some dog"]
+    assert [r[0] for r in found.ratings] == [5, 1, 2, 3, 2, 1, 4] and found.references[3] == [
+        "a dog .",
+        "some dog",
+    ]
     assert found.protocol.own == "remove" and found.protocol.coefficient == "tau-c"
 
 
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
-        ("http://x/11_aa.jpg;a;b;c;1;2", r"line 2: expected an address, three or four captions and as many ratings.*found 5"),
+        (
+            "http://x/11_aa.jpg;a;b;c;1;2",
+            r"line 2: expected an address, three or four captions and as many ratings.*found 5",
+        ),
         ("http://x/11_aa.jpg;a;b;c;1;2;high", r"the rating must be a number, found 'high'"),
         ("nothing", r"no line with an image's address"),
     ],
@@ -150,10 +176,15 @@ SAME = [*PAIRS, ("2008_3.jpg", "men talk", "a bench")]
 
 
 def fifty(folder: Path, votes: bool = True, listed: list[tuple[str, str, str]] = PAIRS) -> None:
-    triplets = [(cell([f"reference {k}"]), cell([a]), cell([b]), 1.0 if k or a == "men talk " else -1.0) for _, a, b in listed for k in range(3)]
+    triplets = [
+        (cell([f"reference {k}"]), cell([a]), cell([b]), 1.0 if k or a == "men talk " else -1.0)
+        for _, a, b in listed
+        for k in range(3)
+    ]
     savemat(folder / "consensus_pascal.mat", {"triplets": struct(["A", "B", "C", "winner"], triplets)})
     pairs: dict[str, Any] = {
-        "new_input": struct(["image", "sent1", "sent2"], list(listed)), "category": np.array([[2, 4, 4][: len(listed)]]),
+        "new_input": struct(["image", "sent1", "sent2"], list(listed)), "category": np.array([[2, 4,
+        4][: len(listed)]]),
         "new_data": np.array([[6, 7], [1, 3], [1, 3]][: len(listed)]),
     }  # fmt: skip
     if votes:
@@ -163,16 +194,27 @@ def fifty(folder: Path, votes: bool = True, listed: list[tuple[str, str, str]] =
 
 def test_pascal_as_published(tmp_path: Path) -> None:
     fifty(tmp_path)
-    savemat(tmp_path / "pascal50S.mat", {"train_sent_final": struct(["image", "sent"], [("2008_1.jpg", cell(["r1", "r2", "r3"]))])})
+    savemat(
+        tmp_path / "pascal50S.mat",
+        {"train_sent_final": struct(["image", "sent"], [("2008_1.jpg", cell(["r1", "r2", "r3"]))])},
+    )
     found = load_judgements(f"pascal-50s={tmp_path}")
     assert isinstance(found, CaptionPairs)
-    assert found.first == ["a dog runs", "men talk"] and found.categories == ["HI", "MM"] and found.images == ["2008_1", "2008_2"]
+    assert (
+        found.first == ["a dog runs", "men talk"]
+        and found.categories == ["HI", "MM"]
+        and found.images == ["2008_1", "2008_2"]
+    )
     assert found.margins.tolist() == [0.5, -0.5] and found.triplet_votes == [[-1, 1, 1], [1, 1, 1]]
     # Fifty references where that file has the image, else those of the triplets.
     assert found.references == [["r1", "r2", "r3"], ["reference 0", "reference 1", "reference 2"]]
     fifty(tmp_path, votes=False)
     bare = load_judgements(f"pascal-50s={tmp_path}")
-    assert isinstance(bare, CaptionPairs) and bare.protocol.votes == "triplets" and bare.margins.tolist() == pytest.approx([1 / 3, 1])
+    assert (
+        isinstance(bare, CaptionPairs)
+        and bare.protocol.votes == "triplets"
+        and bare.margins.tolist() == pytest.approx([1 / 3, 1])
+    )
 
 
 def test_two_images_with_the_same_two_captions(tmp_path: Path) -> None:
@@ -189,11 +231,19 @@ def test_two_images_with_the_same_two_captions(tmp_path: Path) -> None:
 
 
 def test_abstract_as_published(tmp_path: Path) -> None:
-    triplets = [(cell(["ref"]), cell([f"first {p}"]), cell([f"second {p}"]), 1.0) for p in range(400) for _ in range(2)]
+    triplets = [
+        (cell(["ref"]), cell([f"first {p}"]), cell([f"second {p}"]), 1.0)
+        for p in range(400)
+        for _ in range(2)
+    ]
     savemat(tmp_path / "consensus_abstract.mat", {"triplets": struct(["A", "B", "C", "winner"], triplets)})
     found = load_judgements(f"abstract-50s={tmp_path}")
     assert isinstance(found, CaptionPairs)
-    assert len(found) == 400 and found.categories[199:201] == ["HC", "HI"] and found.references[0] == ["ref", "ref"]
+    assert (
+        len(found) == 400
+        and found.categories[199:201] == ["HC", "HI"]
+        and found.references[0] == ["ref", "ref"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -201,9 +251,21 @@ def test_abstract_as_published(tmp_path: Path) -> None:
     [
         ("pair_pascal.mat", {"other": 1}, r"no variable 'new_input'; it holds other"),
         ("consensus_pascal.mat", {"triplets": np.array([[1.0, 2.0]])}, r"expected records of 4 fields"),
-        ("consensus_pascal.mat", {"triplets": struct(list("ABCW"), [(cell(["a"]), cell(["b"]), cell(["c"]), 3.0)])}, r"a vote is 1 or -1, found 3"),
-        ("consensus_pascal.mat", {"triplets": struct(list("ABCW"), [(7.0, cell(["b"]), cell(["c"]), 1.0)])}, r"expected text, found"),
-        ("pair_pascal.mat", {"new_input": struct(list("abc"), list(PAIRS)), "category": np.array([[1, 9]])}, r"'category' must be a number from 1 to 4"),
+        (
+            "consensus_pascal.mat",
+            {"triplets": struct(list("ABCW"), [(cell(["a"]), cell(["b"]), cell(["c"]), 3.0)])},
+            r"a vote is 1 or -1, found 3",
+        ),
+        (
+            "consensus_pascal.mat",
+            {"triplets": struct(list("ABCW"), [(7.0, cell(["b"]), cell(["c"]), 1.0)])},
+            r"expected text, found",
+        ),
+        (
+            "pair_pascal.mat",
+            {"new_input": struct(list("abc"), list(PAIRS)), "category": np.array([[1, 9]])},
+            r"'category' must be a number from 1 to 4",
+        ),
     ],
 )
 def test_matlab_gone_wrong(tmp_path: Path, name: str, variables: dict[str, Any], message: str) -> None:
@@ -217,7 +279,8 @@ def test_matlab_files_that_are_none(tmp_path: Path) -> None:
     fifty(tmp_path)
     whole = (tmp_path / "pair_pascal.mat").read_bytes()
     for content, message in (
-        (whole[: len(whole) // 2], "damaged"), (b"hello", "is no MATLAB file"), (b"\x89HDF\r\n", "MATLAB 7.3"), (b"\x80\x04x", "pickle"),
+        (whole[: len(whole) // 2], "damaged"), (b"hello", "is no MATLAB file"), (b"\x89HDF\r\n", "MATLAB "
+        "7.3"), (b"\x80\x04x", "pickle"),
         (whole[:128] + b"\xff" * 200, "damaged|no variable"),
     ):  # fmt: skip
         (tmp_path / "pair_pascal.mat").write_bytes(content)
@@ -226,11 +289,25 @@ def test_matlab_files_that_are_none(tmp_path: Path) -> None:
 
 
 def test_pairs_in_our_layout(tmp_path: Path) -> None:
-    row = {"image": "2008_1.jpg", "category": "HC", "sent1": "a", "sent2": "b", "pair_votes": [1, -1, 1], "triplet_majority_label": 1}
+    row = {
+        "image": "2008_1.jpg",
+        "category": "HC",
+        "sent1": "a",
+        "sent2": "b",
+        "pair_votes": [1, -1, 1],
+        "triplet_majority_label": 1,
+    }
     lines(tmp_path / "pascal50s" / "sample_pairs.jsonl", [row])
-    lines(tmp_path / "pascal50s" / "sample_references.jsonl", [{"image": "2008_1.jpg", "references": ["r", "s"]}])
+    lines(
+        tmp_path / "pascal50s" / "sample_references.jsonl",
+        [{"image": "2008_1.jpg", "references": ["r", "s"]}],
+    )
     found = load_judgements("pascal-50s", tmp_path)
-    assert isinstance(found, CaptionPairs) and found.triplet_votes == [[-1]] and found.margins.tolist() == pytest.approx([1 / 3])
+    assert (
+        isinstance(found, CaptionPairs)
+        and found.triplet_votes == [[-1]]
+        and found.margins.tolist() == pytest.approx([1 / 3])
+    )
     for change, message in (
         ({"pair_votes": [1, 2]}, "votes are 1 .* or -1"), ({"image": "x"}, "image x has no references"),
         ({"triplet_majority_label": 5}, "0 .* or 1"), ({"sent1": 4}, "'sent1' must be text, found 4"),
@@ -241,22 +318,40 @@ def test_pairs_in_our_layout(tmp_path: Path) -> None:
 
 
 def thumb_row(**changes: Any) -> dict[str, Any]:
-    row = {"SYS": "A", "seg_id": "42", "hyp": "a dog", "image": "COCO_val2014_000000000042.jpg", "P": 4, "R": 3, "human_score": 3.5}
+    row = {
+        "SYS": "A",
+        "seg_id": "42",
+        "hyp": "a dog",
+        "image": "COCO_val2014_000000000042.jpg",
+        "P": 4,
+        "R": 3,
+        "human_score": 3.5,
+    }
     return {**row, **changes}
 
 
 def test_thumb(tmp_path: Path) -> None:
     folder = tmp_path / "mscoco"
-    lines(folder / "mscoco_THumB-1.0.jsonl", [thumb_row(), thumb_row(seg_id="43", image="COCO_val2014_000000000043.jpg")])
+    lines(
+        folder / "mscoco_THumB-1.0.jsonl",
+        [thumb_row(), thumb_row(seg_id="43", image="COCO_val2014_000000000043.jpg")],
+    )
     lines(folder / "mscoco_references.jsonl", [{"seg_id": "42", "refs": ["dog", "the dog"]}])
     found = rated("thumb", tmp_path)
-    assert found.ratings == [[3.5]] and found.references == [["dog", "the dog"]] and found.left_out == 1 and found.systems == ["A"]
+    assert (
+        found.ratings == [[3.5]]
+        and found.references == [["dog", "the dog"]]
+        and found.left_out == 1
+        and found.systems == ["A"]
+    )
     assert rated("thumb-r", tmp_path).ratings == [[3.0]] and rated("thumb-r", tmp_path).name == "THumB-R"
     lines(folder / "mscoco_THumB-1.0.jsonl", [thumb_row(refs=["x"]), thumb_row(refs=["x"], SYS="Human")])
     assert len(rated("thumb", tmp_path)) == 2 and rated("thumb-machine", tmp_path).systems == ["A"]
     lines(folder / "mscoco_THumB-1.0.jsonl", [thumb_row(refs=["x"], published={"CIDEr": 1.5, "CLIPS": None})])
     published = rated("thumb", tmp_path).published
-    assert published["CIDEr (as published)"].tolist() == [1.5] and np.isnan(published["CLIPS (as published)"][0])
+    assert published["CIDEr (as published)"].tolist() == [1.5] and np.isnan(
+        published["CLIPS (as published)"][0]
+    )
     lines(folder / "mscoco_THumB-1.0.jsonl", [thumb_row(refs=["x"], human_score="good")])
     with pytest.raises(InputError, match="'human_score' must be a number, found 'good'"):
         load_judgements("thumb", tmp_path)
@@ -274,12 +369,22 @@ def test_capeval1k(tmp_path: Path) -> None:
 
 
 def test_polaris_csv_parquet_and_nebula(tmp_path: Path) -> None:
-    table(tmp_path / "polaris_test.csv", [["mt", "refs", "score", "imgid"], ["a dog", "['a dog\\'s life', \"dogs\"]", "0.75", "7.jpg"]])
+    table(
+        tmp_path / "polaris_test.csv",
+        [["mt", "refs", "score", "imgid"], ["a dog", "['a dog\\'s life', \"dogs\"]", "0.75", "7.jpg"]],
+    )
     found = rated(f"polaris={tmp_path}")
-    assert found.references == [["a dog's life", "dogs"]] and found.ratings == [[0.75]] and found.images == ["7"]
+    assert (
+        found.references == [["a dog's life", "dogs"]] and found.ratings == [[0.75]] and found.images == ["7"]
+    )
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    columns = {"refs": [["a", "b"], ["a", "b"]], "cand": ["x", "y"], "human_score": [0.5, 1.0], "img": [{"bytes": b"1"}, {"bytes": b"2"}]}
+    columns = {
+        "refs": [["a", "b"], ["a", "b"]],
+        "cand": ["x", "y"],
+        "human_score": [0.5, 1.0],
+        "img": [{"bytes": b"1"}, {"bytes": b"2"}],
+    }
     parquet.write_table(pyarrow.table(columns), tmp_path / "nebula_test.parquet")
     nebula = rated(f"nebula={tmp_path}")
     assert nebula.captions == ["x", "y"] and len(set(nebula.images)) == 1 and nebula.name == "Nebula"
@@ -288,7 +393,8 @@ def test_polaris_csv_parquet_and_nebula(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("refs", "message"),
     [
-        ("[open('secret').read()]", "not a list"), ("__import__('os').system('true')", None), ("[1, 2]", "list of captions"), ("[]", "list of captions"),
+        ("[open('secret').read()]", "not a list"), ("__import__('os').system('true')", None), ("[1, 2]",
+        "list of captions"), ("[]", "list of captions"),
         ("[" * 5000, "CAPTIOUS_MAX_DEPTH"),
     ],
 )  # fmt: skip
@@ -303,25 +409,48 @@ def test_cells_are_never_run(tmp_path: Path, refs: str, message: str | None) -> 
 
 def test_cxc(tmp_path: Path) -> None:
     header = ["caption1", "caption2", "agg_score", "sampling_method"]
-    rows = [["COCO_val2014:sentid:5", "COCO_val2014:sentid:6", "1.24", "c2c_isim"], ["COCO_val2014:sentid:5", "COCO_val2014:sentid:9", "3", "c2c_isim"]]
+    rows = [
+        ["COCO_val2014:sentid:5", "COCO_val2014:sentid:6", "1.24", "c2c_isim"],
+        ["COCO_val2014:sentid:5", "COCO_val2014:sentid:9", "3", "c2c_isim"],
+    ]
     table(tmp_path / "cxc" / "sts_val.csv", [header, *rows])
     with pytest.raises(InputError, match=r"no dataset_coco\.json .*Karpathy"):
         load_judgements("cxc", tmp_path)
     sentences = [{"sentid": 5, "raw": "A dog."}, {"sentid": 6, "raw": "A cat."}]
-    (tmp_path / "cxc" / "dataset_coco.json").write_text(json.dumps({"images": [{"sentences": sentences}]}), encoding="utf-8")
+    (tmp_path / "cxc" / "dataset_coco.json").write_text(
+        json.dumps({"images": [{"sentences": sentences}]}), encoding="utf-8"
+    )
     found = rated("cxc", tmp_path)
-    assert found.captions == ["A dog."] and found.references == [["A cat."]] and found.ratings == [[1.24]] and found.left_out == 1
+    assert (
+        found.captions == ["A dog."]
+        and found.references == [["A cat."]]
+        and found.ratings == [[1.24]]
+        and found.left_out == 1
+    )
     (tmp_path / "cxc" / "dataset_coco.json").write_text("{}", encoding="utf-8")
     with pytest.raises(InputError, match="not Karpathy's splits"):
         load_judgements("cxc", tmp_path)
 
 
 def test_the_challenge(tmp_path: Path) -> None:
-    row = {"team": "A", "M1": 0.1, "M2": 0.2, "M3": 3, "M4": 2, "M5": 0.1, "c5": {"CIDEr": 0.9, "Bleu_4": 0.3}, "c40": None}
+    row = {
+        "team": "A",
+        "M1": 0.1,
+        "M2": 0.2,
+        "M3": 3,
+        "M4": 2,
+        "M5": 0.1,
+        "c5": {"CIDEr": 0.9, "Bleu_4": 0.3},
+        "c40": None,
+    }
     lines(tmp_path / "challenge2015.jsonl", [row, {**row, "team": "B", "c5": None}])
     found = load_judgements(f"coco-2015={tmp_path}")
     assert isinstance(found, RatedSystems) and found.systems == ["A", "B"]
-    assert found.scores["CIDEr-D"][0] == 0.9 and np.isnan(found.scores["CIDEr-D"][1]) and set(found.scores) == {"CIDEr-D", "BLEU-4"}
+    assert (
+        found.scores["CIDEr-D"][0] == 0.9
+        and np.isnan(found.scores["CIDEr-D"][1])
+        and set(found.scores) == {"CIDEr-D", "BLEU-4"}
+    )
     lines(tmp_path / "challenge2015.jsonl", [{**row, "M3": None}])
     with pytest.raises(InputError, match="no field 'M3'"):
         load_judgements(f"coco-2015={tmp_path}")
@@ -331,13 +460,19 @@ def test_own_tables(tmp_path: Path) -> None:
     path = table(
         tmp_path / "mine.csv",
         [["image", "caption", "references", "ratings", "system", "metric:Mine"],
-         ["1", "a dog", '["a dog runs", "dogs"]', "[4, 3]", "X", "0.5"], ["1", "a cat", "", "[1, 2]", "Y", "0.25"]],
+         ["1", "a dog", '["a dog runs", "dogs"]', "[4, 3]", "X", "0.5"], ["1", "a cat", "", "[1, 2]", "Y",
+         "0.25"]],
     )  # fmt: skip
     found = rated(path)
     assert found.name == "mine" and found.ratings == [[4, 3], [1, 2]] and found.systems == ["X", "Y"]
     # References stand once for an image.
     assert found.references == [["a dog runs", "dogs"]] * 2 and found.scores["Mine"].tolist() == [0.5, 0.25]
-    pairs = load_judgements(lines(tmp_path / "pairs.jsonl", [{"image": 1, "first": "a", "second": "b", "references": ["c"], "votes": [1, -1, 1]}]))
+    pairs = load_judgements(
+        lines(
+            tmp_path / "pairs.jsonl",
+            [{"image": 1, "first": "a", "second": "b", "references": ["c"], "votes": [1, -1, 1]}],
+        )
+    )
     assert isinstance(pairs, CaptionPairs) and pairs.margins.tolist() == pytest.approx([1 / 3])
 
 
@@ -383,19 +518,32 @@ def test_names_and_places(tmp_path: Path) -> None:
 
 def test_a_folder_holds_what_is_in_it_and_not_what_is_beside_it(tmp_path: Path) -> None:
     flickr8k(tmp_path / "flickr8k")
-    lines(tmp_path / "composite" / "sample.jsonl", [{"subset": "8k", "image": "11_aa", "caption": "a dog", "score": 4}])
+    lines(
+        tmp_path / "composite" / "sample.jsonl",
+        [{"subset": "8k", "image": "11_aa", "caption": "a dog", "score": 4}],
+    )
     lines(tmp_path / "thumb" / "thumb.jsonl", [thumb_row(refs=["x"])])
-    lines(tmp_path / "pascal50s" / "pairs.jsonl", [{"image": "1", "sent1": "a", "sent2": "b", "pair_votes": [1]}])
+    lines(
+        tmp_path / "pascal50s" / "pairs.jsonl",
+        [{"image": "1", "sent1": "a", "sent2": "b", "pair_votes": [1]}],
+    )
     lines(tmp_path / "pascal50s" / "references.jsonl", [{"image": "1", "references": ["r"]}])
-    names = {folder: [load().name for load in find_judgements(tmp_path / folder)] for folder in ("", "flickr8k", "composite", "thumb", "pascal50s")}
+    names = {
+        folder: [load().name for load in find_judgements(tmp_path / folder)]
+        for folder in ("", "flickr8k", "composite", "thumb", "pascal50s")
+    }
     assert names == {
-        "": ["Flickr8k-Expert", "Flickr8k-CF", "COMPOSITE", "PASCAL-50S", "THumB"], "flickr8k": ["Flickr8k-Expert", "Flickr8k-CF"],
+        "": ["Flickr8k-Expert", "Flickr8k-CF", "COMPOSITE", "PASCAL-50S", "THumB"],
+        "flickr8k": ["Flickr8k-Expert", "Flickr8k-CF"],
         "composite": ["COMPOSITE"], "thumb": ["THumB"], "pascal50s": ["PASCAL-50S"],
     }  # fmt: skip
 
 
 def test_keys() -> None:
-    assert image_key("http://x/y/COCO_val2014_000000000042.jpg") == "42" and image_key("coco_val2014_000000000042") == "42"
+    assert (
+        image_key("http://x/y/COCO_val2014_000000000042.jpg") == "42"
+        and image_key("coco_val2014_000000000042") == "42"
+    )
     assert image_key("123_ab.jpg#3") == "123_ab" and image_key("42") == "42"
     assert own_key("A dog , running.") == own_key("a dog running") != own_key("a dog runs")
     # An apostrophe or a hyphen that one of two files lacks.
@@ -403,19 +551,31 @@ def test_keys() -> None:
 
 
 def test_distraction_files(tmp_path: Path) -> None:
-    assert task_of("ReplacePerson.txt") == task_of("replace_people.tsv") == "Replace Person" and task_of("notes.txt") is None
+    assert (
+        task_of("ReplacePerson.txt") == task_of("replace_people.tsv") == "Replace Person"
+        and task_of("notes.txt") is None
+    )
     (tmp_path / "JustScene.txt").write_text("5.jpg#0\ta man walks on a beach\ta beach\n", encoding="utf-8")
-    (tmp_path / "share-person.txt").write_text("5.jpg\ta man walks on a beach\ta man sleeps\n", encoding="utf-8")
+    (tmp_path / "share-person.txt").write_text(
+        "5.jpg\ta man walks on a beach\ta man sleeps\n", encoding="utf-8"
+    )
     with pytest.raises(InputError, match=r"results_20130124\.token"):
         load_distractions(tmp_path)
-    (tmp_path / "results_20130124.token").write_text("5.jpg#0\tA man walks on a beach .\n5.jpg#1\tA man at the sea .\n", encoding="utf-8")
+    (tmp_path / "results_20130124.token").write_text(
+        "5.jpg#0\tA man walks on a beach .\n5.jpg#1\tA man at the sea .\n", encoding="utf-8"
+    )
     found = load_distractions(tmp_path)
-    assert sorted(found.categories) == ["Just Scene", "Share Person"] and found.references == [["A man at the sea ."]] * 2
+    assert (
+        sorted(found.categories) == ["Just Scene", "Share Person"]
+        and found.references == [["A man at the sea ."]] * 2
+    )
     assert all(v == [1] for v in found.votes)
     (tmp_path / "JustScene.txt").write_text("5.jpg\tonly two\n", encoding="utf-8")
     with pytest.raises(InputError, match="line 1: expected image, correct caption and distractor, found 2"):
         load_distractions(tmp_path)
-    rows = lines(tmp_path / "all.jsonl", [{"image": "5", "correct": "a", "distractor": "b", "references": ["c"]}])
+    rows = lines(
+        tmp_path / "all.jsonl", [{"image": "5", "correct": "a", "distractor": "b", "references": ["c"]}]
+    )
     with pytest.raises(InputError, match="which task"):
         load_distractions(rows)
     with pytest.raises(InputError, match="forced-choice tasks of Hodosh"):
@@ -436,7 +596,9 @@ ROW = '{"image": "1", "caption": "a dog", "references": ["the dog"], "ratings": 
         ("image,caption,references,ratings\n1," + "a " * 600 + ",b,1\n", "CAPTIOUS_MAX_LINE"),
     ],
 )
-def test_limits_hold_for_judgements(tmp_path: Path, text: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_hold_for_judgements(
+    tmp_path: Path, text: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if "MAX_LINE" in message:
         monkeypatch.setenv("CAPTIOUS_MAX_LINE", "1000")
     (tmp_path / "mine.jsonl").write_text(text, encoding="utf-8")

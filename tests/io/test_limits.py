@@ -1,4 +1,5 @@
-"""No file fills the memory or hangs the reader, whichever reader it is; the message says which limit, and how to raise it."""
+"""No file fills the memory or hangs the reader, whichever reader it is; the message says which limit, and
+how to raise it."""
 
 from __future__ import annotations
 
@@ -11,15 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from captious.cli.diversity import read_human_scores
-from captious.errors import InputError
+from captious.core.errors import InputError
+from captious.diversity_analysis.sets.diversity_study import read_human_scores
 from captious.io import read
-from captious.io.frequencies import read_frequencies
+from captious.io.frequency_files import read_frequencies
 from captious.io.judgements import load_judgements
-from captious.io.objects import read_objects
-from captious.metrics.chair_table import read_table
+from captious.io.object_files import read_objects
+from captious.metrics.captions.chair_table import read_table
+from captious.metrics.corpus.corpus_word_lists import read_norms
 from captious.scene import ConceptTable
-from captious.variety.corpus.word_lists import read_norms
 from captious.vectors import get
 from captious.vectors.bert import read_safetensors
 
@@ -65,9 +66,13 @@ def test_json_nested_too_deeply(reader: str, opening: str, tmp_path: Path) -> No
         READERS[reader](path)
 
 
-def test_the_depth_can_be_raised_and_brackets_in_captions_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_depth_can_be_raised_and_brackets_in_captions_do_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "captions.json"
-    path.write_text(json.dumps([{"image_id": 1, "caption": "[{" * 5_000, "extra": json.loads("[" * 150 + "]" * 150)}]))
+    path.write_text(
+        json.dumps([{"image_id": 1, "caption": "[{" * 5_000, "extra": json.loads("[" * 150 + "]" * 150)}])
+    )
     with pytest.raises(InputError, match="CAPTIOUS_MAX_DEPTH"):
         read(path, "predictions")
     monkeypatch.setenv("CAPTIOUS_MAX_DEPTH", "200")
@@ -78,7 +83,10 @@ def test_the_depth_can_be_raised_and_brackets_in_captions_do_not_count(tmp_path:
     ("reader", "text"),
     [
         ("captions", '[{"image_id": 1, "caption": "a dog", "caption": "a cat"}]'),
-        ("captions", '{"image_id": 1, "caption": "a"}\n{"image_id": 2, "caption": "a dog", "caption": "a cat"}\n'),
+        (
+            "captions",
+            '{"image_id": 1, "caption": "a"}\n{"image_id": 2, "caption": "a dog", "caption": "a cat"}\n',
+        ),
         ("captions", '{"1": "a dog", "1": "a cat"}'),
         ("objects", '{"1": ["dog"], "1": ["cat"]}'),
         ("synonyms", '{"dog": ["puppy"], "dog": ["hound"]}'),
@@ -96,8 +104,12 @@ def test_a_key_that_occurs_twice(reader: str, text: str, tmp_path: Path) -> None
 def test_long_lines(reader: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAPTIOUS_MAX_LINE", "1000")
     path = tmp_path / "long.txt"
-    path.write_text({"captions": "id,caption\n1,", "vectors": "dog 1 2 3\n"}.get(reader, "") + "x" * 2_000 + "\n")
-    with pytest.raises(InputError, match=r"a caption or line is longer than 1,000 characters.*CAPTIOUS_MAX_LINE"):
+    path.write_text(
+        {"captions": "id,caption\n1,", "vectors": "dog 1 2 3\n"}.get(reader, "") + "x" * 2_000 + "\n"
+    )
+    with pytest.raises(
+        InputError, match=r"a caption or line is longer than 1,000 characters.*CAPTIOUS_MAX_LINE"
+    ):
         (READERS | {"vectors": get})[reader](path)
 
 
@@ -110,7 +122,10 @@ def test_human_judgements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         load_judgements("flickr8k-expert", tmp_path)
 
 
-@pytest.mark.parametrize("header", [b"[" * 5_000, b'{"a": ' * 5_000, b'{"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}}'])
+@pytest.mark.parametrize(
+    "header",
+    [b"[" * 5_000, b'{"a": ' * 5_000, b'{"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}}'],
+)
 def test_safetensors(header: bytes) -> None:
     data = np.frombuffer(len(header).to_bytes(8, "little") + header + bytes(8), np.uint8)
     with pytest.raises(InputError, match="model"):
@@ -119,7 +134,7 @@ def test_safetensors(header: bytes) -> None:
 
 def test_packed_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("tokenizers")
-    from captious.vectors.sentences import SentenceEncoder
+    from captious.vectors.sentence_vectors import SentenceEncoder
 
     path = tmp_path / "model.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:

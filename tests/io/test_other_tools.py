@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from captious.errors import InputError
+from captious.core.errors import InputError
 from captious.io import CaptionWarning, align, columns, read
 from captious.io.align import plain_id
 
@@ -23,10 +23,25 @@ def found(source: Any, role: str = "references", **options: Any) -> dict[str, li
 
 def test_karpathy(tmp_path: Path) -> None:
     path = tmp_path / "dataset_coco.json"
-    sentences = [{"tokens": ["a", "dog"], "raw": "A dog.", "imgid": 0, "sentid": 770337}, {"raw": "One dog, running."}]
+    sentences = [
+        {"tokens": ["a", "dog"], "raw": "A dog.", "imgid": 0, "sentid": 770337},
+        {"raw": "One dog, running."},
+    ]
     images = [
-        {"filename": "COCO_val2014_000000391895.jpg", "imgid": 0, "split": "test", "cocoid": 391895, "sentences": sentences},
-        {"filename": "COCO_val2014_000000000042.jpg", "imgid": 1, "split": "val", "cocoid": 42, "sentences": [{"raw": "A cat."}]},
+        {
+            "filename": "COCO_val2014_000000391895.jpg",
+            "imgid": 0,
+            "split": "test",
+            "cocoid": 391895,
+            "sentences": sentences,
+        },
+        {
+            "filename": "COCO_val2014_000000000042.jpg",
+            "imgid": 1,
+            "split": "val",
+            "cocoid": 42,
+            "sentences": [{"raw": "A cat."}],
+        },
     ]
     path.write_text(json.dumps({"images": images, "dataset": "coco"}))
     assert found(path) == {"391895": ["A dog.", "One dog, running."], "42": ["A cat."]}
@@ -43,8 +58,14 @@ def test_karpathy(tmp_path: Path) -> None:
 
 def test_flickr_token(tmp_path: Path) -> None:
     path = tmp_path / "results_20130124.token"
-    path.write_text("1000092795.jpg#0\tTwo young, White males .\n1000092795.jpg#1\tTwo \"guys\"\there\n\n10002456.jpg#0\tWorkers .\n")
-    assert found(path) == {"1000092795.jpg": ["Two young, White males .", 'Two "guys"\there'], "10002456.jpg": ["Workers ."]}
+    path.write_text(
+        "1000092795.jpg#0\tTwo young, White males .\n1000092795.jpg#1\tTwo "
+        '"guys"\there\n\n10002456.jpg#0\tWorkers .\n'
+    )
+    assert found(path) == {
+        "1000092795.jpg": ["Two young, White males .", 'Two "guys"\there'],
+        "10002456.jpg": ["Workers ."],
+    }
     path.write_text("1000092795.jpg#0\tTwo men\nno number\n")
     with pytest.raises(InputError, match="line 2: expected 'image#number'"):
         read(path, "references")
@@ -53,14 +74,18 @@ def test_flickr_token(tmp_path: Path) -> None:
 def test_flickr30k_with_bars(tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
     path.write_text(
-        "image_name| comment_number| comment\n1.jpg| 0| Two guys , \"hair\" | long .\n1.jpg| 1| Two men .\n2.jpg| 4   A dog runs .\n"
+        'image_name| comment_number| comment\n1.jpg| 0| Two guys , "hair" | long .\n1.jpg| 1| Two men '
+        ".\n2.jpg| 4   A dog runs .\n"
     )
     assert found(path) == {"1.jpg": ['Two guys , "hair" | long .', "Two men ."], "2.jpg": ["A dog runs ."]}
 
 
 def test_captions_with_commas_that_are_not_quoted(tmp_path: Path) -> None:
     path = tmp_path / "captions.txt"
-    path.write_text('image,caption\n1.jpg,A child in pink , on stairs .\n1.jpg,"Quoted, with ""marks"""\n2.jpg,He says "hi" , twice\n')
+    path.write_text(
+        'image,caption\n1.jpg,A child in pink , on stairs .\n1.jpg,"Quoted, with ""marks"""\n2.jpg,He says '
+        '"hi" , twice\n'
+    )
     with pytest.warns(CaptionWarning, match="2 captions hold ',' without being quoted"):
         assert found(path) == {
             "1.jpg": ["A child in pink , on stairs .", 'Quoted, with "marks"'],
@@ -68,7 +93,10 @@ def test_captions_with_commas_that_are_not_quoted(tmp_path: Path) -> None:
         }
 
 
-@pytest.mark.parametrize("name", ["image_name,comment", "filename,text", "file_name,sentence", "cocoid,raw", "Image_Path,Description"])
+@pytest.mark.parametrize(
+    "name",
+    ["image_name,comment", "filename,text", "file_name,sentence", "cocoid,raw", "Image_Path,Description"],
+)
 def test_common_names(name: str, tmp_path: Path) -> None:
     path = tmp_path / "captions.csv"
     path.write_text(f"{name}\n1,a dog\n2,a cat\n")
@@ -80,7 +108,10 @@ def test_named_columns(tmp_path: Path) -> None:
     path.write_text("picture,caption,what it shows\n1,no,a dog\n2,no,a cat\n")
     expected = {"1": ["a dog"], "2": ["a cat"]}
     assert found(path, caption_column="What it shows", id_column="picture") == expected
-    rows = [{"picture": 1, "caption": "no", "says": "a dog"}, {"picture": 2, "caption": "no", "says": "a cat"}]
+    rows = [
+        {"picture": 1, "caption": "no", "says": "a dog"},
+        {"picture": 2, "caption": "no", "says": "a cat"},
+    ]
     with columns(caption=["what it shows", "says"], id="picture"):
         assert found(path) == expected
         assert found(rows) == expected
@@ -89,14 +120,21 @@ def test_named_columns(tmp_path: Path) -> None:
 
 
 def test_names_of_coco_files_match_numbers() -> None:
-    assert plain_id("COCO_val2014_000000000042.jpg") == plain_id("val2017/000000000042.jpg") == plain_id("42") == "42"
+    assert (
+        plain_id("COCO_val2014_000000000042.jpg")
+        == plain_id("val2017/000000000042.jpg")
+        == plain_id("42")
+        == "42"
+    )
     assert plain_id("1000092795.jpg") == "1000092795"
     assert plain_id("sub/a.b.png") == "a.b"
     references = {42: ["a dog"], 7: ["a cat"]}
     predictions = {"COCO_val2014_000000000007.jpg": "one cat", "COCO_val2014_000000000042.jpg": "one dog"}
     aligned = align(read(references, "references"), read(predictions, "predictions"))
     assert (aligned.ids, list(aligned.candidates)) == (["42", "7"], [["one dog"], ["one cat"]])
-    aligned = align(read(dict.fromkeys(predictions, "a"), "references"), read({42: "x", 7: "y"}, "predictions"))
+    aligned = align(
+        read(dict.fromkeys(predictions, "a"), "references"), read({42: "x", 7: "y"}, "predictions")
+    )
     assert list(aligned.candidates) == [["y"], ["x"]]
     # Where two files would become one image, nothing is guessed.
     twins = {"train/1.jpg": "a", "val/1.jpg": "b"}
@@ -105,7 +143,9 @@ def test_names_of_coco_files_match_numbers() -> None:
 
 
 def test_parallel_lists() -> None:
-    aligned = align(read([["a dog", "one dog"], ["a cat"]], "references"), read(["dog", "cat"], "predictions"))
+    aligned = align(
+        read([["a dog", "one dog"], ["a cat"]], "references"), read(["dog", "cat"], "predictions")
+    )
     assert list(aligned.candidates) == [["dog"], ["cat"]]
     with pytest.raises(InputError, match="2 images have references and 1 have predictions"):
         align(read([["a dog"], ["a cat"]], "references"), read(["dog"], "predictions"))
@@ -122,7 +162,9 @@ def test_polars() -> None:
 
 def test_hugging_face_data_sets() -> None:
     datasets = pytest.importorskip("datasets")
-    data = datasets.Dataset.from_dict({"filename": ["1.jpg", "2.jpg"], "caption": [["a dog", "one dog"], ["a cat"]]})
+    data = datasets.Dataset.from_dict(
+        {"filename": ["1.jpg", "2.jpg"], "caption": [["a dog", "one dog"], ["a cat"]]}
+    )
     assert found(data) == {"1.jpg": ["a dog", "one dog"], "2.jpg": ["a cat"]}
     with pytest.raises(InputError, match=r"parts 'test'.*dataset\['test'\]"):
         read(datasets.DatasetDict({"test": data}), "references")
@@ -144,7 +186,12 @@ def command(*arguments: str | Path, given: bytes = b"", **options: Any) -> subpr
 
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     return subprocess.run(
-        [sys.executable, "-m", "captious", *map(str, arguments)], input=given, capture_output=True, env=environment, check=False, **options
+        [sys.executable, "-m", "captious", *map(str, arguments)],
+        input=given,
+        capture_output=True,
+        env=environment,
+        check=False,
+        **options,
     )
 
 
@@ -174,4 +221,6 @@ def test_columns_on_the_command_line(tmp_path: Path) -> None:
         "--id-column", "picture", "--caption-column", "said,guess",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["systems"][0]["scores"]["BLEU-1"]["value"] == pytest.approx(4 / 6, abs=1e-6)
+    assert json.loads(done.stdout)["systems"][0]["scores"]["BLEU-1"]["value"] == pytest.approx(
+        4 / 6, abs=1e-6
+    )

@@ -201,7 +201,6 @@ def test_one_json_line_is_a_row(tmp_path: Path) -> None:
     check_file(read(path, "references"), {"42": ["a", "b"]})
 
 
-
 @pytest.mark.shared
 def test_public_files(shared_data: Path) -> None:
     references = read(shared_data / "coco" / "references.jsonl.gz", "references")

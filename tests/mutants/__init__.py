@@ -10,13 +10,14 @@ to notice. Results are written as they come
 (``.pytest_cache/mutants.json``): a run that was stopped goes on where it was, as long as neither the package nor the tests
 that were to notice have changed. ``--fresh`` forgets them. ``--jobs`` runs several copies side by side.
 
-Nothing compiled can hide a mutant: byte code names its source by content, a kernel's compiled form is kept under a name that
-changes with its code, and a mutant in what fills the package's cache folder gets an empty one. Forks are needed, so this
-runs on Linux and macOS, not on Windows.
+Nothing compiled can hide a mutant: byte code names its source by content, and a mutant in what fills the package's cache
+folder gets an empty one. The library of kernels is built again for a mutant in a file with kernels. A kernel that cannot be
+built then runs in its plain form. Forks are needed, so this runs on Linux and macOS, not on Windows.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +25,15 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 #: Within a copy of the repository.
 PACKAGE = Path("src") / "captious"
 #: What writes to the cache folder. A mutant in it gets an empty one; others cannot change what is kept there.
-MAKERS = ("cache.py", "native.py", "linking.py", "compiling.py", "kernels.py", "text/ptb/tables.py", "vectors/", "meteor/paraphrases.py")
+MAKERS = (
+    "core/cache.py",
+    "core/cache_files.py",
+    "cli/cache.py",
+    "core/container.py",
+    "vectors/",
+    "meteor/paraphrases.py",
+    "meteor/paraphrase_index.py",
+)
 
 
 class Mutant(NamedTuple):
@@ -43,11 +52,21 @@ class Mutant(NamedTuple):
         return Path(self.file).parts[0].removesuffix(".py")
 
     def applied(self, text: str) -> str:
-        """The text of the file with the defect."""
-        count = text.count(self.old)
-        if count != 1:
-            raise StaleError(f"{self.name}: the text to change stands {count} times in {self.file}, not once: {self.old!r}")
-        return text.replace(self.old, self.new)
+        """Return the text of the file with the defect. Line breaks and trailing commas, as a formatter sets them, do not count."""
+        if text.count(self.old) == 1:
+            return text.replace(self.old, self.new)
+        matches = list(re.finditer(_any_layout(self.old), text))
+        if len(matches) != 1:
+            raise StaleError(
+                f"{self.name}: the text to change stands {len(matches)} times in {self.file}, not once: {self.old!r}"
+            )
+        return text[: matches[0].start()] + (self.new.strip() or "pass") + text[matches[0].end() :]
+
+
+def _any_layout(code: str) -> str:
+    """Return a pattern for code however it is broken into lines."""
+    tokens = re.findall(r"\w+|[^\w\s]", code)
+    return r"\s*".join((r",?\s*" if token in ")]}" else "") + re.escape(token) for token in tokens)
 
 
 class StaleError(Exception):

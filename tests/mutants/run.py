@@ -25,8 +25,21 @@ from tests.mutants import MAKERS, PACKAGE, ROOT, Mutant, StaleError
 from tests.mutants.defects import MUTANTS
 
 #: What the suite needs of the repository.
-PARTS = ("src", "tests", "benchmarks", "docs", "tools", "pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile")
+PARTS = (
+    "src",
+    "native",
+    "tests",
+    "benchmarks",
+    "docs",
+    "tools",
+    "pyproject.toml",
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "Makefile",
+)
 KEPT = ROOT / ".pytest_cache" / "mutants.json"
+LIBRARY = PACKAGE / "kernels" / "lib"
 #: Seconds after which tests that do not end have noticed something.
 PATIENCE = 1800.0
 
@@ -59,7 +72,9 @@ class Copy:
                 shutil.copy2(source, self.root / part)
         # Byte code that names its source by content: by time and size, as usual, one mutant could be taken for another.
         for part in ("src", "tests"):
-            compileall.compile_dir(self.root / part, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH)
+            compileall.compile_dir(
+                self.root / part, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH
+            )
         self.output = folder / "output"
         self.cache = folder / "cache"
         if (known := ROOT / ".pytest_cache" / "captious").is_dir():
@@ -67,21 +82,33 @@ class Copy:
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join([str(self.root / "src"), str(self.root)]),
-            # Compiled kernels are kept from one mutant to the next: their names tell their code (captious.kernels).
-            "NUMBA_CACHE_DIR": str(folder / "numba"),
             "CAPTIOUS_CACHE": str(self.cache),
             "CAPTIOUS_DATA": str(folder / "no public data"),
             # No test uses a plugin, and each of them takes time to load.
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         }
+        self.environment = environment
+        # Object files of kernels that are not changed are used again.
+        if (objects := ROOT / ".kernels").is_dir():
+            shutil.copytree(objects, self.root / ".kernels")
+        self.build()
+        self.library = folder / "lib"
+        shutil.copytree(self.root / LIBRARY, self.library)
         command = [sys.executable, "-c", "import captious; print(captious.__file__)"]
-        found = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=True)
+        found = subprocess.run(
+            command, cwd=self.root, env=environment, capture_output=True, text=True, check=True
+        )
         if not Path(found.stdout.strip()).is_relative_to(self.root):
             raise SystemExit(f"the tests would import {found.stdout.strip()}, not the copy of the package")
         server = [sys.executable, str(self.root / "tests" / "mutants" / "server.py")]
         self._server = subprocess.Popen(
             server, cwd=self.root, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
+
+    def build(self) -> None:
+        """Build the library. Kernels of a mutant that cannot be built stay as they were, and run in their plain form."""
+        command = [sys.executable, "-m", "native.build", "--jobs", "1"]
+        subprocess.run(command, cwd=self.root, env=self.environment, capture_output=True, check=False)
 
     def close(self) -> None:
         """End the process that runs the tests."""
@@ -93,9 +120,23 @@ class Copy:
         """pytest's exit code, and its output; it stops at the first failure unless told."""
         assert self._server.stdin is not None and self._server.stdout is not None
         # The test of this list sees every mutant, because the text to change is gone: that is no notice.
-        arguments = ["-q", "--no-header", "--tb=line", "-rfE", "-p", "no:cacheprovider", "--ignore=tests/test_mutants.py"]
+        arguments = [
+            "-q",
+            "--no-header",
+            "--tb=line",
+            "-rfE",
+            "-p",
+            "no:cacheprovider",
+            "--ignore=tests/test_mutants.py",
+        ]
+        # Nor is it that a kernel cannot be built any more.
+        arguments += ["--deselect=tests/kernels/test_library.py::test_the_library_is_up_to_date"]
         arguments += [] if to_the_end else ["-x"]
-        asked = {"arguments": [*arguments, *(f"tests/{test}" for test in tests)], "output": str(self.output), "seconds": PATIENCE}
+        asked = {
+            "arguments": [*arguments, *(f"tests/{test}" for test in tests)],
+            "output": str(self.output),
+            "seconds": PATIENCE,
+        }
         self._server.stdin.write(json.dumps(asked) + "\n")
         self._server.stdin.flush()
         code = int(self._server.stdout.readline())
@@ -119,10 +160,16 @@ class Copy:
         if mutant.file.startswith(MAKERS):
             shutil.rmtree(self.cache, ignore_errors=True)
         path.write_text(changed, encoding="utf-8")
+        has_kernels = re.search(r"^@(kernel|inner)\b", original, re.MULTILINE) is not None
+        if has_kernels:
+            self.build()
         try:
             outcome, by = self._noticed((mutant.tests,) if named else (mutant.tests, ()))
         finally:
             path.write_text(original, encoding="utf-8")
+            if has_kernels:
+                shutil.rmtree(self.root / LIBRARY)
+                shutil.copytree(self.library, self.root / LIBRARY)
             if mutant.file.startswith(MAKERS):
                 shutil.rmtree(self.cache, ignore_errors=True)
         return result(outcome, by)
@@ -133,7 +180,8 @@ class Copy:
             code, output = self.run(tests)
             # 0: all passed; 1: some failed; 2, or 4 and an error: the tests could not even be loaded; 5: there was nothing to run.
             if code in (1, 2) or (code == 4 and re.search("^ERROR tests/", output, re.MULTILINE)):
-                return NOTICED, failures(output)[0]
+                # Without a name in the output, the process crashed.
+                return NOTICED, (failures(output) or [*tests, "a crash"])[0]
             if code not in (0, 5):
                 return STALE, f"pytest ended with code {code}: {output.strip()[-300:]}"
         return UNNOTICED, ""
@@ -141,8 +189,7 @@ class Copy:
 
 def failures(output: str) -> list[str]:
     """The tests that failed, from pytest's summary."""
-    found = re.findall(r"^(?:FAILED|ERROR) tests/(.+?)(?: - .*)?$", output, re.MULTILINE)
-    return found or [output.strip().splitlines()[-1][:100]]
+    return re.findall(r"^(?:FAILED|ERROR) tests/(.+?)(?: - .*)?$", output, re.MULTILINE)
 
 
 def confirmed(results: Sequence[Result], copy: Copy) -> list[Result]:
@@ -153,9 +200,11 @@ def confirmed(results: Sequence[Result], copy: Copy) -> list[Result]:
         # Some name with all that is in its brackets cannot be given to pytest as it prints it.
         code, output = copy.run(sorted(set(map(_function, noticed))), to_the_end=True)
     wrong = set(map(_function, failures(output))) if code else set()
-    if wrong and not any(_function(result.by) in wrong for result in results):
+    if code and not any(_function(result.by) in wrong for result in results):
         raise SystemExit(f"the tests that noticed cannot be run without mutants:\n{output[-3000:]}")
-    return [result._replace(outcome=UNCERTAIN) if _function(result.by) in wrong else result for result in results]
+    return [
+        result._replace(outcome=UNCERTAIN) if _function(result.by) in wrong else result for result in results
+    ]
 
 
 def _function(test: str) -> str:
@@ -197,7 +246,9 @@ def _digest(files: Iterable[Path], *texts: str) -> str:
     state = hashlib.blake2b(digest_size=12)
     for file in files:
         if file.is_file() and "__pycache__" not in file.parts:
-            state.update(str(file.relative_to(ROOT)).encode() + b"\0" + hashlib.blake2b(file.read_bytes()).digest())
+            state.update(
+                str(file.relative_to(ROOT)).encode() + b"\0" + hashlib.blake2b(file.read_bytes()).digest()
+            )
     for text in texts:
         state.update(text.encode() + b"\0")
     return state.hexdigest()
@@ -229,7 +280,10 @@ def run(mutants: Sequence[Mutant], *, jobs: int, fresh: bool, named: bool) -> li
             todo.append(mutant)
             waiting.put(mutant)
     if results:
-        print(f"{len(results)} of {len(mutants)} mutants were noticed by an earlier run (--fresh tries them again)", flush=True)
+        print(
+            f"{len(results)} of {len(mutants)} mutants were noticed by an earlier run (--fresh tries them again)",
+            flush=True,
+        )
     lock = threading.Lock()
     with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
         copies = []
@@ -271,11 +325,21 @@ def line(result: Result) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description="Which defects of one line does no test notice?")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="mutants, rooms, or how their names begin (default: all)")
-    parser.add_argument("--list", action="store_true", help="list the mutants and the tests that ought to notice")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="copies of the package to work on side by side")
-    parser.add_argument("--named", action="store_true", help="run only the tests that ought to notice, never all of them")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.mutants", description="Which defects of one line does no test notice?"
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="mutants, rooms, or how their names begin (default: all)"
+    )
+    parser.add_argument(
+        "--list", action="store_true", help="list the mutants and the tests that ought to notice"
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="copies of the package to work on side by side"
+    )
+    parser.add_argument(
+        "--named", action="store_true", help="run only the tests that ought to notice, never all of them"
+    )
     parser.add_argument("--fresh", action="store_true", help="forget the results of earlier runs")
     given = parser.parse_args(arguments)
     mutants = chosen(given.names)
@@ -285,10 +349,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{len(mutants)} mutants in {len({mutant.room for mutant in mutants})} rooms")
         return 0
     start = time.monotonic()
-    results = {result.name: result for result in run(mutants, jobs=given.jobs, fresh=given.fresh, named=given.named)}
+    results = {
+        result.name: result for result in run(mutants, jobs=given.jobs, fresh=given.fresh, named=given.named)
+    }
     print()
     for mutant in mutants:
         print(f"{mutant.room:<13} {line(results[mutant.name])}")
     counted = Counter(result.outcome for result in results.values())
-    print("\n" + ", ".join(f"{count} {outcome}" for outcome, count in counted.items()) + f"; {time.monotonic() - start:.0f} s")
+    print(
+        "\n"
+        + ", ".join(f"{count} {outcome}" for outcome, count in counted.items())
+        + f"; {time.monotonic() - start:.0f} s"
+    )
     return 0 if set(counted) == {NOTICED} else 1

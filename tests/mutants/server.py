@@ -15,7 +15,7 @@ import time
 from importlib import import_module
 from typing import Any
 
-for _library in ("pytest", "hypothesis", "numpy", "scipy.sparse", "scipy.stats", "regex", "typer.testing", "rich.table"):
+for _library in ("pytest", "hypothesis", "numpy", "scipy.stats", "click.testing", "rich.table"):
     import_module(_library)
 
 

@@ -1,4 +1,6 @@
-"""Modified Kneser–Ney from dictionaries, straight from Chen & Goodman (1999): the readable twin of ``captious.rerank.models.ngram``."""
+"""Modified Kneser–Ney from dictionaries, straight from Chen & Goodman (1999): the readable twin of
+``captious.rerank.language_models.ngram``.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,19 @@ class SlowKneserNey:
     def __init__(self, captions: list[list[str]], order: int) -> None:
         self.order = order
         sentences = [["<s>", *tokens, "</s>"] for tokens in captions]
-        raw = {n: Counter(tuple(s[i : i + n]) for s in sentences for i in range(len(s) - n + 1)) for n in range(1, order + 1)}
+        raw = {
+            n: Counter(tuple(s[i : i + n]) for s in sentences for i in range(len(s) - n + 1))
+            for n in range(1, order + 1)
+        }
         self.words = {word for s in sentences for word in s} - {"<s>"} | {"<unk>"}
         self.adjusted: dict[int, Counter[tuple[str, ...]]] = {order: raw[order]}
         for n in range(1, order):
             before = defaultdict(set)
             for gram in raw[n + 1]:
                 before[gram[1:]].add(gram[0])
-            self.adjusted[n] = Counter({gram: count if gram[0] == "<s>" else len(before[gram]) for gram, count in raw[n].items()})
+            self.adjusted[n] = Counter(
+                {gram: count if gram[0] == "<s>" else len(before[gram]) for gram, count in raw[n].items()}
+            )
         self.adjusted[1].pop(("<s>",), None)
         self.discounts = {}
         for n in range(1, order + 1):

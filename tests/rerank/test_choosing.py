@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import captious
-from captious.errors import InputError
+from captious.core.errors import InputError
 from captious.io import CaptionWarning
-from captious.measures.making import make_measures
+from captious.metrics.factory import make_measures
 from captious.rerank import (
     Consensus,
     Likelihood,
@@ -27,22 +27,29 @@ from captious.rerank import (
     read_nbest,
     rerank,
 )
-from captious.rerank.models.base import Vocabulary
-from captious.rerank.models.unigram import Unigram
+from captious.rerank.language_models.language_model import ModelVocabulary
+from captious.rerank.language_models.unigram import Unigram
 from tests.rerank.world import rows, write
 
 WORDS = ["a", "the", "dog", "cat", "red", "zebra"]
 #: P(word) falls from word to word.
-MODEL = Unigram(Vocabulary(WORDS), np.array([8.0, 0, 1, 32, 16, 8, 4, 2, 1]))
+MODEL = Unigram(ModelVocabulary(WORDS), np.array([8.0, 0, 1, 32, 16, 8, 4, 2, 1]))
 
 captions = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
-lists = st.lists(st.lists(st.tuples(captions, st.floats(-30, 0)), min_size=1, max_size=5), min_size=1, max_size=6)
+lists = st.lists(
+    st.lists(st.tuples(captions, st.floats(-30, 0)), min_size=1, max_size=5), min_size=1, max_size=6
+)
 
 
 def nbest(groups: list[list[tuple[str, float]]]) -> NBest:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CaptionWarning)
-        return NBest.of([{"image_id": i, "captions": [t for t, _ in g], "logprobs": [p for _, p in g]} for i, g in enumerate(groups)])
+        return NBest.of(
+            [
+                {"image_id": i, "captions": [t for t, _ in g], "logprobs": [p for _, p in g]}
+                for i, g in enumerate(groups)
+            ]
+        )
 
 
 def by_information(found: NBest, lam: float, **options: Any) -> dict[str, str]:
@@ -63,10 +70,15 @@ def _best(found: NBest) -> list[float]:
 
 
 @given(lists, st.floats(0, 2), st.randoms(use_true_random=False), st.booleans())
-def test_the_order_of_candidates_does_not_matter_but_for_ties(groups: list[list[tuple[str, float]]], lam: float, rng: Any, normalise: bool) -> None:
+def test_the_order_of_candidates_does_not_matter_but_for_ties(
+    groups: list[list[tuple[str, float]]], lam: float, rng: Any, normalise: bool
+) -> None:
     found = nbest(groups)
     other = nbest([rng.sample(group, len(group)) for group in groups])
-    values = [rerank(one, MutualInformation(Prior.of(one, [MODEL]), Weights(lam), normalise=normalise)) for one in (found, other)]
+    values = [
+        rerank(one, MutualInformation(Prior.of(one, [MODEL]), Weights(lam), normalise=normalise))
+        for one in (found, other)
+    ]
     assert all(np.isfinite(one.values).all() for one in values)
     # Equals may change places; their score does not.
     assert values[0].values[values[0].chosen] == pytest.approx(values[1].values[values[1].chosen])
@@ -77,7 +89,9 @@ def test_rare_words_win_with_weight() -> None:
     assert by_information(found, 0.1) == {"0": "a cat"} and by_information(found, 1.0) == {"0": "a zebra"}
     # log P(cat) − log P(zebra) = log 4, which outweighs the difference of 1 from λ = 1 / log 4 on.
     turn = 1 / np.log(4)
-    assert by_information(found, turn - 0.01) == {"0": "a cat"} and by_information(found, turn + 0.01) == {"0": "a zebra"}
+    assert by_information(found, turn - 0.01) == {"0": "a cat"} and by_information(found, turn + 0.01) == {
+        "0": "a zebra"
+    }
 
 
 def test_the_formula() -> None:
@@ -93,7 +107,7 @@ def test_the_formula() -> None:
 
 def test_two_models_are_interpolated() -> None:
     found = nbest([[("a cat", -3.0), ("a zebra", -4.0)]])
-    flat = Unigram(Vocabulary(WORDS), np.ones(9))
+    flat = Unigram(ModelVocabulary(WORDS), np.ones(9))
     prior = Prior.of(found, [MODEL, flat])
     assert prior.mixed(1.0) == pytest.approx(prior.log[0]) and prior.mixed(0.0) == pytest.approx(prior.log[1])
     assert prior.mixed(0.25) == pytest.approx(0.25 * prior.log[0] + 0.75 * prior.log[1])
@@ -103,12 +117,23 @@ def test_two_models_are_interpolated() -> None:
 
 
 def test_the_first_of_equals_is_chosen_and_lists_may_differ_in_length() -> None:
-    found = nbest([[("a cat", -3.0), ("a dog", -3.0)], [("a", -9.0), ("a dog", -8.5)], [("a", -2.0), ("a cat", -2.0), ("the cat", -1.0)]])
+    found = nbest(
+        [
+            [("a cat", -3.0), ("a dog", -3.0)],
+            [("a", -9.0), ("a dog", -8.5)],
+            [("a", -2.0), ("a cat", -2.0), ("the cat", -1.0)],
+        ]
+    )
     assert rerank(found, Likelihood()).captions == {"0": "a cat", "1": "a dog", "2": "the cat"}
 
 
 def test_own_tokens_are_used_as_they_are() -> None:
-    row = {"image_id": 1, "captions": ["a cat", "A Zebra!"], "logprobs": [-1.0, -2.0], "tokens": [["a", "cat"], ["the", "red", "zebra"]]}
+    row = {
+        "image_id": 1,
+        "captions": ["a cat", "A Zebra!"],
+        "logprobs": [-1.0, -2.0],
+        "tokens": [["a", "cat"], ["the", "red", "zebra"]],
+    }
     prior = Prior.of(NBest.of([row]), [MODEL])
     assert prior.lengths.tolist() == [3, 4]
     assert prior.log[0][1] == pytest.approx(MODEL.log_p([["the", "red", "zebra"]])[0])
@@ -124,7 +149,7 @@ def test_results_and_candidates(tmp_path: Path) -> None:
     assert [row["scores"] for row in kept] == [row["logprobs"] for row in rows(5)]
 
 
-# Bad input -----------------------------------------------------------------------------------------------------------
+# Bad input
 
 GOOD = {"image_id": 1, "captions": ["a cat", "a dog"], "logprobs": [-1.0, -2.0]}
 
@@ -132,18 +157,18 @@ GOOD = {"image_id": 1, "captions": ["a cat", "a dog"], "logprobs": [-1.0, -2.0]}
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"logprobs": [-1.0]}, "2 captions and 1 logprobs"),
+        ({"logprobs": [-1.0]}, "2 captions but 1 logprobs"),
         ({"logprobs": [-1.0, float("nan")]}, "finite numbers"),
-        ({"logprobs": [-1.0, float("-inf")]}, "is -inf; they are finite"),
+        ({"logprobs": [-1.0, float("-inf")]}, "contain -inf; use finite"),
         ({"logprobs": [-1.0, "x"]}, "the text 'x'"),
         ({"logprobs": [-1.0, True]}, "truth value"),
         ({"logprobs": -1.0}, "the number -1.0 logprobs"),
         ({"captions": []}, "no candidates"),
         ({"captions": "a cat"}, "no list of 'captions'"),
-        ({"captions": ["a", "\ud83d"]}, "half a character"),
+        ({"captions": ["a", "\ud83d"]}, "unpaired surrogate"),
         ({"tokens": [["a"]]}, "'tokens' of image"),
         ({"image_id": None}, "image_id is null"),
-        ({"image_id": True}, "ids are whole numbers or text"),
+        ({"image_id": True}, "use an integer or a string"),
     ],
 )
 def test_bad_rows(change: dict[str, Any], said: str) -> None:
@@ -160,18 +185,27 @@ def test_bad_lists() -> None:
     with pytest.raises(InputError, match="no images"):
         NBest.of([])
     bare = NBest.of([{"image_id": 2, "captions": ["a", "b"]}])
-    with pytest.raises(InputError, match="no 'logprobs', and mutual information needs"):
+    with pytest.raises(InputError, match="'logprobs' are missing"):
         rerank(bare, Likelihood())
 
 
 def test_odd_lists_are_warned_of() -> None:
     with pytest.warns(CaptionWarning, match="1 of 2 logprobs are above 0"):
         NBest.of([{**GOOD, "logprobs": [1.0, -1.0]}])
-    with pytest.warns(CaptionWarning, match=r"candidates of 1 images are all equal.*\('7'\)"):
+    with pytest.warns(CaptionWarning, match=r"all candidates are equal for 1 images.*\('7'\)"):
         NBest.of([{"image_id": 7, "captions": ["a", "a"], "logprobs": [-1.0, -1.0]}])
 
 
-@pytest.mark.parametrize(("content", "said"), [("{", "not JSON"), ("[1]", "an object with image_id"), ("[{}", "not JSON"), ("", "is empty"), ("7\n", "not the number 7")])
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "not JSON"),
+        ("[1]", "an object with image_id"),
+        ("[{}", "not JSON"),
+        ("", "is empty"),
+        ("7\n", "not the number 7"),
+    ],
+)
 def test_bad_files(content: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "n.jsonl").write_text(content)
     with pytest.raises(InputError, match=said):
@@ -179,15 +213,15 @@ def test_bad_files(content: str, said: str, tmp_path: Path) -> None:
 
 
 def test_a_model_with_another_vocabulary() -> None:
-    with pytest.raises(InputError, match="does not know 67% of the tokens"):
+    with pytest.raises(InputError, match="does not know 67% of the candidates' tokens"):
         Prior.of(nbest([[("ein Hund cat", -1.0)]]), [MODEL])
-    with pytest.warns(CaptionWarning, match=r"does not know 25\.0% of the tokens"):
+    with pytest.warns(CaptionWarning, match=r"does not know 25\.0% of the candidates' tokens"):
         Prior.of(nbest([[("a red big cat", -1.0)]]), [MODEL])
-    with pytest.raises(InputError, match="two are interpolated; 3"):
+    with pytest.raises(InputError, match="3 language models"):
         Prior.of(nbest([[("a", -1.0)]]), [MODEL] * 3)
 
 
-# Consensus -----------------------------------------------------------------------------------------------------------
+# Consensus
 
 
 def test_consensus_is_the_mean_similarity_with_the_others() -> None:
@@ -203,8 +237,13 @@ def test_consensus_is_the_mean_similarity_with_the_others() -> None:
 
 
 def test_consensus_prefers_what_most_say() -> None:
-    groups = [["a man rides a horse", "a man rides a big horse", "a man rides the horse", "a blue bus"], ["a cat sits", "a cat is sitting", "two boats", "a cat sits down"]]
-    found = NBest.of([{"image_id": i, "captions": g, "logprobs": [-9.0, -9.0, -9.0, -1.0]} for i, g in enumerate(groups)])
+    groups = [
+        ["a man rides a horse", "a man rides a big horse", "a man rides the horse", "a blue bus"],
+        ["a cat sits", "a cat is sitting", "two boats", "a cat sits down"],
+    ]
+    found = NBest.of(
+        [{"image_id": i, "captions": g, "logprobs": [-9.0, -9.0, -9.0, -1.0]} for i, g in enumerate(groups)]
+    )
     for metric in ("CIDEr-D", "BLEU-1", "WEmbSim"):
         chosen = rerank(found, Consensus(make_measures(metric, {})[0])).captions
         assert "bus" not in chosen["0"] and "boat" not in chosen["1"], metric
@@ -212,7 +251,12 @@ def test_consensus_prefers_what_most_say() -> None:
 
 def test_a_posterior_weighs_likely_candidates() -> None:
     group = ["a red bus", "a red car", "a blue car", "the blue car", "my blue car"]
-    found = NBest.of([{"image_id": 1, "captions": group, "logprobs": [-1.0, -2.0, -40.0, -40.0, -40.0]}, {**GOOD, "image_id": 2}])
+    found = NBest.of(
+        [
+            {"image_id": 1, "captions": group, "logprobs": [-1.0, -2.0, -40.0, -40.0, -40.0]},
+            {**GOOD, "image_id": 2},
+        ]
+    )
     measure = make_measures("ROUGE-L", {})[0]
     assert "blue" in rerank(found, Consensus(measure)).captions["1"]
     assert "red" in rerank(found, Consensus(measure, posterior=True)).captions["1"]
@@ -222,11 +266,11 @@ def test_what_has_no_consensus_is_refused() -> None:
     for name in ("ASL", "LSA"):
         with pytest.raises(InputError, match="does not compare a caption with another"):
             Consensus(make_measures(name, {})[0])
-    with pytest.raises(InputError, match="one candidate, and a consensus needs several"):
+    with pytest.raises(InputError, match="only one candidate; a consensus needs several"):
         rerank(nbest([[("a", -1.0)]]), Consensus(make_measures("BLEU-1", {})[0]))
 
 
-# Given scores --------------------------------------------------------------------------------------------------------
+# Scores from a file
 
 
 def test_scores_of_a_file(tmp_path: Path) -> None:
@@ -238,14 +282,18 @@ def test_scores_of_a_file(tmp_path: Path) -> None:
         rerank(found, read_given(write(tmp_path / "s.jsonl", listed[1:])))
     with pytest.raises(InputError, match="scores for image"):
         rerank(found, read_given(write(tmp_path / "s.jsonl", [{**listed[0], "scores": [1.0]}, *listed[1:]])))
-    for bad, said in (({"scores": [float("nan")]}, "finite"), ({"scores": 3}, "no list of 'scores'"), ({"image_id": None}, "image_id")):
+    for bad, said in (
+        ({"scores": [float("nan")]}, "finite"),
+        ({"scores": 3}, "no list of 'scores'"),
+        ({"image_id": None}, "image_id"),
+    ):
         with pytest.raises(InputError, match=said):
             read_given(write(tmp_path / "s.jsonl", [{**listed[0], **bad}]))
     with pytest.raises(InputError, match="more than once"):
         read_given(write(tmp_path / "s.jsonl", [listed[0], listed[0]]))
 
 
-@pytest.mark.filterwarnings("ignore::captious.io.captions.CaptionWarning")
+@pytest.mark.filterwarnings("ignore::captious.io.caption_files.CaptionWarning")
 def test_saved_scores(tmp_path: Path) -> None:
     listed = rows(60)
     found = NBest.of(listed)
@@ -254,16 +302,23 @@ def test_saved_scores(tmp_path: Path) -> None:
     scores = captious.score(references, predictions, ["ROUGE-L", "CHAIRs"], several=True)
     scores.save(tmp_path / "c.scores")
     chosen = rerank(found, read_given(tmp_path / "c.scores", "rouge-l"))
-    best = {image: max(captious.score(references, {image: texts}, "ROUGE-L", several=True, subset=True)["ROUGE-L"].per_caption) for image, texts in list(predictions.items())[:5]}
+    best = {
+        image: max(
+            captious.score(references, {image: texts}, "ROUGE-L", several=True, subset=True)[
+                "ROUGE-L"
+            ].per_caption
+        )
+        for image, texts in list(predictions.items())[:5]
+    }
     assert chosen.values[chosen.chosen][:5] == pytest.approx(list(best.values()))
     # Of CHAIR less is better.
     assert (rerank(found, read_given(tmp_path / "c.scores", "CHAIRs")).values <= 0).all()
-    with pytest.raises(InputError, match="say by which to choose"):
+    with pytest.raises(InputError, match="select one with --metric"):
         read_given(tmp_path / "c.scores")
-    with pytest.raises(InputError, match="no scores of single captions by 'SPICE'"):
+    with pytest.raises(InputError, match="no caption-level scores of 'SPICE'"):
         read_given(tmp_path / "c.scores", "SPICE")
     other = NBest.of([{**listed[0], "captions": listed[0]["captions"][::-1]}])
-    with pytest.raises(InputError, match="was made for other captions"):
+    with pytest.raises(InputError, match="was computed for other captions"):
         rerank(other, read_given(tmp_path / "c.scores", "ROUGE-L"))
 
 

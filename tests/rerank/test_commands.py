@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from captious.cli.app import app
+from captious.core.errors import CaptiousError
 from captious.data import demo_path
-from captious.errors import CaptiousError
 from tests.rerank.world import rows, write
 
-pytestmark = pytest.mark.filterwarnings("ignore::captious.io.captions.CaptionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::captious.io.caption_files.CaptionWarning")
 REFS = demo_path("references")
 
 
@@ -48,13 +48,33 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_language_model_says_how_good_it_is(folder: Path, tmp_path: Path) -> None:
-    found = json.loads(run("train", "lm", REFS, "-o", tmp_path / "x.npz", "--kind", "ngram", "--held-out", 12, "--json", "-", "--seed", 3))
+    found = json.loads(
+        run(
+            "train",
+            "lm",
+            REFS,
+            "-o",
+            tmp_path / "x.npz",
+            "--kind",
+            "ngram",
+            "--held-out",
+            12,
+            "--json",
+            "-",
+            "--seed",
+            3,
+        )
+    )
     assert found["captions"] == 240 and found["held out"] == 60 and 1 < found["perplexity"] < 1000
     assert "is there already" in refused("train", "lm", REFS, "-o", folder / "uni.npz")
     assert "not 'markov'" in refused("train", "lm", REFS, "-o", tmp_path / "y", "--kind", "markov")
-    assert "holds n-grams, not lstm" in refused("train", "lm", REFS, "-o", tmp_path / "y.arpa", "--kind", "lstm")
+    assert "holds n-grams, not lstm" in refused(
+        "train", "lm", REFS, "-o", tmp_path / "y.arpa", "--kind", "lstm"
+    )
     assert "cannot be held back" in refused("train", "lm", REFS, "-o", tmp_path / "y", "--held-out", 60)
-    assert "no image that may be learned from" in refused("train", "lm", REFS, "-o", tmp_path / "y", "--exclude", REFS)
+    assert "no image that may be learned from" in refused(
+        "train", "lm", REFS, "-o", tmp_path / "y", "--exclude", REFS
+    )
 
 
 def test_an_lstm_by_command(tmp_path: Path) -> None:
@@ -64,13 +84,33 @@ def test_an_lstm_by_command(tmp_path: Path) -> None:
     assert "epoch 2" in said and "perplexity" in said
     run("train", "lm", REFS, "-o", tmp_path / "m.safetensors", *small, "--resume")
     write(tmp_path / "n.jsonl", rows(4))
-    run("rerank", tmp_path / "n.jsonl", "--lm", tmp_path / "m.safetensors", "--lambda", 0.5, "-o", tmp_path / "out.json")
+    run(
+        "rerank",
+        tmp_path / "n.jsonl",
+        "--lm",
+        tmp_path / "m.safetensors",
+        "--lambda",
+        0.5,
+        "-o",
+        tmp_path / "out.json",
+    )
     assert len(json.loads((tmp_path / "out.json").read_text())) == 4
 
 
 def test_a_caption_is_chosen_and_all_scores_are_kept(folder: Path, tmp_path: Path) -> None:
     out, kept = tmp_path / "out.json", tmp_path / "all.jsonl"
-    said = run("rerank", folder / "n.jsonl", "--lm", folder / "uni.npz", "--lambda", 0.8, "-o", out, "--candidates", kept)
+    said = run(
+        "rerank",
+        folder / "n.jsonl",
+        "--lm",
+        folder / "uni.npz",
+        "--lambda",
+        0.8,
+        "-o",
+        out,
+        "--candidates",
+        kept,
+    )
     assert "60 images by mutual information" in said
     chosen = {str(row["image_id"]): row["caption"] for row in json.loads(out.read_text())}
     for row in lines(kept):
@@ -83,37 +123,116 @@ def test_a_caption_is_chosen_and_all_scores_are_kept(folder: Path, tmp_path: Pat
     assert again.read_text() == out.read_text()
     # Scores that captious saved for the same candidates, as a critic's are.
     run("score", REFS, folder / "n.jsonl", "-m", "BLEU-1", "--allow-several", "-o", tmp_path / "c.scores")
-    assert "BLEU-1 of" in run("rerank", folder / "n.jsonl", "--by", "critic", "--scores", tmp_path / "c.scores", "-o", tmp_path / "critic.json")
+    assert "BLEU-1 of" in run(
+        "rerank",
+        folder / "n.jsonl",
+        "--by",
+        "critic",
+        "--scores",
+        tmp_path / "c.scores",
+        "-o",
+        tmp_path / "critic.json",
+    )
     for model in ("tri.npz", "tri.arpa"):
-        run("rerank", folder / "n.jsonl", "--lm", folder / model, "--lambda", 0.5, "--normalise", "-o", tmp_path / f"{model}.json")
+        run(
+            "rerank",
+            folder / "n.jsonl",
+            "--lm",
+            folder / model,
+            "--lambda",
+            0.5,
+            "--normalise",
+            "-o",
+            tmp_path / f"{model}.json",
+        )
     assert (tmp_path / "tri.npz.json").read_text() == (tmp_path / "tri.arpa.json").read_text()
 
 
 def test_without_weight_nothing_changes(folder: Path, tmp_path: Path) -> None:
     base, none = tmp_path / "base.json", tmp_path / "none.json"
     run("rerank", folder / "n.jsonl", "--by", "likelihood", "-o", base)
-    said = run("rerank", folder / "n.jsonl", "--lm", folder / "uni.npz", "--lm", folder / "tri.npz", "--alpha", 0.5, "--lambda", 0, "-o", none)
+    said = run(
+        "rerank",
+        folder / "n.jsonl",
+        "--lm",
+        folder / "uni.npz",
+        "--lm",
+        folder / "tri.npz",
+        "--alpha",
+        0.5,
+        "--lambda",
+        0,
+        "-o",
+        none,
+    )
     assert base.read_text() == none.read_text() and " 0 captions are not the likeliest" in said
     assert run("rerank", folder / "n.jsonl", "--by", "likelihood", "-o", "-") == base.read_text()
 
 
 def test_consensus_by_command(folder: Path, tmp_path: Path) -> None:
-    said = run("rerank", folder / "n.jsonl", "--by", "consensus", "--metric", "CIDEr-D", "-o", tmp_path / "c.json")
+    said = run(
+        "rerank", folder / "n.jsonl", "--by", "consensus", "--metric", "CIDEr-D", "-o", tmp_path / "c.json"
+    )
     assert "consensus (CIDEr-D)" in said
-    run("rerank", folder / "n.jsonl", "--by", "consensus", "--metric", "ROUGE-L", "--posterior", "-o", tmp_path / "r.json")
+    run(
+        "rerank",
+        folder / "n.jsonl",
+        "--by",
+        "consensus",
+        "--metric",
+        "ROUGE-L",
+        "--posterior",
+        "-o",
+        tmp_path / "r.json",
+    )
     assert (tmp_path / "c.json").read_text() != (tmp_path / "r.json").read_text()
-    assert "are 8" in refused("rerank", folder / "n.jsonl", "--by", "consensus", "--metric", "coco", "-o", tmp_path / "x.json")
+    assert "are 8" in refused(
+        "rerank", folder / "n.jsonl", "--by", "consensus", "--metric", "coco", "-o", tmp_path / "x.json"
+    )
 
 
 def test_tuning_by_command(folder: Path, tmp_path: Path) -> None:
-    arguments = ["rerank", folder / "n.jsonl", "--lm", folder / "uni.npz", "--lm", folder / "tri.npz", "--tune", REFS, "-m", "BLEU-4,CIDEr-D,CHAIRs", "--trials", 100, "--resamples", 50]
+    arguments = [
+        "rerank",
+        folder / "n.jsonl",
+        "--lm",
+        folder / "uni.npz",
+        "--lm",
+        folder / "tri.npz",
+        "--tune",
+        REFS,
+        "-m",
+        "BLEU-4,CIDEr-D,CHAIRs",
+        "--trials",
+        100,
+        "--resamples",
+        50,
+    ]
     text = run(*arguments, "-o", tmp_path / "out.json", "--plots", tmp_path / "plots", "--format", "markdown")
-    assert "| baseline" in text and "| + uni " in text and "| + interpolated" in text and "30 images that were not tuned on" in text
+    assert (
+        "| baseline" in text
+        and "| + uni " in text
+        and "| + interpolated" in text
+        and "30 images that were not tuned on" in text
+    )
     assert (tmp_path / "plots" / "rerank_grid.png").exists()
     found = json.loads(run(*arguments, "--json", "-"))
     assert found["tuned on"] == 30 and len(found["grid"]["objective"]) == 11 and len(found["systems"]) == 4
     by_hand = tmp_path / "hand.json"
-    run("rerank", folder / "n.jsonl", "--lm", folder / "uni.npz", "--lm", folder / "tri.npz", "--lambda", found["lambda"], "--alpha", found["alpha"], "-o", by_hand)
+    run(
+        "rerank",
+        folder / "n.jsonl",
+        "--lm",
+        folder / "uni.npz",
+        "--lm",
+        folder / "tri.npz",
+        "--lambda",
+        found["lambda"],
+        "--alpha",
+        found["alpha"],
+        "-o",
+        by_hand,
+    )
     assert by_hand.read_text() == (tmp_path / "out.json").read_text()
 
 
@@ -136,12 +255,14 @@ def test_what_does_not_belong_together_is_refused(folder: Path, tmp_path: Path) 
         (["--by", "magic", "-o", out], "not by 'magic'"),
         ([*uni, "--tune", REFS, "--part", 0, "-o", out], "share of images"),
         (["--lm", tmp_path / "none.npz", "--lambda", 1, "-o", out], "no such file"),
-        (["--lm", nbest, "--lambda", 1, "-o", out], "no language model"),
+        (["--lm", nbest, "--lambda", 1, "-o", out], "not a language model"),
     ):
         assert said in refused("rerank", nbest, *arguments), arguments
     assert not out.exists()
-    bare = write(tmp_path / "bare.jsonl", [{k: v for k, v in row.items() if k != "logprobs"} for row in rows(3)])
-    assert "no 'logprobs'" in refused("rerank", bare, *uni, "--lambda", 1, "-o", out)
+    bare = write(
+        tmp_path / "bare.jsonl", [{k: v for k, v in row.items() if k != "logprobs"} for row in rows(3)]
+    )
+    assert "'logprobs' are missing" in refused("rerank", bare, *uni, "--lambda", 1, "-o", out)
 
 
 def test_templates_by_command(tmp_path: Path) -> None:
@@ -149,9 +270,29 @@ def test_templates_by_command(tmp_path: Path) -> None:
     run("templates", objects, "-o", out, "-k", 10)
     made = json.loads(out.read_text())
     assert all(row["caption"] == "" or row["caption"].startswith("there is a") for row in made)
-    text = run("templates", objects, "--curves", REFS, "-k", "5,80", "--most", "1,3", "-m", "ROUGE-L,CHAIRs", "--format", "markdown", "--plots", tmp_path / "p")
-    assert text.count("\n| 80 |") == 2 and (tmp_path / "p" / "templates.svg").exists()
-    for arguments, said in (([], "say where"), (["-o", out, "-k", "5,10"], "one file has the captions of one setting"), (["-o", out, "-k", "x"], "whole numbers"), (["-o", out, "--threshold", "x"], "numbers with commas")):
+    text = run(
+        "templates",
+        objects,
+        "--curves",
+        REFS,
+        "-k",
+        "5,80",
+        "--most",
+        "1,3",
+        "-m",
+        "ROUGE-L,CHAIRs",
+        "--format",
+        "markdown",
+        "--plots",
+        tmp_path / "p",
+    )
+    assert text.count("\n| 80 |") == 2 and (tmp_path / "p" / "rerank_templates.svg").exists()
+    for arguments, said in (
+        ([], "say where"),
+        (["-o", out, "-k", "5,10"], "one file has the captions of one setting"),
+        (["-o", out, "-k", "x"], "whole numbers"),
+        (["-o", out, "--threshold", "x"], "numbers with commas"),
+    ):
         assert said in refused("templates", objects, *arguments)
 
 
@@ -167,7 +308,24 @@ def test_the_likelihood_test_by_command(folder: Path, tmp_path: Path) -> None:
     scored = write(tmp_path / "scored.jsonl", listed)
     text = run("likelihood", REFS, "--scored", scored, "-k", 3, "--format", "markdown")
     assert "log P(s\\|I)" in text or "log P(s|I)" in text
-    found = json.loads(run("likelihood", REFS, "--scored", scored, "-k", 3, "--lm", folder / "uni.npz", "--lambda", 0.5, "--json", "-", "--trials", 50))
+    found = json.loads(
+        run(
+            "likelihood",
+            REFS,
+            "--scored",
+            scored,
+            "-k",
+            3,
+            "--lm",
+            folder / "uni.npz",
+            "--lambda",
+            0.5,
+            "--json",
+            "-",
+            "--trials",
+            50,
+        )
+    )
     assert len(found["tests"]) == 2 and len(found["distractors"]) == 3 and 0 < found["p"] <= 1
     image = str(listed[0]["image_id"])
     assert "0.37" in run("likelihood", REFS, "--scored", scored, "--words", image)
@@ -180,7 +338,7 @@ def test_the_likelihood_test_by_command(folder: Path, tmp_path: Path) -> None:
         (["--scored", scored, "--lm", folder / "uni.npz", "--lambda", 1, "--alpha", 0.5], "belongs with two"),
         (["--scored", scored, "--words", "nowhere"], "has no image nowhere"),
         (["--scored", scored, "--words", image, "--figure", tmp_path / "w.gif"], "ends in .html or .svg"),
-        (["--scored", need], "no 'logprobs'"),
+        (["--scored", need], "'logprobs' are missing"),
         (["--scored", need, "--words", image], "no log P of single words"),
         (["--scored", write(tmp_path / "short.jsonl", listed[:1])], "has no captions of image"),
     ):

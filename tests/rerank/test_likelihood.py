@@ -8,12 +8,12 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from captious.errors import InputError
+from captious.core.errors import InputError
 from captious.figures import word_colours
-from captious.metrics.chair import ChairS
-from captious.references import References
+from captious.metrics.captions.chair import ChairS
 from captious.rerank.likelihood import commonest, distractors, likelihood_test, p_of_difference, to_score
 from captious.rerank.nbest import NBest
+from captious.results.references import References
 
 REFERENCES = {
     "1": ["A dog runs on the grass.", "a dog", "a dog with a ball"],
@@ -26,7 +26,7 @@ GENERIC = ["a dog runs", "a man rides a horse"]
 def test_the_commonest_captions() -> None:
     texts = ["A dog.", "a dog", "a cat", "A cat!", "the cat", "", "a dog"]
     assert commonest(texts, 2) == [("a dog", 3), ("a cat", 2)]
-    with pytest.raises(InputError, match="at least one"):
+    with pytest.raises(InputError, match="at least 1"):
         commonest(texts, 0)
 
 
@@ -40,7 +40,12 @@ def test_a_distractor_names_what_is_not_there() -> None:
 
 
 def scored(values: dict[str, dict[str, float]]) -> NBest:
-    return NBest.of([{"image_id": image, "captions": list(own), "logprobs": list(own.values())} for image, own in values.items()])
+    return NBest.of(
+        [
+            {"image_id": image, "captions": list(own), "logprobs": list(own.values())}
+            for image, own in values.items()
+        ]
+    )
 
 
 def values(one: float, two: float, three: float) -> dict[str, dict[str, float]]:
@@ -58,7 +63,11 @@ def test_shares() -> None:
     lists = scored(values(-13.0, -20.0, -9.0))
     found = likelihood_test(lists, lists.log_p(), known, wrong)
     # Image 1: likelier than the third of three; 2: than none; 3: than all.
-    assert found.fooled.tolist() == [True, False, True] and found.fooled_by_all.tolist() == [False, False, True]
+    assert found.fooled.tolist() == [True, False, True] and found.fooled_by_all.tolist() == [
+        False,
+        False,
+        True,
+    ]
     assert found.pairs == pytest.approx([1 / 3, 0, 1])
     share, low, high = found.shares()["some"]
     assert share == pytest.approx(2 / 3) and low <= share <= high
@@ -74,7 +83,7 @@ def test_images_without_a_wrong_caption_are_left_out() -> None:
     lists = scored(values(-13.0, -20.0, -9.0))
     found = likelihood_test(lists, lists.log_p(), known, {"1": [GENERIC[1]], "2": [], "3": []})
     assert found.ids == ("1",) and found.left_out == 2
-    with pytest.raises(InputError, match="no image has a distractor"):
+    with pytest.raises(InputError, match="no image has a certainly wrong distractor"):
         likelihood_test(lists, lists.log_p(), known, {})
 
 
@@ -88,14 +97,21 @@ def test_a_missing_caption_is_named() -> None:
         likelihood_test(part, part.log_p(), known, {"3": ["a zebra"]})
 
 
-# Colours -------------------------------------------------------------------------------------------------------------
+# Colours
 
 HOSTILE = "<script>alert('&')</script>\x1b[31m\u202e"
-LINES = [word_colours.WordLine("a dog", ["a", "dog"], [math.log(0.5), math.log(1e-6), -0.01]), word_colours.WordLine(HOSTILE, [HOSTILE, "]]>"], [-1.0, -2.0])]
+LINES = [
+    word_colours.WordLine("a dog", ["a", "dog"], [math.log(0.5), math.log(1e-6), -0.01]),
+    word_colours.WordLine(HOSTILE, [HOSTILE, "]]>"], [-1.0, -2.0]),
+]
 
 
 def test_colours_go_from_white_to_full() -> None:
-    assert word_colours.colour(0.0) == (255, 255, 255) and word_colours.colour(-1e9) == (213, 94, 0) == word_colours.colour(math.log(1e-4))
+    assert word_colours.colour(0.0) == (255, 255, 255) and word_colours.colour(-1e9) == (
+        213,
+        94,
+        0,
+    ) == word_colours.colour(math.log(1e-4))
     greens = [word_colours.colour(value)[1] for value in np.linspace(0, math.log(1e-4), 20)]
     assert greens == sorted(greens, reverse=True) and len(set(greens)) == 20
     assert word_colours.shown(math.log(0.5)) == "0.50" and word_colours.shown(math.log(2e-5)) == "2e-5"
@@ -103,12 +119,26 @@ def test_colours_go_from_white_to_full() -> None:
 
 def test_text_of_others_is_escaped_everywhere() -> None:
     html, svg = word_colours.as_html(LINES, HOSTILE), word_colours.as_svg(LINES)
-    assert "<script>" not in html and "<script>" not in svg and "\x1b" not in html + svg and "\u202e" not in html + svg
+    assert (
+        "<script>" not in html
+        and "<script>" not in svg
+        and "\x1b" not in html + svg
+        and "\u202e" not in html + svg
+    )
     root = ET.fromstring(svg)
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert "dog" in texts and "1e-6" in texts and word_colours.END in texts and any("<script>" in (text or "") for text in texts)
+    assert (
+        "dog" in texts
+        and "1e-6" in texts
+        and word_colours.END in texts
+        and any("<script>" in (text or "") for text in texts)
+    )
     assert html.count('class="w"') == 5 and "rgb(213, 94, 0)" in html and 'fill="rgb(213, 94, 0)"' in svg
     shown = word_colours.terminal(LINES)
-    assert "\x1b" not in shown.plain and "dog" in shown.plain and any("rgb(213,94,0)" in str(span.style) for span in shown.spans)
+    assert (
+        "\x1b" not in shown.plain
+        and "dog" in shown.plain
+        and any("rgb(213,94,0)" in str(span.style) for span in shown.spans)
+    )
     with pytest.raises(ValueError, match="2 words and 4 values"):
         word_colours.WordLine("x", ["a", "b"], [0.0] * 4).cells()

@@ -13,16 +13,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from captious.core.errors import InputError
 from captious.data import demo_path
-from captious.errors import InputError
 from captious.io import CaptionWarning, read
-from captious.rerank.models import files
-from captious.rerank.models.arpa import read_arpa, write_arpa
-from captious.rerank.models.base import LanguageModel, Vocabulary, WordModel, tokens_of
-from captious.rerank.models.interpolated import Interpolated
-from captious.rerank.models.lstm import LSTM
-from captious.rerank.models.ngram import NGram
-from captious.rerank.models.unigram import Unigram
+from captious.rerank.language_models import model_files as files
+from captious.rerank.language_models.arpa import read_arpa, write_arpa
+from captious.rerank.language_models.interpolated import Interpolated
+from captious.rerank.language_models.language_model import (
+    LanguageModel,
+    ModelVocabulary,
+    WordModel,
+    tokens_of,
+)
+from captious.rerank.language_models.lstm_model import LSTM
+from captious.rerank.language_models.ngram import NGram
+from captious.rerank.language_models.unigram import Unigram
 from tests.rerank.slow_kneser_ney import SlowKneserNey
 
 pytestmark = pytest.mark.filterwarnings("ignore:too few")
@@ -37,10 +42,19 @@ def demo() -> list[list[str]]:
 
 def random_lstm(words: list[str], seed: int = 0) -> LSTM:
     rng = np.random.default_rng(seed)
-    vocabulary = Vocabulary(words)
+    vocabulary = ModelVocabulary(words)
     v, e, h = len(vocabulary), 5, 7
-    shapes = {"embedding": (v, e), "input": (4 * h, e), "recurrent": (4 * h, h), "bias": (4 * h,), "out": (v, h), "out_bias": (v,)}
-    return LSTM(vocabulary, {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()})
+    shapes = {
+        "embedding": (v, e),
+        "input": (4 * h, e),
+        "recurrent": (4 * h, h),
+        "bias": (4 * h,),
+        "out": (v, h),
+        "out_bias": (v,),
+    }
+    return LSTM(
+        vocabulary, {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    )
 
 
 def make(kind: str) -> Unigram | NGram | LSTM:
@@ -55,15 +69,20 @@ def next_words(model: LanguageModel, context: list[str]) -> float:
     assert isinstance(model, WordModel)
     words = [*model.vocabulary.words[3:], "never-heard"]
     ends = model.score([context]).of(0)[-1]
-    return float(np.exp(ends) + sum(np.exp(model.score([[*context, word]]).of(0)[len(context)]) for word in words))
+    return float(
+        np.exp(ends) + sum(np.exp(model.score([[*context, word]]).of(0)[len(context)]) for word in words)
+    )
 
 
 def test_kneser_ney_by_hand() -> None:
-    # Too few n-grams to tell discounts: 0.5, 1, 1.5. Continuations: a 1, b 1, c 1, end 2, of 5; what is taken, 2.5 of 5, goes to five words evenly.
+    # Too few n-grams to tell discounts: 0.5, 1, 1.5. Continuations: a 1, b 1, c 1, end 2, of 5; what is
+    # taken, 2.5 of 5, goes to five words evenly.
     model = NGram.learn(SMALL, 2)
     p = {"a": 0.2, "b": 0.2, "c": 0.2, "end": 0.3, "unknown": 0.1}
     found = model.score([["a", "b"], ["a", "c"], ["x"]])
-    assert np.exp(found.of(0)) == pytest.approx([0.5 + 0.5 * p["a"], 1 / 3 + 0.5 * p["b"], 0.5 + 0.5 * p["end"]])
+    assert np.exp(found.of(0)) == pytest.approx(
+        [0.5 + 0.5 * p["a"], 1 / 3 + 0.5 * p["b"], 0.5 + 0.5 * p["end"]]
+    )
     assert np.exp(found.of(1)) == pytest.approx([0.6, 0.5 / 3 + 0.5 * p["c"], 0.5 + 0.5 * p["end"]])
     # After an unknown word nothing is known: the end as such.
     assert np.exp(found.of(2)) == pytest.approx([0.5 * p["unknown"], p["end"]])
@@ -90,7 +109,11 @@ def test_probabilities_sum_to_one(model: str, context: list[str]) -> None:
     assert next_words(make(model), context) == pytest.approx(1.0, abs=1e-6)
 
 
-@given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), min_size=1, max_size=12), st.integers(1, 4), st.lists(st.sampled_from("abcxyz"), max_size=5))
+@given(
+    st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), min_size=1, max_size=12),
+    st.integers(1, 4),
+    st.lists(st.sampled_from("abcxyz"), max_size=5),
+)
 @pytest.mark.filterwarnings("ignore:too few")
 def test_whatever_was_learned_sums_to_one(captions: list[list[str]], order: int, context: list[str]) -> None:
     if not any(captions):
@@ -133,7 +156,7 @@ def test_interpolation_is_log_linear() -> None:
     with pytest.raises(InputError, match="between 0 and 1"):
         Interpolated(one, two, 1.5)
     other = Unigram.learn(SMALL, tokenizer="simple")
-    with pytest.raises(InputError, match="cut captions differently"):
+    with pytest.raises(InputError, match="different tokenizers"):
         Interpolated(one, other, 0.5)
 
 
@@ -161,11 +184,11 @@ def test_files_that_are_something_else(tmp_path: Path) -> None:
     model = NGram.learn(SMALL, 2)
     model.orders[1] = model.orders[1]._replace(keys=model.orders[1].keys[::-1].copy())
     files.save(model, tmp_path / "unsorted.npz")
-    with pytest.raises(InputError, match="not in order"):
+    with pytest.raises(InputError, match="not sorted"):
         files.load(tmp_path / "unsorted.npz")
 
 
-# ARPA ----------------------------------------------------------------------------------------------------------------
+# ARPA
 
 ARPA = """made by hand
 \\data\\
@@ -199,7 +222,9 @@ def test_arpa_is_read_as_it_says(tmp_path: Path) -> None:
 def test_a_caption_knows_nothing_of_the_one_before(tmp_path: Path) -> None:
     """Even where a file has n-grams over the end of a text."""
     path = tmp_path / "m.arpa"
-    longer = ARPA.replace("ngram 2=3", "ngram 2=4\nngram 3=1").replace("-0.3\tb </s>\n", "-0.3\tb </s>\n-0.01\t</s> <s>\n\n\\3-grams:\n-0.001\t</s> <s> a\n")
+    longer = ARPA.replace("ngram 2=3", "ngram 2=4\nngram 3=1").replace(
+        "-0.3\tb </s>\n", "-0.3\tb </s>\n-0.01\t</s> <s>\n\n\\3-grams:\n-0.001\t</s> <s> a\n"
+    )
     path.write_text(longer)
     model = read_arpa(path)
     assert model.order == 3 and len(model.orders[2].keys) == 1
@@ -222,19 +247,21 @@ def test_kenlm_agrees_with_what_is_written(tmp_path: Path) -> None:
     write_arpa(model, tmp_path / "m.arpa")
     theirs = kenlm.Model(str(tmp_path / "m.arpa"))
     for tokens, ours in zip(captions[:30], model.score(captions[:30]).totals()):
-        assert ours / math.log(10) == pytest.approx(theirs.score(" ".join(tokens), bos=True, eos=True), abs=1e-4)
+        assert ours / math.log(10) == pytest.approx(
+            theirs.score(" ".join(tokens), bos=True, eos=True), abs=1e-4
+        )
 
 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("\\end\\\n", "", "not a whole one"),
-        ("ngram 2=3", "ngram 2=4", "4 2-grams are announced, and 3 are listed"),
+        ("\\end\\\n", "", "not a complete ARPA file"),
+        ("ngram 2=3", "ngram 2=4", "4 2-grams are announced, but 3 are listed"),
         ("-0.4\ta b", "-0.4\ta q", "'q' is not among the 1-grams"),
         ("-0.4\ta b", "0.4\ta b", "log10 P"),
         ("-0.4\ta b", "nan\ta b", "log10 P"),
-        ("-0.4\ta b", "-0.1\t<s> a", "is there twice"),
-        ("-0.7\t</s>\n", "-0.7\tc\n", "no </s> among the 1-grams"),
+        ("-0.4\ta b", "-0.1\t<s> a", "occurs twice"),
+        ("-0.7\t</s>\n", "-0.7\tc\n", "the 1-grams lack </s>"),
         ("ngram 1=5", "ngram 3=5", "from 1 on"),
     ],
 )
@@ -253,15 +280,15 @@ def test_arpa_without_unknown_words_has_no_place_for_them(tmp_path: Path) -> Non
     assert np.isfinite(found).tolist() == [True, False]
 
 
-# LSTM ----------------------------------------------------------------------------------------------------------------
+# LSTM
 
 
 def test_lstm_in_numpy_is_pytorchs(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    from captious.rerank.models.training.lstm import Net, Settings
+    from captious.training.language_models.lstm_trainer import Net, Settings
 
     torch.manual_seed(3)
-    vocabulary = Vocabulary(["a", "b", "c"])
+    vocabulary = ModelVocabulary(["a", "b", "c"])
     net = Net(len(vocabulary), Settings(hidden=6, embedding=5)).eval()
     model = LSTM(vocabulary, net.weights())
     captions = [["a", "b", "c"], [], ["c", "z", "a", "a"], ["b"]]
@@ -276,12 +303,16 @@ def test_lstm_in_numpy_is_pytorchs(tmp_path: Path) -> None:
 
 def test_lstm_learns_resumes_and_repeats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
-    from captious.rerank.models.training import lstm
+    from captious.training.language_models import lstm_trainer as lstm
 
     captions = [["a", "dog", "runs"], ["a", "cat", "sits"], ["two", "dogs", "run"]] * 20
-    settings = lstm.Settings(hidden=12, embedding=8, dropout=0.1, least=1, epochs=10, batch=8, rate=0.02, save_every=10)
+    settings = lstm.Settings(
+        hidden=12, embedding=8, dropout=0.1, least=1, epochs=10, batch=8, rate=0.02, save_every=10
+    )
     told: list[dict[str, float]] = []
-    whole = lstm.train(captions, tmp_path / "whole", held_out=captions[:3], settings=settings, told=told.append)
+    whole = lstm.train(
+        captions, tmp_path / "whole", held_out=captions[:3], settings=settings, told=told.append
+    )
     assert told[-1]["perplexity"] < 2 < told[0]["perplexity"] and len(told) == 10
 
     calls = 0
@@ -312,7 +343,7 @@ def test_lstm_learns_resumes_and_repeats(tmp_path: Path, monkeypatch: pytest.Mon
         lstm.train(captions, tmp_path / "none", settings=lstm.Settings(hidden=0))
 
 
-# transformers --------------------------------------------------------------------------------------------------------
+# transformers
 
 
 @pytest.fixture(scope="module")
@@ -323,11 +354,17 @@ def gpt(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tokenizers = pytest.importorskip("tokenizers")
     folder = tmp_path_factory.mktemp("gpt")
     words = ["<|end|>", "a", "dog", "cat", "runs", "[UNK]"]
-    pieces = tokenizers.Tokenizer(tokenizers.models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="[UNK]"))
+    pieces = tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="[UNK]")
+    )
     pieces.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    transformers.PreTrainedTokenizerFast(tokenizer_object=pieces, eos_token="<|end|>", bos_token="<|end|>", unk_token="[UNK]").save_pretrained(folder)
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=pieces, eos_token="<|end|>", bos_token="<|end|>", unk_token="[UNK]"
+    ).save_pretrained(folder)
     torch.manual_seed(1)
-    config = transformers.GPT2Config(vocab_size=len(words), n_embd=8, n_layer=1, n_head=2, n_positions=12, bos_token_id=0, eos_token_id=0)
+    config = transformers.GPT2Config(
+        vocab_size=len(words), n_embd=8, n_layer=1, n_head=2, n_positions=12, bos_token_id=0, eos_token_id=0
+    )
     transformers.GPT2LMHeadModel(config).save_pretrained(folder)
     return folder
 
@@ -342,9 +379,11 @@ def test_a_causal_model_from_a_folder(gpt: Path) -> None:
     for i, ids in enumerate(([1, 2, 4, 0], [1, 0], [1, 5, 4, 0])):
         with torch.no_grad():
             logits = plain(torch.tensor([[0, *ids[:-1]]])).logits.log_softmax(2)[0]
-        assert found.of(i) == pytest.approx([float(logits[k, piece]) for k, piece in enumerate(ids)], abs=1e-5)
+        assert found.of(i) == pytest.approx(
+            [float(logits[k, piece]) for k, piece in enumerate(ids)], abs=1e-5
+        )
     assert found.unknown_share == pytest.approx(1 / 7)
-    with pytest.raises(InputError, match="reads 12"):
+    with pytest.raises(InputError, match="reads at most 12"):
         model.score([["a " * 20]])
 
 

@@ -9,23 +9,24 @@ import numpy as np
 import pytest
 
 import captious
+from captious.core.errors import InputError
 from captious.data import demo_path
-from captious.errors import InputError
 from captious.io import read
-from captious.measures.making import make_measures
-from captious.references import References
+from captious.metrics.factory import make_measures
 from captious.rerank import MutualInformation, NBest, Prior, Weights, judge, rerank, tune
-from captious.rerank.comparing import MEAN, changed, choices, compared, split, variants
-from captious.rerank.models.base import tokens_of
-from captious.rerank.models.ngram import NGram
-from captious.rerank.models.unigram import Unigram
-from captious.rerank.tuning import Judged, Tuned, geometric_mean
+from captious.rerank.language_models.language_model import tokens_of
+from captious.rerank.language_models.ngram import NGram
+from captious.rerank.language_models.unigram import Unigram
+from captious.rerank.system_comparison import MEAN, changed, choices, compared, split, variants
+from captious.rerank.tuning import ScoredCandidates, Tuned, geometric_mean
+from captious.results.references import References
 from tests.rerank.world import rows
 
-pytestmark = pytest.mark.filterwarnings("ignore::captious.io.captions.CaptionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::captious.io.caption_files.CaptionWarning")
 METRICS = ["BLEU-4", "CIDEr-D", "ROUGE-L", "CHAIRs", "CHAIRi"]
 
-#: Table 3 of Wang et al. (2020): BLEU, METEOR, CIDEr, CHAIRs, SPICE, SPICE-U, and the geometric mean as printed.
+#: Table 3 of Wang et al. (2020): BLEU, METEOR, CIDEr, CHAIRs, SPICE, SPICE-U, and the geometric mean as
+#: printed.
 PRINTED = [
     (23.03, 28.98, 108.13, 8.68, 20.62, 23.70, 12.63),
     (22.88, 29.06, 107.04, 8.10, 20.82, 25.05, 12.89),
@@ -44,7 +45,9 @@ PRINTED = [
 
 @pytest.mark.parametrize("row", PRINTED)
 def test_the_geometric_mean_is_that_of_the_paper(row: tuple[float, ...]) -> None:
-    measures = make_measures(["BLEU-4", "ROUGE-L", "CIDEr-D", "CHAIRs", "BLEU-1", "BLEU-2"], {})  # which they are does not matter here
+    measures = make_measures(
+        ["BLEU-4", "ROUGE-L", "CIDEr-D", "CHAIRs", "BLEU-1", "BLEU-2"], {}
+    )  # which they are does not matter here
     values = {measure.name: np.array(value / 100) for measure, value in zip(measures, row)}
     assert float(geometric_mean(values, measures, 5000)) == pytest.approx(row[-1], abs=0.0051)
 
@@ -57,16 +60,22 @@ def test_nothing_hallucinated_is_better_than_little() -> None:
 
 
 @pytest.fixture(scope="module")
-def world() -> tuple[NBest, Prior, Judged]:
+def world() -> tuple[NBest, Prior, ScoredCandidates]:
     nbest = NBest.of(rows(60))
-    captions = tokens_of([text for group in read(demo_path("references"), "references").captions for text in group], "ptb")
+    captions = tokens_of(
+        [text for group in read(demo_path("references"), "references").captions for text in group], "ptb"
+    )
     with pytest.warns(UserWarning):
         prior = Prior.of(nbest, [Unigram.learn(captions), NGram.learn(captions, 4)])
     return nbest, prior, judge(nbest, References.read(demo_path("references")), make_measures(METRICS, {}))
 
 
-@pytest.mark.parametrize(("lam", "alpha", "normalise"), [(0.0, 0.3, False), (0.3, 1.0, False), (1.0, 0.0, False), (0.6, 0.4, True)])
-def test_a_point_is_the_score_of_the_chosen_captions(world: Any, lam: float, alpha: float, normalise: bool) -> None:
+@pytest.mark.parametrize(
+    ("lam", "alpha", "normalise"), [(0.0, 0.3, False), (0.3, 1.0, False), (1.0, 0.0, False), (0.6, 0.4, True)]
+)
+def test_a_point_is_the_score_of_the_chosen_captions(
+    world: Any, lam: float, alpha: float, normalise: bool
+) -> None:
     nbest, prior, judged = world
     found = tune(judged, prior, normalise=normalise)
     chosen = rerank(nbest, MutualInformation(prior, Weights(lam, alpha), normalise=normalise)).captions
@@ -84,13 +93,15 @@ def test_the_grid(world: Any) -> None:
     assert np.unique(found.objective[0]).size == 1
     best = found.best()
     assert found.at(best) == found.objective.max()
-    assert found.at(variants(found, prior)["+ interpolated"]) >= max(found.at(w) for w in variants(found, prior).values())
+    assert found.at(variants(found, prior)["+ interpolated"]) >= max(
+        found.at(w) for w in variants(found, prior).values()
+    )
     assert {w.alpha for w in list(variants(found, prior).values())[:2]} == {0.0, 1.0}
     alone = tune(judged, Prior(prior.log[:1], prior.lengths, prior.names[:1]))
     assert alone.objective.shape == (11, 1) and alone.objective[:, 0] == pytest.approx(found.objective[:, -1])
     part = tune(judged, prior, np.arange(10))
     assert part.images == 10 and not np.allclose(part.objective, found.objective)
-    with pytest.raises(InputError, match="no images to tune on"):
+    with pytest.raises(InputError, match="no images are left to tune on"):
         tune(judged, prior, np.zeros(0, np.int64))
 
 
@@ -102,13 +113,24 @@ def test_of_equal_points_the_one_with_least_weight_is_taken() -> None:
 
 def test_equal_candidates_share_a_row() -> None:
     image = rows(2)[0]
-    listed = [{**image, "captions": [image["captions"][0]] * 2 + image["captions"][:2], "logprobs": [-1.0, -2.0, -3.0, -4.0]}, rows(2)[1]]
+    listed = [
+        {
+            **image,
+            "captions": [image["captions"][0]] * 2 + image["captions"][:2],
+            "logprobs": [-1.0, -2.0, -3.0, -4.0],
+        },
+        rows(2)[1],
+    ]
     judged = judge(NBest.of(listed), References.read(demo_path("references")), make_measures(["BLEU-4"], {}))
-    assert judged.row[:4].tolist() == [0, 0, 0, 1] and len(judged.scores[0].statistics) == 2 + len(rows(2)[1]["captions"])
+    assert judged.row[:4].tolist() == [0, 0, 0, 1] and len(judged.scores[0].statistics) == 2 + len(
+        rows(2)[1]["captions"]
+    )
     nothing = np.zeros(len(judged.nbest.texts))
     found = tune(judged, Prior((nothing,), nothing + 1, ("none",)))
     said = {str(row["image_id"]): row["captions"][0] for row in listed}
-    assert found.values["BLEU-4"][0, 0] == pytest.approx(captious.score(demo_path("references"), said, "BLEU-4", part=True)["BLEU-4"].value)
+    assert found.values["BLEU-4"][0, 0] == pytest.approx(
+        captious.score(demo_path("references"), said, "BLEU-4", part=True)["BLEU-4"].value
+    )
 
 
 def test_systems_are_compared_on_the_other_images(world: Any) -> None:
@@ -123,20 +145,28 @@ def test_systems_are_compared_on_the_other_images(world: Any) -> None:
     scores = captious.score(demo_path("references"), base, METRICS, part=True)
     for name in METRICS:
         cell = found[0].cells[name]
-        assert cell.value == pytest.approx(scores[name].value) and cell.interval[0] <= cell.value <= cell.interval[1]
+        assert (
+            cell.value == pytest.approx(scores[name].value)
+            and cell.interval[0] <= cell.value <= cell.interval[1]
+        )
         for one in found[1:]:
-            assert one.cells[name].difference == pytest.approx(one.cells[name].value - cell.value) and 0 < one.cells[name].p <= 1
+            assert (
+                one.cells[name].difference == pytest.approx(one.cells[name].value - cell.value)
+                and 0 < one.cells[name].p <= 1
+            )
     assert all(0 < one.cells[MEAN].p <= 1 for one in found[1:])
     assert changed(chosen, second, nbest.texts)["baseline"] == 0
     # The same choice does not differ from itself.
-    again = compared(judged, {"a": chosen["baseline"], "b": chosen["baseline"]}, second, trials=50, resamples=50)
+    again = compared(
+        judged, {"a": chosen["baseline"], "b": chosen["baseline"]}, second, trials=50, resamples=50
+    )
     assert all(cell.difference == 0 and cell.p == 1 for cell in again[1].cells.values())
 
 
 def test_what_cannot_be_judged(world: Any) -> None:
     nbest, _, _ = world
     references = References.read(demo_path("references"))
-    with pytest.raises(InputError, match="is not a metric of single captions"):
+    with pytest.raises(InputError, match="has no caption-level scores"):
         judge(nbest, references, make_measures(["ASL"], {}))
     strange = NBest.of([{"image_id": "nowhere", "captions": ["a"], "logprobs": [-1.0]}])
     with pytest.raises(InputError, match="have no references"):

@@ -19,7 +19,9 @@ def rows(images: int = 60, seed: int = 0) -> list[dict[str, Any]]:
     for image, captions in list(zip(file.ids, file.captions))[:images]:
         texts = list(dict.fromkeys(captions))
         logprobs = sorted((-rng.uniform(5, 15) for _ in texts), reverse=True)
-        found.append({"image_id": int(image) if image.isdecimal() else image, "captions": texts, "logprobs": logprobs})
+        found.append(
+            {"image_id": int(image) if image.isdecimal() else image, "captions": texts, "logprobs": logprobs}
+        )
     return found
 
 

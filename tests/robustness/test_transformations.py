@@ -7,10 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from captious.errors import InputError
+from captious.core.errors import InputError
 from captious.robustness.transformations import Neighbours, changed_words, permute_words, random_words
 
-CAPTIONS = st.lists(st.sampled_from(["a", "dog", "runs", "over", "the", "green", "grass", "with", "two", "cats"]), min_size=0, max_size=15)
+CAPTIONS = st.lists(
+    st.sampled_from(["a", "dog", "runs", "over", "the", "green", "grass", "with", "two", "cats"]),
+    min_size=0,
+    max_size=15,
+)
 STRENGTHS = st.integers(1, 100)
 
 
@@ -38,9 +42,14 @@ def test_permutation_keeps_the_words_and_changes_the_caption(words: list[str], g
 def test_random_words_replace_just_so_many(words: list[str], gamma: int, seed: int) -> None:
     vocabulary = ["dog", "cat", "train", "of", "grass"]
     found = random_words(words, gamma, vocabulary, rng(seed))
-    assert len(found) == len(words) and sum(a != b for a, b in zip(found, words)) == changed_words(len(words), gamma)
+    assert len(found) == len(words) and sum(a != b for a, b in zip(found, words)) == changed_words(
+        len(words), gamma
+    )
     assert all(new in vocabulary for new, old in zip(found, words) if new != old)
-    assert random_words(words, gamma, vocabulary, rng(seed)) == found and random_words(words, 0, vocabulary, rng(seed)) == words
+    assert (
+        random_words(words, gamma, vocabulary, rng(seed)) == found
+        and random_words(words, 0, vocabulary, rng(seed)) == words
+    )
 
 
 def test_how_many_words() -> None:
@@ -53,11 +62,15 @@ def test_how_many_words() -> None:
 
 
 def test_nearest_images() -> None:
-    near = Neighbours.by_captions([[["dog", "grass"]], [["dog", "grass", "runs"]], [["train"], ["station"]], [["train"]]])
+    near = Neighbours.by_captions(
+        [[["dog", "grass"]], [["dog", "grass", "runs"]], [["train"], ["station"]], [["train"]]]
+    )
     generator = rng(0)
     assert near.draw(0, 0, generator) == 0
     # The nearest third is one image.
-    assert {near.draw(0, 30, generator) for _ in range(10)} == {1} and {near.draw(2, 30, generator) for _ in range(10)} == {3}
+    assert {near.draw(0, 30, generator) for _ in range(10)} == {1} and {
+        near.draw(2, 30, generator) for _ in range(10)
+    } == {3}
     assert {near.draw(0, 100, generator) for _ in range(60)} == {1, 2, 3}
     features = Neighbours(np.array([[1.0, 0], [0, 1], [0.9, 0.1], [0, 0]]))
     assert {features.draw(0, 10, generator) for _ in range(5)} == {2}

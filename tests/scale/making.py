@@ -27,11 +27,18 @@ def rows(times: int = 1) -> list[Row]:
     for system in ("good", "poor"):
         file = read(demo_path(system), "predictions")
         found += [(image, captions[0]) for image, captions in zip(file.ids, file.captions)]
-    return [(image, f"{caption} {'indeed ' * turn}number {turn}" if turn else caption) for turn in range(times) for image, caption in found]
+    return [
+        (image, f"{caption} {'indeed ' * turn}number {turn}" if turn else caption)
+        for turn in range(times)
+        for image, caption in found
+    ]
 
 
 def parquet(path: Path, given: Sequence[Row], **names: str) -> Path:
-    table = {names.get("image", "image_id"): [image for image, _ in given], names.get("caption", "caption"): [caption for _, caption in given]}
+    table = {
+        names.get("image", "image_id"): [image for image, _ in given],
+        names.get("caption", "caption"): [caption for _, caption in given],
+    }
     pyarrow.parquet.write_table(pyarrow.table(table), path, row_group_size=50)
     return path
 
@@ -45,7 +52,10 @@ def jsonl(path: Path, given: Sequence[Row]) -> Path:
 def tar(path: Path, given: Sequence[Row], *, as_text: bool = True) -> Path:
     with tarfile.open(path, "w") as archive:
         for number, (image, caption) in enumerate(given):
-            parts = {"jpg": b"\xff\xd8 a picture", "json": json.dumps({"image_id": image, **({} if as_text else {"caption": caption})}).encode()}
+            parts = {
+                "jpg": b"\xff\xd8 a picture",
+                "json": json.dumps({"image_id": image, **({} if as_text else {"caption": caption})}).encode(),
+            }
             if as_text:
                 parts["txt"] = caption.encode()
             for ending, content in parts.items():
@@ -81,4 +91,6 @@ class Serial(Executor):
 
 def content(path: Path) -> dict[str, bytes]:
     """All files below a folder."""
-    return {str(file.relative_to(path)): file.read_bytes() for file in sorted(path.rglob("*")) if file.is_file()}
+    return {
+        str(file.relative_to(path)): file.read_bytes() for file in sorted(path.rglob("*")) if file.is_file()
+    }

@@ -17,7 +17,9 @@ WORDS = st.lists(st.text(min_size=1, max_size=3), max_size=200)
 
 
 @given(st.lists(WORDS, min_size=1, max_size=20), st.integers(1, 20))
-def test_runs_count_exactly_however_often_they_spill(tmp_path_factory: pytest.TempPathFactory, shards: list[list[str]], held: int) -> None:
+def test_runs_count_exactly_however_often_they_spill(
+    tmp_path_factory: pytest.TempPathFactory, shards: list[list[str]], held: int
+) -> None:
     folder = tmp_path_factory.mktemp("runs")
     files = []
     for number, words in enumerate(shards):
@@ -35,7 +37,9 @@ def test_runs_count_exactly_however_often_they_spill(tmp_path_factory: pytest.Te
     assert dict(found) == dict(Counter(word for words in shards for word in words))
     keys = [key for key, _ in counting.read(merged)]
     assert keys == sorted(set(keys))
-    assert {path.name for path in folder.iterdir()} == {*map(str, range(len(shards))), "all", "quick"}, "nothing is left over"
+    assert {path.name for path in folder.iterdir()} == {*map(str, range(len(shards))), "all", "quick"}, (
+        "nothing is left over"
+    )
 
 
 def test_half_a_run_is_refused(tmp_path: Path) -> None:
@@ -51,7 +55,9 @@ def test_half_a_run_is_refused(tmp_path: Path) -> None:
 
 @given(st.lists(st.lists(st.integers(0, 30), max_size=60), min_size=1, max_size=8), st.integers(1, 12))
 def test_frequent_items_are_within_the_bound(shards: list[list[int]], size: int) -> None:
-    """Every count is too low by at most the error, the error is within what theory allows, and more frequent items are kept."""
+    """Every count is too low by at most the error, the error is within what theory allows, and more frequent
+    items are kept.
+    """
     exact = Counter(str(item) for items in shards for item in items)
     merged = Frequent(size)
     for items in shards:
@@ -78,7 +84,9 @@ def test_distinct_counts_are_near_and_merge() -> None:
 
 
 def test_the_position_of_the_first_bit() -> None:
-    """Registers hold one more than the zeros in front, also for hashes that round up to the next power of two."""
+    """Registers hold one more than the zeros in front, also for hashes that round up to the next power of
+    two.
+    """
     sketch = DistinctCount(bits=4)
     rng = np.random.default_rng(0)
     keys = rng.integers(0, 2**63, 5000, dtype=np.uint64)

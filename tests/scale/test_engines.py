@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from captious import scale
-from captious.errors import InputError
+from captious.core.errors import InputError
 from captious.scale.engines import Engine, Executing
 from tests.scale import making
 from tests.scale.making import REFERENCES, Serial
@@ -24,7 +24,9 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("engines")
     making.folder(folder / "in", 3)
     (folder / "in" / "broken.parquet").write_bytes(b"PAR1, and nothing more")
-    scale.score(folder / "in", REFERENCES, METRICS, output=folder / "expected", executor=Serial(), on_error="skip")
+    scale.score(
+        folder / "in", REFERENCES, METRICS, output=folder / "expected", executor=Serial(), on_error="skip"
+    )
     return folder
 
 
@@ -39,7 +41,10 @@ def made(name: str) -> Iterator[Engine]:
     if name == "dask":
         from distributed import Client, LocalCluster
 
-        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        with (
+            LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+            Client(cluster) as client,
+        ):
             yield scale.Dask(client=client)
         return
     with scale.engine(name, 2) as engine:
@@ -50,11 +55,15 @@ def made(name: str) -> Iterator[Engine]:
 @pytest.mark.parametrize("name", ["executor", "local", "dask", "ray", "spark"])
 def test_every_engine_does_the_same(name: str, shards: Path, tmp_path: Path) -> None:
     for engine in made(name):
-        found = scale.score(shards / "in", REFERENCES, METRICS, output=tmp_path / "out", executor=engine, on_error="skip")
+        found = scale.score(
+            shards / "in", REFERENCES, METRICS, output=tmp_path / "out", executor=engine, on_error="skip"
+        )
         assert making.content(tmp_path / "out") == making.content(shards / "expected")
         assert list(found.faults) == ["broken"] and "broken.parquet is damaged" in found.faults["broken"]
         assert found.workers >= 1 and found.kept == 0
-        again = scale.score(shards / "in", REFERENCES, METRICS, output=tmp_path / "out", executor=engine, on_error="skip")
+        again = scale.score(
+            shards / "in", REFERENCES, METRICS, output=tmp_path / "out", executor=engine, on_error="skip"
+        )
         assert again.kept == 3
         with pytest.raises(InputError, match=r"broken\.parquet is damaged"):
             scale.score(shards / "in", REFERENCES, METRICS, output=tmp_path / "stopped", executor=engine)

@@ -1,4 +1,6 @@
-"""What is finished stays, and another run ends in the same bytes: workers and clients are killed, disks are full, shards are broken."""
+"""What is finished stays, and another run ends in the same bytes: workers and clients are killed, disks are
+full, shards are broken.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ import pytest
 
 import captious
 from captious import scale
-from captious.errors import InputError
+from captious.core.errors import InputError
 from captious.scale.engines import Local
 from tests.scale import making
 from tests.scale.making import REFERENCES, Serial
@@ -34,7 +36,13 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def undisturbed(shards: Path) -> dict[str, bytes]:
     """What a run leaves when nothing happens to it."""
-    scale.score(shards / "in", shards / "references.prepared", METRICS, output=shards / "undisturbed", executor=Serial())
+    scale.score(
+        shards / "in",
+        shards / "references.prepared",
+        METRICS,
+        output=shards / "undisturbed",
+        executor=Serial(),
+    )
     return making.content(shards / "undisturbed")
 
 
@@ -69,7 +77,9 @@ def until(condition: Callable[[], object], seconds: float = 600) -> None:
         time.sleep(0.02)
 
 
-needs_proc = pytest.mark.skipif(not Path(f"/proc/self/task/{os.getpid()}/children").exists(), reason="workers are found in /proc")
+needs_proc = pytest.mark.skipif(
+    not Path(f"/proc/self/task/{os.getpid()}/children").exists(), reason="workers are found in /proc"
+)
 
 
 @needs_proc
@@ -87,18 +97,32 @@ def test_killed_workers_are_replaced(shards: Path, undisturbed: dict[str, bytes]
 
 
 @needs_proc
-def test_a_killed_client_takes_its_workers_along_and_the_next_run_goes_on(shards: Path, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+def test_a_killed_client_takes_its_workers_along_and_the_next_run_goes_on(
+    shards: Path, undisturbed: dict[str, bytes], tmp_path: Path
+) -> None:
     client = start(shards, tmp_path / "out")
     until(lambda: list(tmp_path.glob("out/*.part")))
     own = workers(client.pid)
     client.send_signal(signal.SIGKILL)
     client.communicate()
-    until(lambda: not any(Path(f"/proc/{pid}").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2][:3] for pid in own))
+    until(
+        lambda: (
+            not any(
+                Path(f"/proc/{pid}").exists()
+                and "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2][:3]
+                for pid in own
+            )
+        )
+    )
     done = len(list(tmp_path.glob("out/*.part")))
     assert 0 < done < 24
-    found = scale.score(shards / "in", shards / "references.prepared", METRICS, output=tmp_path / "out", executor=Serial())
+    found = scale.score(
+        shards / "in", shards / "references.prepared", METRICS, output=tmp_path / "out", executor=Serial()
+    )
     assert found.kept == done
-    assert making.content(tmp_path / "out") == undisturbed, "not even what the killed run had made for itself is left"
+    assert making.content(tmp_path / "out") == undisturbed, (
+        "not even what the killed run had made for itself is left"
+    )
 
 
 def test_a_full_disk(shards: Path, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
@@ -111,7 +135,9 @@ def test_a_full_disk(shards: Path, undisturbed: dict[str, bytes], tmp_path: Path
     _out, err = client.communicate(timeout=240)
     assert client.returncode == 2 and "cannot write" in err and "Traceback" not in err
     assert not list((tmp_path / "out").glob("*.part")) and not list((tmp_path / "out").rglob("*.tmp"))
-    scale.score(shards / "in", shards / "references.prepared", METRICS, output=tmp_path / "out", executor=Serial())
+    scale.score(
+        shards / "in", shards / "references.prepared", METRICS, output=tmp_path / "out", executor=Serial()
+    )
     assert making.content(tmp_path / "out") == undisturbed
 
 

@@ -14,9 +14,9 @@ import pytest
 import captious
 from captious import scale
 from captious.api import compare_scores
-from captious.scale import task as tasks
-from captious.scale.whole import GROUPS
-from captious.scores import Scores
+from captious.results.scores import Scores
+from captious.scale import shard_task as tasks
+from captious.scale.whole_corpus import GROUPS
 from tests.scale import making
 from tests.scale.making import REFERENCES, Serial
 
@@ -25,11 +25,16 @@ METRICS = "lexical,CIDEr,Precision-2,Recall-1,METEOR,SPICE,CHAIRi"
 
 def columns(folder: Path, names: list[str]) -> dict[str, list[float | None]]:
     tables = [pyarrow.parquet.read_table(folder / f"{name}.scores.parquet") for name in names]
-    return {column: [value for table in tables for value in table.column(column).to_pylist()] for column in tables[0].column_names}
+    return {
+        column: [value for table in tables for value in table.column(column).to_pylist()]
+        for column in tables[0].column_names
+    }
 
 
-@pytest.mark.filterwarnings("ignore::captious.io.captions.CaptionWarning")
-def test_columns_are_those_of_captious_score_bit_for_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.filterwarnings("ignore::captious.io.caption_files.CaptionWarning")
+def test_columns_are_those_of_captious_score_bit_for_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = making.rows(2)
     random.Random(3).shuffle(rows)
     parts = making.split(rows, 4)
@@ -45,7 +50,10 @@ def test_columns_are_those_of_captious_score_bit_for_bit(tmp_path: Path, monkeyp
     for image, caption in [row for part in parts for row in part]:
         given.setdefault(str(image), []).append(caption)
     whole = captious.score(references, given, METRICS, several=True)
-    place = {image: iter(range(*whole["BLEU-4"].image_offsets[k : k + 2])) for k, image in enumerate(whole["BLEU-4"].ids)}
+    place = {
+        image: iter(range(*whole["BLEU-4"].image_offsets[k : k + 2]))
+        for k, image in enumerate(whole["BLEU-4"].ids)
+    }
     order = [next(place[str(image)]) for part in parts for image, _ in part]
     assert list(ours) == list(whole)
     for name, score in whole.items():
@@ -66,16 +74,25 @@ def test_neither_shards_nor_batches_change_a_score(tmp_path: Path) -> None:
         for place, part in enumerate(np.array_split(np.arange(len(rows)), number)):
             making.parquet(shards / f"{place}.parquet", [rows[i] for i in part])
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(scale.run, "Job", partial(scale.run.Job, batch=batch))
+            patch.setattr(scale.run_shards, "Job", partial(scale.run_shards.Job, batch=batch))
             found = scale.score(shards, REFERENCES, "lexical", output=shards / "out", executor=Serial())
-        results.append((found, columns(shards / "out", [shard.name for shard in scale.find(shards) if "/out/" not in shard.path])))
+        results.append(
+            (
+                found,
+                columns(
+                    shards / "out", [shard.name for shard in scale.find(shards) if "/out/" not in shard.path]
+                ),
+            )
+        )
     first, theirs = results[0]
     for found, ours in results[1:]:
         assert ours == theirs
         for name, score in found.scores.items():
             assert score.value == pytest.approx(first.scores[name].value, rel=1e-12)
             assert score.ids == first.scores[name].ids
-            np.testing.assert_allclose(score.statistics, first.scores[name].statistics, rtol=1e-12, atol=1e-14)
+            np.testing.assert_allclose(
+                score.statistics, first.scores[name].statistics, rtol=1e-12, atol=1e-14
+            )
 
 
 def test_intervals_are_those_of_images_where_groups_are_images(tmp_path: Path) -> None:
@@ -91,12 +108,18 @@ def test_intervals_are_those_of_images_where_groups_are_images(tmp_path: Path) -
 
 def test_merged_scores_are_scores(tmp_path: Path) -> None:
     making.folder(tmp_path / "in")
-    found = scale.score(tmp_path / "in", REFERENCES, "BLEU-4,CIDEr-D", output=tmp_path / "out", executor=Serial(), name="mine")
+    found = scale.score(
+        tmp_path / "in", REFERENCES, "BLEU-4,CIDEr-D", output=tmp_path / "out", executor=Serial(), name="mine"
+    )
     loaded = Scores.load(tmp_path / "out" / "mine.scores")
-    assert {name: score.value for name, score in loaded.items()} == {name: score.value for name, score in found.scores.items()}
+    assert {name: score.value for name, score in loaded.items()} == {
+        name: score.value for name, score in found.scores.items()
+    }
     assert loaded["CIDEr-D"].interval() == found.scores["CIDEr-D"].interval()
     described = json.loads((tmp_path / "out" / "mine.json").read_text())
-    assert described["rows"] == len(making.rows()) and described["scores"]["BLEU-4"]["captions"] == len(making.rows())
+    assert described["rows"] == len(making.rows()) and described["scores"]["BLEU-4"]["captions"] == len(
+        making.rows()
+    )
     # Two systems on the same images can be compared, pair by pair.
     poor = tmp_path / "poor"
     poor.mkdir()
@@ -143,9 +166,9 @@ def test_the_references_are_sent_as_a_file(tmp_path: Path, monkeypatch: pytest.M
         read.append(job.key)
         return made(job)
 
-    made = scale.job.Ready
-    monkeypatch.setattr(scale.job, "Ready", count)
-    scale.job._made.clear()
+    made = scale.shard_job.Ready
+    monkeypatch.setattr(scale.shard_job, "Ready", count)
+    scale.shard_job._made.clear()
     scale.score(tmp_path / "in", tmp_path / "prepared", "lexical", output=tmp_path / "out", executor=Spy())
     assert {path for path, _ in sent} == {str(tmp_path / "prepared")} and max(size for _, size in sent) < 2000
     assert len([key for key in read if key]) == 1
@@ -153,18 +176,28 @@ def test_the_references_are_sent_as_a_file(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.parametrize(
     ("metrics", "message"),
-    [("Self-CIDEr", "set of captions"), ("MTLD", "reads all words"), ("nonsense", "unknown metric"), ("Novel-2", "training captions"), ("", "no metric")],
+    [
+        ("Self-CIDEr", "set of captions"),
+        ("MTLD", "reads all words"),
+        ("nonsense", "unknown metric"),
+        ("Novel-2", "training captions"),
+        ("", "no metric"),
+    ],
 )
-def test_what_cannot_be_measured_shard_by_shard_is_refused(tmp_path: Path, metrics: str, message: str) -> None:
+def test_what_cannot_be_measured_shard_by_shard_is_refused(
+    tmp_path: Path, metrics: str, message: str
+) -> None:
     making.folder(tmp_path / "in", 2)
-    with pytest.raises(captious.errors.InputError, match=message):
+    with pytest.raises(captious.core.errors.InputError, match=message):
         scale.score(tmp_path / "in", REFERENCES, metrics, output=tmp_path / "out", executor=Serial())
     assert not list(tmp_path.glob("out/*"))
 
 
 def test_references_are_asked_for(tmp_path: Path) -> None:
     making.folder(tmp_path / "in", 2)
-    with pytest.raises(captious.errors.InputError, match="--references"):
+    with pytest.raises(captious.core.errors.InputError, match="--references"):
         scale.score(tmp_path / "in", None, "BLEU-4", output=tmp_path / "out", executor=Serial())
-    with pytest.raises(captious.errors.InputError, match="by its name"):
-        scale.score(tmp_path / "in", REFERENCES, [captious.measures.registry.create("BLEU-4", {})], executor=Serial())
+    with pytest.raises(captious.core.errors.InputError, match="by its name"):
+        scale.score(
+            tmp_path / "in", REFERENCES, [captious.metrics.registry.create("BLEU-4", {})], executor=Serial()
+        )

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captious.errors import InputError
+from captious.core.errors import InputError
 from captious.io.columns import Columns
-from captious.scale.reading import Bad, batches
+from captious.scale.shard_reading import Bad, batches
 from captious.scale.shards import ShardError, digest, find
 from tests.scale import making
 
@@ -42,8 +42,18 @@ def test_every_format_gives_the_same_rows(tmp_path: Path) -> None:
     assert read(packed) == ROWS
 
 
-@given(st.lists(st.tuples(st.integers(0, 10**12) | st.text(st.characters(exclude_categories=["Cs"]), min_size=1), st.text(st.characters(exclude_categories=["Cs"]))), max_size=20))
-def test_hostile_text_comes_through(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[object, str]]) -> None:
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 10**12) | st.text(st.characters(exclude_categories=["Cs"]), min_size=1),
+            st.text(st.characters(exclude_categories=["Cs"])),
+        ),
+        max_size=20,
+    )
+)
+def test_hostile_text_comes_through(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[object, str]]
+) -> None:
     folder = tmp_path_factory.mktemp("hostile")
     assert read(making.jsonl(folder / "a.jsonl", rows)) == rows
     texts = [(str(image), caption) for image, caption in rows]
@@ -52,7 +62,9 @@ def test_hostile_text_comes_through(tmp_path_factory: pytest.TempPathFactory, ro
 
 def test_columns_by_name(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
-    pyarrow.parquet.write_table(pyarrow.table({"picture": [1], "caption": ["plain"], "long": ["a long one"]}), path)
+    pyarrow.parquet.write_table(
+        pyarrow.table({"picture": [1], "caption": ["plain"], "long": ["a long one"]}), path
+    )
     assert read(path, Columns(("picture",), ("long",))) == [(1, "a long one")]
     assert read(path) == [(None, "plain")]
     with pytest.raises(ShardError, match=r"no column 'none'.*picture, caption, long"):
@@ -78,7 +90,9 @@ def test_a_parquet_shard_is_read_row_group_by_row_group(tmp_path: Path) -> None:
 
 def test_bad_lines_are_rows_of_their_own(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_bytes(b'{"image_id": 1, "caption": "a"}\n{"image_id":\n\n[1]\n\xff\xfe\n{"id": 5}\n{"image_id": 6, "caption": "b"}\n')
+    path.write_bytes(
+        b'{"image_id": 1, "caption": "a"}\n{"image_id":\n\n[1]\n\xff\xfe\n{"id": 5}\n{"image_id": 6, "caption": "b"}\n'
+    )
     found = read(path)
     assert [isinstance(caption, Bad) for _, caption in found] == [False, True, True, True, True, False]
     assert "not JSON" in found[1][1].why and "UTF-8" in found[3][1].why and "no caption" in found[4][1].why  # type: ignore[attr-defined]

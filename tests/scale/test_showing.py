@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from captious.scale.showing import Meter, duration
-from captious.scale.task import Done
+from captious.scale.shard_task import Done
+from captious.scale.status_display import Meter, duration
 
 
 def test_time_left_is_by_bytes_and_by_what_was_done_now(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,7 +18,10 @@ def test_time_left_is_by_bytes_and_by_what_was_done_now(monkeypatch: pytest.Monk
     meter.add(Done("b", 2000, 3), 100)
     meter.skip(100)
     assert meter.rate == 200 and meter.left == pytest.approx(300 / 100 * 10)
-    assert str(meter) == "2 of 4 shards, 1 done before, 7,000 captions, 200/s, 3 bad rows, 1 bad shards, 30 s left"
+    assert (
+        str(meter)
+        == "2 of 4 shards, 1 done before, 7,000 captions, 200/s, 3 bad rows, 1 bad shards, 30 s left"
+    )
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(12, "12 s"), (720, "12 min"), (12_240, "3.4 h")])

@@ -11,10 +11,10 @@ import pytest
 import captious
 from captious import scale
 from captious.corpus import Captions
-from captious.frequencies import FrequencyTable
+from captious.corpus.frequencies import FrequencyTable
 from captious.io.columns import Columns
-from captious.io.frequencies import read_frequencies
-from captious.language.parsers import get as get_parser
+from captious.io.frequency_files import read_frequencies
+from captious.parser.choice import get as get_parser
 from captious.scale import first_pass
 from captious.scale.engines import Executing
 from captious.scale.first_pass import Counting
@@ -34,9 +34,11 @@ def one_shard(folder: Path, rows: list[making.Row]) -> Path:
 
 def test_one_shard_is_measured_as_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # In several batches, across which segments go on.
-    monkeypatch.setattr(scale.run, "Job", partial(scale.run.Job, batch=37))
+    monkeypatch.setattr(scale.run_shards, "Job", partial(scale.run_shards.Job, batch=37))
     rows = making.rows(4)
-    found = scale.score(one_shard(tmp_path / "in", rows), None, ALL, output=tmp_path / "out", executor=Serial())
+    found = scale.score(
+        one_shard(tmp_path / "in", rows), None, ALL, output=tmp_path / "out", executor=Serial()
+    )
     # One image with all captions, in their order, is the text that the shard is.
     corpus = captious.load(None, {"all": [caption for _, caption in rows]}, several=True)
     for name, score in captious.score(corpus, "ASL,SDSL,Types,Hapax,TTR1,TTR2").items():
@@ -50,7 +52,9 @@ def test_one_shard_is_measured_as_one_file(tmp_path: Path, monkeypatch: pytest.M
 
 def test_shards_merge_exactly(tmp_path: Path) -> None:
     rows = making.rows(3)
-    whole = scale.score(one_shard(tmp_path / "one", rows), None, ALL, output=tmp_path / "1", executor=Serial())
+    whole = scale.score(
+        one_shard(tmp_path / "one", rows), None, ALL, output=tmp_path / "1", executor=Serial()
+    )
     making.folder(tmp_path / "many", 40, 3)
     parts = scale.score(tmp_path / "many", None, ALL, output=tmp_path / "2", executor=Serial())
     assert parts.values == whole.values and parts.words == whole.words
@@ -64,7 +68,9 @@ def test_the_length_of_each_caption_is_a_column(tmp_path: Path) -> None:
     import pyarrow.parquet
 
     rows = making.rows()
-    scale.score(one_shard(tmp_path / "in", rows), None, "ASL,SDSL", output=tmp_path / "out", executor=Serial())
+    scale.score(
+        one_shard(tmp_path / "in", rows), None, "ASL,SDSL", output=tmp_path / "out", executor=Serial()
+    )
     table = pyarrow.parquet.read_table(tmp_path / "out" / "a.scores.parquet")
     captions = Captions.of([[caption] for _, caption in rows])
     assert table.column("ASL").to_pylist() == captions.lengths.tolist()
@@ -75,18 +81,32 @@ def test_no_ids_are_needed(tmp_path: Path) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    pyarrow.parquet.write_table(pyarrow.table({"text": [caption for _, caption in making.rows()]}), tmp_path / "a.parquet")
-    found = scale.score(tmp_path / "a.parquet", None, ALL, output=tmp_path / "out", executor=Serial(), caption_column="text")
+    pyarrow.parquet.write_table(
+        pyarrow.table({"text": [caption for _, caption in making.rows()]}), tmp_path / "a.parquet"
+    )
+    found = scale.score(
+        tmp_path / "a.parquet", None, ALL, output=tmp_path / "out", executor=Serial(), caption_column="text"
+    )
     assert found.rows == len(making.rows()) and found.bad == 0
-    with pytest.raises(captious.errors.InputError, match="no image ids"):
-        scale.score(tmp_path / "a.parquet", making.REFERENCES, "BLEU-4", output=tmp_path / "out2", executor=Serial(), caption_column="text")
+    with pytest.raises(captious.core.errors.InputError, match="no image ids"):
+        scale.score(
+            tmp_path / "a.parquet",
+            making.REFERENCES,
+            "BLEU-4",
+            output=tmp_path / "out2",
+            executor=Serial(),
+            caption_column="text",
+        )
 
 
 def test_approximate_counts_state_their_error(tmp_path: Path) -> None:
     making.folder(tmp_path / "in", 3, 3)
     exact = scale.score(tmp_path / "in", None, ALL, output=tmp_path / "1", executor=Serial())
     near = scale.score(tmp_path / "in", None, ALL, output=tmp_path / "2", executor=Serial(), top=50)
-    assert near.values["Types"] == pytest.approx(exact.values["Types"], rel=0.04) and "standard error 0.81%" in near.errors["Types"]
+    assert (
+        near.values["Types"] == pytest.approx(exact.values["Types"], rel=0.04)
+        and "standard error 0.81%" in near.errors["Types"]
+    )
     assert near.values["Distinct"] == pytest.approx(exact.values["Distinct"], rel=0.04)
     off = int(near.errors["words"].split("at most ")[1].split(" ")[0].replace(",", ""))
     counts = dict(exact.words)
@@ -96,7 +116,7 @@ def test_approximate_counts_state_their_error(tmp_path: Path) -> None:
 
 
 def test_sampled_curves_do_not_depend_on_the_number_of_workers(tmp_path: Path) -> None:
-    from captious.scale.whole import Sample
+    from captious.scale.whole_corpus import Sample
 
     rng = np.random.default_rng(0)
     keys = rng.integers(0, 2**63, 500, dtype=np.uint64)
@@ -115,7 +135,14 @@ def test_sampled_curves_do_not_depend_on_the_number_of_workers(tmp_path: Path) -
 def test_hallucination_against_given_objects(tmp_path: Path) -> None:
     rows = making.rows()
     objects = str(making.demo_path("objects"))
-    found = scale.score(one_shard(tmp_path / "in", rows), None, "CHAIRs,CHAIRi", output=tmp_path / "out", executor=Serial(), objects=objects)
+    found = scale.score(
+        one_shard(tmp_path / "in", rows),
+        None,
+        "CHAIRs,CHAIRi",
+        output=tmp_path / "out",
+        executor=Serial(),
+        objects=objects,
+    )
     given: dict[str, list[str]] = {}
     for image, caption in rows:
         given.setdefault(str(image), []).append(caption)
@@ -141,28 +168,37 @@ def test_ngrams_that_the_training_captions_do_not_have(tmp_path: Path) -> None:
 
     for n in (1, 3):
         seen = {gram for words in sentences[::2] for gram in grams(words, n)}
-        expected = [np.mean([gram not in seen for gram in grams(words, n)]) if len(words) >= n else None for words in sentences]
+        expected = [
+            np.mean([gram not in seen for gram in grams(words, n)]) if len(words) >= n else None
+            for words in sentences
+        ]
         assert table.column(f"Novel-{n}").to_pylist() == pytest.approx(expected, abs=1e-12)
         assert 0 < found.scores[f"Novel-{n}"].value < 1
     assert "false:1e-06" in found.scores["Novel-1"].signature
 
 
-# The first pass ------------------------------------------------------------------------------------------------------
+# The first pass ---------------------------------------------------------------------------------------------
 
 
-def counted(tmp_path: Path, kind: first_pass.Kind, top: int | None = None) -> tuple[first_pass.Counted, Captions]:
+def counted(
+    tmp_path: Path, kind: first_pass.Kind, top: int | None = None
+) -> tuple[first_pass.Counted, Captions]:
     making.folder(tmp_path / "in", 20)
     (tmp_path / "work").mkdir(exist_ok=True)
     captions = Captions.of([[caption] for part in making.split(making.rows(), 20) for _, caption in part])
     how = Counting(kind, Columns(), "ptb", top, batch=11)
-    return first_pass.count(Executing(Serial()), scale.find(tmp_path / "in"), tmp_path / "work", how), captions
+    return first_pass.count(
+        Executing(Serial()), scale.find(tmp_path / "in"), tmp_path / "work", how
+    ), captions
 
 
 def test_document_frequencies_of_shards_are_those_of_one_file(tmp_path: Path) -> None:
     making.folder(tmp_path / "in", 20)
     (tmp_path / "work").mkdir()
     how = Counting("n-grams", Columns(), "ptb", batch=11)
-    first_pass.frequencies(Executing(Serial()), scale.find(tmp_path / "in"), tmp_path / "work", how, tmp_path / "df")
+    first_pass.frequencies(
+        Executing(Serial()), scale.find(tmp_path / "in"), tmp_path / "work", how, tmp_path / "df"
+    )
     captions = Captions.of([[caption] for part in making.split(making.rows(), 20) for _, caption in part])
     assert read_frequencies(tmp_path / "df").digest == FrequencyTable.build(captions).digest
 
@@ -189,11 +225,24 @@ def test_two_passes(tmp_path: Path) -> None:
     making.folder(tmp_path / "in")
     rows = [row for part in making.split(making.rows(), 4) for row in part]
     captions = Captions.of([[caption] for _, caption in rows])
-    from captious.io.frequencies import save_frequencies
+    from captious.io.frequency_files import save_frequencies
 
     save_frequencies(FrequencyTable.build(captions), tmp_path / "df")
-    one = scale.score(tmp_path / "in", making.REFERENCES, "CIDEr-D", output=tmp_path / "1", executor=Serial(), df="shards")
-    two = scale.score(tmp_path / "in", making.REFERENCES, "CIDEr-D", output=tmp_path / "2", executor=Serial(), df=str(tmp_path / "df"))
-    assert making.content(tmp_path / "1") == making.content(tmp_path / "2") and one.scores["CIDEr-D"].value > 0
-    again = scale.score(tmp_path / "in", making.REFERENCES, "CIDEr-D", output=tmp_path / "1", executor=Serial(), df="shards")
+    one = scale.score(
+        tmp_path / "in", making.REFERENCES, "CIDEr-D", output=tmp_path / "1", executor=Serial(), df="shards"
+    )
+    two = scale.score(
+        tmp_path / "in",
+        making.REFERENCES,
+        "CIDEr-D",
+        output=tmp_path / "2",
+        executor=Serial(),
+        df=str(tmp_path / "df"),
+    )
+    assert (
+        making.content(tmp_path / "1") == making.content(tmp_path / "2") and one.scores["CIDEr-D"].value > 0
+    )
+    again = scale.score(
+        tmp_path / "in", making.REFERENCES, "CIDEr-D", output=tmp_path / "1", executor=Serial(), df="shards"
+    )
     assert again.kept == 4 and two.kept == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from captious.errors import InputError
+from captious.core.errors import InputError
 from captious.scene import ConceptTable
 
 IMAGES = [[("dog",), ("dog", "brown"), ("dog", "on", "grass")], [("dog",), ("dog",)], [("cat",)], []]
@@ -42,9 +42,15 @@ def test_digest_depends_on_content() -> None:
         ('{"format": "other", "version": 1, "images": 3, "concepts": 0}\n', "not a table of concepts"),
         ('{"format": "captious-concepts", "version": 9, "images": 3, "concepts": 0}\n', "version 9"),
         ('{"format": "captious-concepts", "version": 1, "images": 3, "concepts": 1}\nx\tdog\n', "line 2"),
-        ('{"format": "captious-concepts", "version": 1, "images": 3, "concepts": 1}\n1\ta\tb\tc\td\n', "line 2"),
+        (
+            '{"format": "captious-concepts", "version": 1, "images": 3, "concepts": 1}\n1\ta\tb\tc\td\n',
+            "line 2",
+        ),
         ('{"format": "captious-concepts", "version": 1, "images": 3, "concepts": 2}\n1\tdog\n', "damaged"),
-        ('{"format": "captious-concepts", "version": 1, "images": 3, "concepts": 1}\n7\tdog\n', "7 of 3 images"),
+        (
+            '{"format": "captious-concepts", "version": 1, "images": 3, "concepts": 1}\n7\tdog\n',
+            "7 of 3 images",
+        ),
         ('{"format": "captious-concepts", "version": 1, "images": 0, "concepts": 0}\n', "at least one image"),
     ],
 )

@@ -1,4 +1,7 @@
-"""Java SPICE on the demo and on ``edge_captions``: tuples, hits and counts from CoreNLP's own parses, then end to end."""
+"""Java SPICE on the demo and on `edge_captions`.
+
+Tuples, hits and counts are compared on CoreNLP's own parses, then end to end.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ def stated() -> dict[str, list[Tuple]]:
 
 
 def lowered(item: list[str]) -> Tuple:
-    """A tuple of Java's. Only what CoreNLP calls the lemma of a bracket that it takes for a verb has capitals."""
+    """A tuple of Java's.
+
+    Only what CoreNLP calls the lemma of a bracket that it takes for a verb has capitals.
+    """
     return tuple(word.lower() for word in item)
 
 
@@ -57,22 +63,32 @@ def test_hits_and_scores(system: str, stated: dict[str, list[Tuple]]) -> None:
         candidate = graph([row["caption"]], stated)
         reference = graph(gold["references"][row["image"]]["captions"], stated)
         hits = dict(zip(candidate.tuples, match(candidate, reference).hits))
-        assert hits == dict(zip(map(lowered, row["tuples"]), (hit == "1" for hit in row["hits"]))), row["caption"]
+        assert hits == dict(zip(map(lowered, row["tuples"]), (hit == "1" for hit in row["hits"]))), row[
+            "caption"
+        ]
         table = counts(candidate, reference)
         assert set(table) == set(row["scores"]) == set(KINDS)
         for kind, (right, wrong, missed, *values) in row["scores"].items():
             assert table[kind] == (right, right + wrong, right + missed), (kind, row["caption"])
             if kind == "All" or values[2] is not None:
-                assert precision_recall_f(table[kind]) == pytest.approx(values, rel=0, abs=1e-12), (kind, row["caption"])
+                assert precision_recall_f(table[kind]) == pytest.approx(values, rel=0, abs=1e-12), (
+                    kind,
+                    row["caption"],
+                )
 
 
 def java_values(rows: list[dict[str, Any]], kind: str) -> list[float]:
     return [row["scores"][kind][5] for row in rows if row["scores"][kind][5] is not None]
 
 
-#: From raw text with the shipped parser: how far our corpus value was from Java's when measured, and the correlation of the
-#: images' values.
-LEVELS = {"good": (0.0071, 0.875), "generic": (0.0003, 0.968), "poor": (0.0010, 0.978), "edge": (0.0025, 0.928)}
+#: From raw text with the shipped parser: how far our corpus value was from Java's when measured, and the
+#: correlation of the images' values.
+LEVELS = {
+    "good": (0.0071, 0.875),
+    "generic": (0.0003, 0.968),
+    "poor": (0.0010, 0.978),
+    "edge": (0.0025, 0.928),
+}
 
 
 @pytest.mark.parametrize("system", LEVELS)

@@ -18,7 +18,12 @@ def test_a_quantifier_hands_its_place_to_the_noun() -> None:
 
 
 def test_a_root_quantifier_makes_the_noun_the_root() -> None:
-    graph = enhance(sentence("a/DT wide/JJ variety/NN of/IN fruits/NNS/fruit", "root(0,3) det(3,1) amod(3,2) case(5,4) nmod:of(3,5)"))
+    graph = enhance(
+        sentence(
+            "a/DT wide/JJ variety/NN of/IN fruits/NNS/fruit",
+            "root(0,3) det(3,1) amod(3,2) case(5,4) nmod:of(3,5)",
+        )
+    )
     assert (0, 5, "root") in graph.arcs
     # The adjective goes into the phrase, and is no attribute of anything.
     assert tuples(graph) == [("fruit", "a"), ("variety",), ("fruit",)]
@@ -41,7 +46,9 @@ def test_quantifiers_without_article(words: str, turned: bool) -> None:
 
 @pytest.mark.parametrize("quantifier", ["some", "two", "nobody", "12"])
 def test_some_of_the(quantifier: str) -> None:
-    graph = enhance(sentence(f"{quantifier}/DT of/IN the/DT birds/NNS/bird", "root(0,1) case(4,2) det(4,3) nmod:of(1,4)"))
+    graph = enhance(
+        sentence(f"{quantifier}/DT of/IN the/DT birds/NNS/bird", "root(0,1) case(4,2) det(4,3) nmod:of(1,4)")
+    )
     assert ("bird", quantifier) in tuples(graph)
 
 
@@ -54,7 +61,12 @@ def test_of_two_governors_one_is_kept() -> None:
 
 
 def test_a_pronoun_stands_for_the_first_noun() -> None:
-    found = tuples(sentence("vase/NN with/IN roses/NNS/rose in/IN it/PRP", "root(0,1) case(3,2) nmod:with(1,3) case(5,4) nmod:in(3,5)"))
+    found = tuples(
+        sentence(
+            "vase/NN with/IN roses/NNS/rose in/IN it/PRP",
+            "root(0,1) case(3,2) nmod:with(1,3) case(5,4) nmod:in(3,5)",
+        )
+    )
     assert ("rose", "in", "vase") in found
 
 
@@ -66,7 +78,9 @@ def test_a_singular_pronoun_stands_for_no_plural() -> None:
 
 
 def test_no_noun_before_the_pronoun() -> None:
-    graph = enhance(sentence("with/IN it/PRP comes/VBZ/come tea/NN", "root(0,3) case(2,1) nmod:with(3,2) nsubj(3,4)"))
+    graph = enhance(
+        sentence("with/IN it/PRP comes/VBZ/come tea/NN", "root(0,3) case(2,1) nmod:with(3,2) nsubj(3,4)")
+    )
     assert (3, 2, "nmod:with") in graph.arcs
 
 

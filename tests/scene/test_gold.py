@@ -12,9 +12,9 @@ import pytest
 
 import captious
 from captious.corpus import Corpus
-from captious.language import Sentence
-from captious.language.parsers import get as get_parser
-from captious.metrics.spice import KINDS
+from captious.metrics.captions.spice import KINDS
+from captious.parser import Sentence
+from captious.parser.choice import get as get_parser
 from captious.scene import (
     SceneGraph,
     Tuple,
@@ -43,8 +43,7 @@ def synonyms() -> Synonyms:
 
 @pytest.fixture(scope="module")
 def stated(shared_data: Path, gold: list[Any]) -> dict[str, list[Tuple]]:
-    """Tuples that our rules read from CoreNLP's graphs: of all candidates that were parsed, and of the references of
-    every third image."""
+    """Tuples from CoreNLP's graphs of all parsed candidates, and of the references of every third image."""
     wanted = {row["caption"] for row in gold}
     wanted |= {row["caption"] for row in read_jsonl(shared_data / "gold" / "spice_flickr8k_expert.jsonl.gz")}
     wanted |= {text for row in gold[::3] for text in row["references"]}
@@ -69,7 +68,9 @@ def test_candidate_tuples_on_parses_of_corenlp(
     assert np.mean(same) >= 0.999
 
 
-def test_reference_graphs_on_parses_of_corenlp(gold: list[Any], stated: dict[str, list[Tuple]], synonyms: Synonyms) -> None:
+def test_reference_graphs_on_parses_of_corenlp(
+    gold: list[Any], stated: dict[str, list[Tuple]], synonyms: Synonyms
+) -> None:
     rows = [row for row in gold[::3] if all(text in stated for text in row["references"])]
     same = [
         set(SceneGraph((i for t in row["references"] for i in stated[t]), synonyms).tuples)
@@ -80,7 +81,9 @@ def test_reference_graphs_on_parses_of_corenlp(gold: list[Any], stated: dict[str
     assert np.mean(same) >= 0.995
 
 
-def test_hits_and_scores_on_parses_of_corenlp(gold: list[Any], stated: dict[str, list[Tuple]], synonyms: Synonyms) -> None:
+def test_hits_and_scores_on_parses_of_corenlp(
+    gold: list[Any], stated: dict[str, list[Tuple]], synonyms: Synonyms
+) -> None:
     rows = [row for row in gold[::3] if all(text in stated for text in (row["caption"], *row["references"]))]
     assert len(rows) > 400
     for row in rows:
@@ -125,7 +128,10 @@ def test_agreement_with_experts(shared_data: Path) -> None:
 
     rows = list(read_jsonl(shared_data / "gold" / "spice_flickr8k_expert.jsonl.gz"))
     corpus = Corpus.build(
-        list(map(str, range(len(rows)))), [[r["caption"]] for r in rows], [r["references"] for r in rows], tokenizer="none"
+        list(map(str, range(len(rows)))),
+        [[r["caption"]] for r in rows],
+        [r["references"] for r in rows],
+        tokenizer="none",
     )
     values = captious.score(corpus, "SPICE")["SPICE"].per_caption
     pairs = np.array([(value, expert) for value, row in zip(values, rows) for expert in row["expert_scores"]])

@@ -1,4 +1,5 @@
-"""The tokenizer line by line as the Stanford tool: the demo's captions, and lines written to reach every rule."""
+"""The tokenizer line by line as the Stanford tool: the demo's captions, and lines written to reach every
+rule."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ def test_the_quick_path_for_many_captions_gives_the_same() -> None:
     for keep in (True, False):
         batch = ptb.tokenize_batch(list(lines), keep_punctuation=keep)
         for text, theirs, ours in zip(lines, lines.values(), batch):
-            wanted = [token for token in theirs.split(" ") if token and (keep or token not in ptb.PUNCTUATION)]
+            wanted = [
+                token for token in theirs.split(" ") if token and (keep or token not in ptb.PUNCTUATION)
+            ]
             assert ours == wanted, text
 
 
@@ -55,7 +58,10 @@ def test_what_counts_as_punctuation_is_what_the_coco_tools_drop() -> None:
 @pytest.mark.shared
 @pytest.mark.parametrize("file", ["tokens_captions", "tokens_adversarial"])
 def test_every_line_of_the_public_gold_has_a_next_line_that_explains_it(shared_data: Path, file: str) -> None:
-    """Their next lines are not known. Whatever it was, it began with a capital article, a small letter or something else."""
+    """Their next lines are not known.
+
+    Whatever it was, it began with a capital article, a small letter or something else.
+    """
     with gzip.open(shared_data / "gold" / f"{file}.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     wrong = rows

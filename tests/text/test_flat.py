@@ -6,10 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captious.text.flat import FlatTable, flat_arrays
+from captious.text.flat_table import FlatTable, flat_arrays
 
 
-@given(table=st.dictionaries(st.text(max_size=6), st.binary(max_size=6), max_size=40), other=st.lists(st.text(max_size=6), max_size=10))
+@given(
+    table=st.dictionaries(st.text(max_size=6), st.binary(max_size=6), max_size=40),
+    other=st.lists(st.text(max_size=6), max_size=10),
+)
 def test_it_is_a_dictionary(table: dict[str, bytes], other: list[str]) -> None:
     flat = FlatTable(flat_arrays(table))
     assert dict(flat) == table

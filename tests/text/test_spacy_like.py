@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -74,3 +76,14 @@ def test_what_is_remembered_changes_nothing_and_is_bounded(monkeypatch: pytest.M
         assert len(spacy_like._known) < 20 + 20
     assert all(len(chunk) < 50 for chunk in spacy_like._known)
     assert tokenize_flat([])[0] == []
+
+
+def test_classes_of_characters_are_those_of_unicode() -> None:
+    """Python's tables are older or newer than ours, and agree on every character that both have."""
+    for name, members in spacy_like._CLASSES.items():
+        pattern = re.compile(f"[{members}]")
+        # U+0295 has changed its category.
+        known = (
+            chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) != "Cn" and code != 0x295
+        )
+        assert [c for c in known if bool(pattern.match(c)) != unicodedata.category(c).startswith(name)] == []

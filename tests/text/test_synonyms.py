@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from captious.errors import InputError, MissingExtraError
-from captious.text import meteor_data
-from captious.text.synonyms import Synonyms, shipped, write
-from captious.text.synset_lookup import find_rows, join_rows
+from captious.core import container
+from captious.core.errors import InputError, MissingExtraError
+from captious.text import meteor_data, synonyms
+from captious.text.synonyms import LISTS, Synonyms, read_meteor, shipped, write
+from tests.forms import both_forms, running
 
 
 @pytest.fixture
@@ -18,7 +19,8 @@ def small(tmp_path: Path) -> Path:
     with zipfile.ZipFile(tmp_path / "meteor-1.5.jar", "w") as jar:
         jar.writestr(
             "synonym/english.synsets",
-            "wolf\n00000012 7\nfox\n12\nglow\n3\nglower\n4\nki\n5\nfire_engine\n88\ngoose\n21\ngander\n22\nkiss\n31\n",
+            "wolf\n00000012 7\nfox\n12\nglow\n3\nglower\n4\nki\n5\nfire_engine\n88\n"
+            "goose\n21\ngander\n22\nkiss\n31\n",
         )
         jar.writestr("synonym/english.exceptions", "wolf\nwolves\ngoose\ngeese\ngander\ngeese ganders\n")
     (tmp_path / "paraphrase-en.gz").write_bytes(b"")
@@ -47,31 +49,69 @@ def test_synsets(small: Path, word: str, expected: set[int]) -> None:
     assert Synonyms.load(small).synsets(word) == expected
 
 
-@pytest.mark.parametrize("form", ["plain", "compiled"])
-def test_synsets_of_many_words(small: Path, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@both_forms
+def test_synsets_of_many_words(small: Path, form: str) -> None:
     """As of one word after the other: by rows of the table, irregular forms and other scripts among them."""
-    for kernel in (find_rows, join_rows):
-        monkeypatch.setattr(kernel, "pick", lambda work, kernel=kernel: lambda *parts: getattr(kernel, form)(*parts))
-    listed = ["", "geese", "foxes", "glows", "glowed", "glowing", "glower", "fire_engines", "kiss", "ki", "nothing", "犬", "glow", "es", "xes", "fox", "kissing", "s"]
-    for synonyms, words in ((Synonyms.load(small), listed), (Synonyms.load(), ["men", "women", "dogs", "teeth", "bigger", "naïves", "boxes", "ladies", "hoped", "hopped", "x", *listed])):
-        offsets, synsets = synonyms.synsets_of(words)
-        assert [synsets[a:b].tolist() for a, b in pairwise(offsets.tolist())] == [sorted(synonyms.synsets(word)) for word in words]
+    listed = [
+        "",
+        "geese",
+        "foxes",
+        "glows",
+        "glowed",
+        "glowing",
+        "glower",
+        "fire_engines",
+        "kiss",
+        "ki",
+        "nothing",
+        "犬",
+        "glow",
+        "es",
+        "xes",
+        "fox",
+        "kissing",
+        "s",
+    ]
+    for dictionary, words in (
+        (Synonyms.load(small), listed),
+        (
+            Synonyms.load(),
+            [
+                "men",
+                "women",
+                "dogs",
+                "teeth",
+                "bigger",
+                "naïves",
+                "boxes",
+                "ladies",
+                "hoped",
+                "hopped",
+                "x",
+                *listed,
+            ],
+        ),
+    ):
+        with running(form):
+            offsets, synsets = dictionary.synsets_of(words)
+        assert [synsets[a:b].tolist() for a, b in pairwise(offsets.tolist())] == [
+            sorted(dictionary.synsets(word)) for word in words
+        ]
         assert len(synsets) > 5
 
 
 def test_a_listed_word_with_regular_ending(small: Path) -> None:
-    synonyms = Synonyms.load(small)
-    assert "fox" in synonyms
-    assert "foxes" not in synonyms
-    assert synonyms.base("foxes") == "fox"
-    assert synonyms.listed("foxes") == frozenset()
+    dictionary = Synonyms.load(small)
+    assert "fox" in dictionary
+    assert "foxes" not in dictionary
+    assert dictionary.base("foxes") == "fox"
+    assert dictionary.listed("foxes") == frozenset()
 
 
 def test_the_shipped_table_is_that_of_meteor() -> None:
     """The same words, synsets and base forms: the digest, computed anew, of ours and of the jar's lists."""
     pytest.importorskip("pycocoevalcap")
-    ours, theirs = Synonyms.load(), Synonyms.load(meteor_data.find().jar.parent)
-    assert ours is not theirs
+    ours, theirs = Synonyms.load(), read_meteor(meteor_data.find())
     assert ours.digest == ours.computed_digest() == theirs.digest == theirs.computed_digest()
     assert len(ours) == len(theirs) == 147_306
     for word in ["dog", "sofa", "teeth", "running", "fire_engines", "bicycles", "geese", "zzz"]:
@@ -86,22 +126,43 @@ def test_the_shipped_table_needs_no_package(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_writing_keeps_the_content(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = Synonyms.load(small)
-    write(before, tmp_path / "table.npz")
-    monkeypatch.setattr("captious.text.synonyms.SHIPPED", tmp_path / "table.npz")
+    before = read_meteor(meteor_data.find(small))
+    write(meteor_data.find(small), tmp_path / "synonyms.table")
+    monkeypatch.setattr(
+        synonyms,
+        "_shipped_file",
+        lambda: container.read(tmp_path / "synonyms.table", synonyms.KIND, synonyms.VERSION, ""),
+    )
     after = shipped.__wrapped__()
     assert after.digest == after.computed_digest() == before.computed_digest()
     assert after.synsets("geese") == {21, 22}
 
 
+def test_meteors_lists_are_read_only_if_they_are_others(small: Path) -> None:
+    pytest.importorskip("pycocoevalcap")
+    installed = meteor_data.find()
+    assert Synonyms.load(installed.jar.parent) is shipped()
+    assert {name: synonyms.is_shipped(installed, name) for name in LISTS} == dict.fromkeys(LISTS, True)
+    assert {name: installed.digest(name) for name in LISTS} == {
+        name: found["digest"] for name, found in synonyms.shipped_lists().items()
+    }
+    assert not any(synonyms.is_shipped(meteor_data.find(small), name) for name in LISTS)
+    assert not synonyms.is_shipped(installed, "function/english.words")
+
+
+def test_every_byte_of_the_shipped_table_is_as_it_was_written() -> None:
+    opened = container.read(synonyms.SHIPPED, synonyms.KIND, synonyms.VERSION, "")
+    assert len(dict(opened.arrays)) == 11
+
+
 def test_shipped_data() -> None:
-    synonyms = Synonyms.load()
-    assert synonyms.synsets("couch") & synonyms.synsets("sofa")
-    assert synonyms.synsets("bicycles") & synonyms.synsets("bike")
-    assert synonyms.synsets("teeth") >= synonyms.listed("tooth") != frozenset()
-    assert not synonyms.synsets("dog") & synonyms.synsets("cat")
-    assert synonyms.synsets("fire_engines") == synonyms.listed("fire_engine")
-    assert Synonyms.load() is synonyms
+    dictionary = Synonyms.load()
+    assert dictionary.synsets("couch") & dictionary.synsets("sofa")
+    assert dictionary.synsets("bicycles") & dictionary.synsets("bike")
+    assert dictionary.synsets("teeth") >= dictionary.listed("tooth") != frozenset()
+    assert not dictionary.synsets("dog") & dictionary.synsets("cat")
+    assert dictionary.synsets("fire_engines") == dictionary.listed("fire_engine")
+    assert Synonyms.load() is dictionary
 
 
 def test_data_is_found_in_the_variable(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:

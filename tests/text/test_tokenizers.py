@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from captious.errors import InputError
+from captious.core.errors import InputError
 from captious.text import tokenizers
 
 

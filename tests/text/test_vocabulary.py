@@ -52,7 +52,8 @@ def test_a_frozen_overlay_still_knows_all_words_of_its_base() -> None:
 
 
 def test_overlays_are_one_deep() -> None:
-    """A word is looked up in the overlay and in its base, nowhere else: a third layer would give it a second number."""
+    """A word is looked up in the overlay and in its base, nowhere else: a third layer would give it a
+    second number."""
     overlay = Vocabulary(["x"], base=Vocabulary(["a"]))
     with pytest.raises(ValueError, match="not over another overlay"):
         Vocabulary(base=overlay)

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from captious.errors import InputError
-from captious.vectors import default, get
-from captious.vectors.training import distil
+from captious.core.errors import InputError
+from captious.training.vectors import distil
+from captious.vectors import default_vectors as default
+from captious.vectors import get
 from tests.conftest import read_jsonl
 
 
@@ -24,7 +25,9 @@ def test_the_table_is_small_and_large_enough() -> None:
     assert vectors.label == f"{len(vectors)}x{vectors.dimension}"
 
 
-@pytest.mark.parametrize(("word", "near", "far"), [("sofa", "couch", "horse"), ("dog", "canine", "bus"), ("kid", "child", "fork")])
+@pytest.mark.parametrize(
+    ("word", "near", "far"), [("sofa", "couch", "horse"), ("dog", "canine", "bus"), ("kid", "child", "fork")]
+)
 def test_related_words_are_near(word: str, near: str, far: str) -> None:
     rows, found = get().lookup([word, near, far])
     assert found.all()
@@ -34,7 +37,12 @@ def test_related_words_are_near(word: str, near: str, far: str) -> None:
 
 
 def test_compounds_and_capitals_have_vectors_and_nonsense_has_none() -> None:
-    assert get().lookup(["Dog", "zebra-striped-sofa", "qzxwvkj", "🐕"])[1].tolist() == [True, True, False, False]
+    assert get().lookup(["Dog", "zebra-striped-sofa", "qzxwvkj", "🐕"])[1].tolist() == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_a_damaged_table_is_named(tmp_path: Path) -> None:
@@ -57,7 +65,9 @@ def test_common_words_weigh_less_and_captions_come_first() -> None:
     assert words == ["a", "dog", "sofa", "zebra", "the", "politics"]
     rng = np.random.default_rng(1)
     frequency = np.array([counts[word] for word in words]) / 300
-    reduced = distil.reduce(rng.normal(size=(6, 8)), frequency, np.array([word not in ("a", "the") for word in words]), 4)
+    reduced = distil.reduce(
+        rng.normal(size=(6, 8)), frequency, np.array([word not in ("a", "the") for word in words]), 4
+    )
     norms = np.linalg.norm(reduced, axis=1)
     assert reduced.shape == (6, 4) and norms.mean() == pytest.approx(1)
     assert norms[0] < norms[3:].min()
@@ -79,8 +89,11 @@ def test_words_are_counted_in_the_captions_of_a_data_folder(tmp_path: Path) -> N
 @pytest.mark.shared
 def test_almost_every_content_word_of_coco_is_known(shared_data: Path) -> None:
     from captious.corpus import Captions
-    from captious.metrics.word_tables import coverage
+    from captious.metrics.captions.vocabulary_vectors import coverage
 
-    rows = [row["captions"] for row, _ in zip(read_jsonl(shared_data / "coco" / "references.jsonl.gz"), range(3000))]
+    rows = [
+        row["captions"]
+        for row, _ in zip(read_jsonl(shared_data / "coco" / "references.jsonl.gz"), range(3000))
+    ]
     known = coverage(Captions.of(rows), get())
     assert known.content > 80_000 and known.unknown < 20

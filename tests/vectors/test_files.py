@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from captious.errors import InputError
-from captious.measures.resources import in_signature
+from captious.core.errors import InputError
+from captious.metrics.resources import in_signature
 from captious.vectors import get
 from captious.vectors.fasttext import bucket_hash, subwords
 
@@ -81,7 +81,8 @@ def test_word2vec_binary_with_newlines_after_records(tmp_path: Path, rows: np.nd
 def test_a_file_is_converted_once_and_a_broken_copy_is_made_again(
     tmp_path: Path, rows: np.ndarray, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from captious.vectors import _file, files
+    from captious.vectors import _file
+    from captious.vectors import vector_files as files
 
     path = write_glove(tmp_path / "glove.txt", rows)
     get(path)
@@ -95,7 +96,8 @@ def test_a_file_is_converted_once_and_a_broken_copy_is_made_again(
     whole = copy.read_bytes()
     for place in (70, len(whole) // 2, len(whole) - 1):
         calls.clear()
-        # The time of the last change is set back: what tells is that the file was touched at all, and then its content.
+        # The time of the last change is set back: what tells is that the file was touched at all, and then
+        # its content.
         before = copy.stat()
         copy.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
         os.utime(copy, ns=(before.st_atime_ns, before.st_mtime_ns))
@@ -141,16 +143,24 @@ def test_a_number_changed_in_the_middle_of_a_large_file_is_noticed(tmp_path: Pat
         (b"dog 1 2 3\ncat 1 2\n", "line 2: a word and 3 numbers"),
         (b"dog 1 2 3\ncat 1 x 3\n", "line 2: 3 finite numbers"),
         (b"dog 1 2 3\ncat 1 nan 3\n", "line 2: 3 finite numbers"),
-        (b"3 2\ndog 1 2\ncat 3 4\n", "promises 3 words, but 2"),
+        (b"3 2\ndog 1 2\ncat 3 4\n", "announces 3 words, but it has 2"),
         (b"2 2\ndog 1 2\ncat 3\n", "line 3: a word and 2 numbers"),
         (b"hello\n", "line 1"),
         (b"", "line 1"),
-        (b"2 3\ndog " + np.ones(3, "<f4").tobytes() + b"cat " + np.ones(2, "<f4").tobytes(), "word 2 of 2 is incomplete"),
-        (b"1 3\ndog " + np.ones(3, "<f4").tobytes() + b"cat " + np.ones(3, "<f4").tobytes(), "more bytes follow"),
+        (
+            b"2 3\ndog " + np.ones(3, "<f4").tobytes() + b"cat " + np.ones(2, "<f4").tobytes(),
+            "word 2 of 2 is incomplete",
+        ),
+        (
+            b"1 3\ndog " + np.ones(3, "<f4").tobytes() + b"cat " + np.ones(3, "<f4").tobytes(),
+            "more bytes follow",
+        ),
         (b"1 3\ndog " + np.full(3, np.nan, "<f4").tobytes(), "word 1 \\('dog'\\) is not made of finite"),
     ],
 )
-def test_damaged_files_are_named_with_the_place(tmp_path: Path, own_cache: Path, content: bytes, message: str) -> None:
+def test_damaged_files_are_named_with_the_place(
+    tmp_path: Path, own_cache: Path, content: bytes, message: str
+) -> None:
     path = tmp_path / "bad.txt"
     path.write_bytes(content)
     with pytest.raises(InputError, match=message) as caught:
@@ -164,7 +174,9 @@ def test_fasttext_model_with_subwords_agrees_with_gensim(tmp_path: Path) -> None
     from gensim.models.fasttext import save_facebook_model
 
     sentences = [["a", "dog", "chases", "a", "café", "cat"], ["dogs", "and", "cats", "naïve"]] * 10
-    model = FastText(sentences, vector_size=6, min_count=1, bucket=50, min_n=2, max_n=4, epochs=1, workers=1, seed=1)
+    model = FastText(
+        sentences, vector_size=6, min_count=1, bucket=50, min_n=2, max_n=4, epochs=1, workers=1, seed=1
+    )
     path = tmp_path / "model.bin"
     save_facebook_model(model, str(path))
     vectors = get(path)
@@ -208,7 +220,12 @@ def test_a_table_has_one_signature_in_all_formats(tmp_path: Path) -> None:
     rows = np.arange(42, dtype=np.float32).reshape(6, 7) / 8
     keyed(rows).save_word2vec_format(str(tmp_path / "table.vec"), binary=False)
     keyed(rows).save_word2vec_format(str(tmp_path / "other.bin"), binary=True)
-    ways = [get(write_glove(tmp_path / "glove.txt", rows)), get(tmp_path / "table.vec"), get(tmp_path / "other.bin"), get(dict(zip(WORDS, rows)))]
+    ways = [
+        get(write_glove(tmp_path / "glove.txt", rows)),
+        get(tmp_path / "table.vec"),
+        get(tmp_path / "other.bin"),
+        get(dict(zip(WORDS, rows))),
+    ]
     assert len({in_signature(way) for way in ways}) == 1
     rows[3, 3] += 1
     assert in_signature(get(write_glove(tmp_path / "glove.txt", rows))) != in_signature(ways[0])

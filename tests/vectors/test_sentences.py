@@ -1,4 +1,4 @@
-"""The sentence encoder beside what transformers gave for the same sentences (tests/gold/make_sentence_vectors.py)."""
+"""The sentence encoder against transformers (tests/gold/make_sentence_vectors.py)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import captious
+from captious.core.errors import InputError
 from captious.corpus import Corpus
-from captious.errors import InputError
-from captious.metrics.sentence_sim import SentenceSim
-from captious.vectors.sentences import SentenceEncoder, find_model
+from captious.metrics.captions.sentence_sim import SentenceSim
+from captious.vectors.sentence_vectors import SentenceEncoder, find_model
 
 GOLD = Path(__file__).parent.parent / "gold" / "sentence_vectors.npz"
 
@@ -32,10 +32,16 @@ def test_equal_to_transformers(encoder: SentenceEncoder) -> None:
     np.testing.assert_allclose(ours @ ours.T, vectors @ vectors.T, atol=1e-5)
 
 
-def test_batches_order_and_repetition_do_not_matter(encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = [f"a photo of {n} {thing}" for n in ("one", "two", "three") for thing in ("dogs", "very old red cars", "x")]
+def test_batches_order_and_repetition_do_not_matter(
+    encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [
+        f"a photo of {n} {thing}"
+        for n in ("one", "two", "three")
+        for thing in ("dogs", "very old red cars", "x")
+    ]
     alone = np.concatenate([encoder.encode([text]) for text in texts])
-    import captious.vectors.sentences as module
+    import captious.vectors.sentence_vectors as module
 
     monkeypatch.setattr(module, "BATCH_TOKENS", 24)
     together = encoder.encode(texts[::-1] + texts)
@@ -58,7 +64,9 @@ def unpack(source: Path, folder: Path) -> None:
         packed.extractall(folder)
 
 
-def test_a_damaged_copy_in_the_cache_is_unpacked_again(encoder: SentenceEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_copy_in_the_cache_is_unpacked_again(
+    encoder: SentenceEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if not find_model().is_file():
         pytest.skip("the model is not packed")
     monkeypatch.setenv("CAPTIOUS_CACHE", str(tmp_path))
@@ -101,8 +109,12 @@ def test_several_encoders_are_a_mean(encoder: SentenceEncoder, tmp_path: Path) -
     # The same weights, read at the first token: other vectors.
     (folder / "1_Pooling").mkdir(exist_ok=True)
     (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_cls_token": true}')
-    corpus = Corpus.build(["1", "2"], [["a dog runs"], ["a red bus"]], [["two dogs", "a dog in a field"], ["a bus on a street"]])
-    one, other = (captious.score(corpus, SentenceSim(model))["SentenceSim"].per_caption for model in (None, folder))
+    corpus = Corpus.build(
+        ["1", "2"], [["a dog runs"], ["a red bus"]], [["two dogs", "a dog in a field"], ["a bus on a street"]]
+    )
+    one, other = (
+        captious.score(corpus, SentenceSim(model))["SentenceSim"].per_caption for model in (None, folder)
+    )
     assert not np.allclose(one, other, atol=1e-3)
     for both in (f"default,{folder}", ["default", folder]):
         score = captious.score(corpus, SentenceSim(both))["SentenceSim"]

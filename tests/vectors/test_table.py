@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captious.errors import InputError
+from captious.core.errors import InputError
 from captious.text.stopwords import ENGLISH, NLTK
 from captious.vectors import get
-from captious.vectors.table import MappedWords, PlainRows, QuantisedRows, WordList, WordVectors
+from captious.vectors.vector_table import MappedWords, PlainRows, QuantisedRows, WordList, WordVectors
 
 SMALL = {"dog": [1.0, 0.0], "puppy": [0.9, 0.1], "cat": [0.6, 0.8], "car": [-1.0, 0.1]}
 
@@ -23,7 +23,11 @@ def test_mapping_gives_vectors_and_says_what_is_unknown() -> None:
     assert "dog" in vectors and "Dog" not in vectors
     assert vectors.label == "4x2"
     assert get(dict(reversed(SMALL.items()))).digest == vectors.digest
-    others = [{**SMALL, "cat": [0.6, 0.81]}, {**SMALL, "bus": [1.0, 1.0]}, {w: r for w, r in SMALL.items() if w != "car"}]
+    others = [
+        {**SMALL, "cat": [0.6, 0.81]},
+        {**SMALL, "bus": [1.0, 1.0]},
+        {w: r for w, r in SMALL.items() if w != "car"},
+    ]
     others.append({("hat" if w == "cat" else w): r for w, r in SMALL.items()})
     assert len({vectors.digest, *(get(other).digest for other in others)}) == 5
 
@@ -37,10 +41,10 @@ def test_nearest_are_ordered_by_cosine_without_the_word_itself() -> None:
 
 
 def test_searching_in_portions_gives_the_same_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
-    import captious.vectors.table as table
+    import captious.vectors.vector_table as table
 
     whole = get(SMALL).nearest("dog", 3)
-    monkeypatch.setattr(table, "_KEEP", 0)
+    monkeypatch.setattr(table, "_MAX_CACHED", 0)
     monkeypatch.setattr(table, "_CHUNK", 2)
     in_portions = get(SMALL).nearest("dog", 3)
     assert [word for word, _ in in_portions] == [word for word, _ in whole]

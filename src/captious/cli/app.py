@@ -5,63 +5,83 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import Any
 
-import typer
+import click
 
 from captious._version import __version__
-from captious.cli.values import simplify
-from captious.errors import one_message, printable
+from captious.cli.command import CONTEXT
+from captious.core.errors import one_message, printable
 
-#: Modules of this package with a ``register(app)``; the order is that of the help page.
-COMMANDS = [
-    "score", "show", "compare", "report", "merge", "prepare", "diversity", "corpus", "agreement", "robustness", "metrics", "df", "parse", "tokenize", "demo",
-    "scene", "concepts", "chair", "explain", "train", "generate", "critic", "rerank", "likelihood", "templates",
-]  # fmt: skip
+#: Modules of this package with a ``COMMAND``, and their lines on the help page.
+COMMANDS = {
+    "score": "Score captions against references.",
+    "show": "Print saved scores.",
+    "compare": "Compare systems, with intervals and p-values.",
+    "report": "Make one HTML file about systems.",
+    "merge": "Merge saved scores of parts of the images.",
+    "prepare": "Prepare references once for many runs.",
+    "diversity": "Measure the diversity of several captions per image.",
+    "corpus": "Measure the diversity of whole corpora.",
+    "agreement": "Measure how well metrics agree with people.",
+    "robustness": "Test metrics with wrong captions.",
+    "metrics": "List all metrics and their options.",
+    "cache": "Show or clear cached files.",
+    "df": "Make and import document frequencies for CIDEr.",
+    "parse": "Parse captions.",
+    "tokenize": "Tokenize captions as the COCO tools do.",
+    "demo": "Score the sample that ships with captious.",
+    "scene": "Show the scene graph of a caption.",
+    "concepts": "Make and inspect concept frequencies for SPICE-U.",
+    "chair": "List objects that captions name but images do not show.",
+    "explain": "Show how much each feature moved a learned score.",
+    "train": "Train a metric, a captioner or a language model.",
+    "generate": "Write captions of images with a captioner.",
+    "critic": "Train critics to tell captions from people's.",
+    "rerank": "Choose a caption from each n-best list.",
+    "likelihood": "Test whether a captioner prefers generic captions.",
+    "templates": "Write captions from objects by a template.",
+}
 
-def _version(wanted: bool) -> None:
+
+class _Commands(click.Group):
+    """Sub-commands, each imported when it runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"captious.cli.{cmd_name}").COMMAND
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _install_completion(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        print(f"captious {__version__}")
-        raise typer.Exit()
+        from captious.cli.completion import install
+
+        print(f"completion is in {install(ctx.command)}; open a new shell to use it")
+        ctx.exit()
 
 
-def _main(version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version.")) -> None:
-    pass
-
-
-def application(commands: Sequence[str] = COMMANDS) -> typer.Typer:
-    """The command with all its sub-commands, or with some: to make every one of them takes as long as to score a few images."""
-    made = typer.Typer(
-        name="captious",
-        help="The caption critic: how good, how diverse, how unique and how human-like are image captions?",
-        no_args_is_help=True,
-        add_completion=True,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    made.callback()(_main)
-    for command in commands:
-        import_module(f"captious.cli.{command}").register(made)
-    return made
-
-
-def __getattr__(name: str) -> Any:
-    """``app``: the whole command, made when somebody asks for it."""
-    if name == "app":
-        globals()["app"] = application()
-        return globals()["app"]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def _asked_for() -> Sequence[str]:
-    """The sub-command of this run, if it names one as its first word; else all."""
-    first = sys.argv[1] if len(sys.argv) > 1 else ""
-    if first == "--version":
-        return []
-    return [first] if first in COMMANDS and not any(name.endswith("_COMPLETE") for name in os.environ) else COMMANDS
+@click.group(cls=_Commands, name="captious", no_args_is_help=True, context_settings=CONTEXT)
+@click.version_option(__version__, message="captious %(version)s", help="Show the version.")
+@click.option(
+    "--install-completion",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_install_completion,
+    help="Set up completion of commands and options in your shell (bash, zsh, fish).",
+)
+def app() -> None:
+    """The caption critic: how good, how diverse, how unique and how human-like are image captions?"""
 
 
 def main() -> None:
@@ -70,48 +90,35 @@ def main() -> None:
     try:
         with one_message():
             try:
-                tidy(typer.main.get_command(application(_asked_for())))()
+                app.main(prog_name="captious", standalone_mode=False)
             finally:
                 sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.Abort:
+        print("captious: interrupted", file=sys.stderr)
+        sys.exit(130)
     except BrokenPipeError:
-        # The reader of our output (head, less) has seen enough.
+        # The reader of the output (head, less) has exited.
         sys.stderr.close()
         sys.exit(141)
     except OSError as error:
-        # A full disk behind standard output, a temporary folder that is gone.
+        # Such as a full disk, or a temporary folder that was removed.
         where = f" {error.filename}" if error.filename else ""
         _give_up(f"captious: cannot read or write{printable(where)}: {error.strerror or error}")
-    except KeyboardInterrupt:
-        print("captious: interrupted", file=sys.stderr)
-        sys.exit(130)
 
 
 def _give_up(message: str) -> None:
     print(message, file=sys.stderr)
-    # What is left in the buffer cannot be written either: nobody shall try again when the interpreter ends.
+    # The rest of the buffer cannot be written either: do not try again when the interpreter exits.
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(2)
 
 
-def tidy(command: Any) -> Any:
-    """Help pages without the types of switches, which take no value, and of arguments, whose names say what they are; and values
-    that are made without Pydantic where they are simple."""
-    switches = [*command.params, command.get_help_option(command.context_class(command, help_option_names=["-h", "--help"]))]
-    for parameter in switches:
-        if getattr(parameter, "is_flag", False):
-            parameter.metavar = ""
-        elif parameter.param_type_name == "argument":
-            # The name says it; "<list[Path]>" is for programmers.
-            parameter.display_type_rich = lambda ctx: None
-        simplify(parameter)
-    for part in getattr(command, "commands", {}).values():
-        tidy(part)
-    return command
-
-
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-    """Our own warnings as one line; others (of libraries) only where Python was asked to show them."""
+    """Print warnings of captious as one line; those of libraries only with Python's ``-W``."""
     if category.__module__.startswith("captious") or sys.warnoptions:
         print(f"captious: warning: {printable(str(message))}", file=sys.stderr)
 

@@ -6,33 +6,28 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from captious.cli import options
-from captious.cli.look import score as shown
-from captious.cli.look import takes_look
+from captious.cli.command import Argument, Option, command
+from captious.cli.formatting import ScoreTables
+from captious.cli.formatting import score as shown
 from captious.cli.output import print_table, write_json
-
-
-def register(app: typer.Typer) -> None:
-    app.command("chair")(options.takes_columns(options.takes_output(takes_look(chair))))
 
 
 def chair(
     references: options.References,
-    predictions: Annotated[Path, typer.Argument(metavar="PRED", help="Predictions.")],
+    predictions: Annotated[Path, Argument(metavar="PRED", help="Predictions.")],
     objects: options.Objects = None,
     chair_synonyms: options.ChairSynonyms = None,
     tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
-    number: Annotated[int, typer.Option("--number", "-n", min=1, help="How many objects to list.")] = 10,
+    number: Annotated[int, Option("--number", "-n", min=1, help="How many objects to list.")] = 10,
     json: options.JsonOut = None,
 ) -> None:
-    """List the objects that captions name but their images do not show; --json lists them caption by caption."""
+    """List the objects that captions name but their images do not show; --json lists them by caption."""
     from captious.api import load
-    from captious.metrics.chair import ChairI, ChairS
-    from captious.scores import Score
+    from captious.metrics.captions.chair import ChairI, ChairS
+    from captious.results.scores import Score
 
     by_object = ChairI(objects, chair_synonyms)
     by_caption = ChairS(by_object.objects, by_object.table)
@@ -42,16 +37,24 @@ def chair(
     if json is not None:
         captions = [
             {
-                "image_id": row.image, "caption": row.caption,
-                "mentioned": [list(m) for m in row.mentioned], "hallucinated": [list(m) for m in row.hallucinated],
+                "image_id": row.image,
+                "caption": row.caption,
+                "mentioned": [list(m) for m in row.mentioned],
+                "hallucinated": [list(m) for m in row.hallucinated],
             }
             for row in rows
-        ]  # fmt: skip
+        ]
         write_json({**{score.name: score.to_json() for score in scores}, "captions": captions}, json)
         if json == "-":
             return
     named = Counter(m.object for row in rows for m in row.mentioned)
     wrong = Counter(m.object for row in rows for m in row.hallucinated)
     title = f"{corpus.name}: " + ", ".join(f"{score.name} {shown(score.value)}" for score in scores)
-    table = [[kind, f"{count:,}", f"{named[kind]:,}", f"{count / named[kind]:.1%}"] for kind, count in wrong.most_common(number)]
+    table = [
+        [kind, f"{count:,}", f"{named[kind]:,}", f"{count / named[kind]:.1%}"]
+        for kind, count in wrong.most_common(number)
+    ]
     print_table(title, ["object", "hallucinated", "named", "share"], table)
+
+
+COMMAND = command("chair", chair, options.Columns, options.PrintedOutput, ScoreTables)

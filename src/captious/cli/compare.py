@@ -1,45 +1,48 @@
-"""``captious compare``: which system is really better?"""
+"""``captious compare``: paired tests of systems."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from captious.cli import options
-from captious.cli.look import interval, number, takes_look
-from captious.cli.look import score as shown
-from captious.cli.output import SUFFIX, is_taken, note, print_table, write_json
-from captious.cli.score import print_origin, print_signatures
-from captious.errors import InputError
-
-
-def register(app: typer.Typer) -> None:
-    app.command("compare")(options.takes_jobs(options.takes_columns(options.takes_measure_options(options.takes_output(takes_look(compare))))))
+from captious.cli.command import Argument, Option, command
+from captious.cli.formatting import ScoreTables, interval, number
+from captious.cli.formatting import score as shown
+from captious.cli.output import is_taken, note, print_table, write_json
+from captious.cli.score_tables import print_origin, print_signatures
+from captious.core.errors import InputError
 
 
 def compare(
     inputs: Annotated[
         list[Path],
-        typer.Argument(metavar="REFS A B", help="Reference captions and predictions, one file per system; or saved scores alone."),
+        Argument(
+            metavar="REFS A B",
+            help="Reference captions and predictions, one file per system; or saved scores alone.",
+        ),
     ],
     metrics: Annotated[
         str | None,
-        typer.Option("--metrics", "-m", help="Names separated by commas (default: coco, or what the saved scores have in common)."),
+        Option(
+            "--metrics",
+            "-m",
+            help="Names separated by commas (default: coco, or what the saved scores have in common).",
+        ),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option("--baseline", metavar="NAME", help="Compare every system with this one instead of all pairs.")
+        str | None,
+        Option("--baseline", metavar="NAME", help="Compare every system with this one instead of all pairs."),
     ] = None,
     alpha: Annotated[
-        float, typer.Option(help="Largest corrected p-value at which a system counts as ahead.")
+        float, Option(help="Largest corrected p-value at which a system counts as ahead.")
     ] = 0.05,
     tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
-    resamples: Annotated[int, typer.Option(min=10, help="Bootstrap resamples.")] = 1000,
-    trials: Annotated[int, typer.Option(min=10, help="Trials of the randomisation test.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of both tests.")] = 12345,
+    resamples: Annotated[int, Option(min=10, help="Bootstrap resamples.")] = 1000,
+    trials: Annotated[int, Option(min=10, help="Trials of the randomisation test.")] = 10_000,
+    seed: Annotated[int, Option(min=0, help="Seed of both tests.")] = 12345,
     name: options.Names = None,
     signature: options.WithSignatures = False,
     json: options.JsonOut = None,
@@ -50,61 +53,51 @@ def compare(
 
     Compares all pairs of systems, or each system with a baseline. Saved scores are not computed again.
     """
-    from captious.comparison import compare as compare_all
-    from captious.references import load_systems
-    from captious.scores import Scores
+    from captious.results.comparison import compare as compare_all
 
-    references, systems = split(inputs)
-    if name and len(name) != len(systems):
-        raise InputError(f"{len(systems)} systems were given and {len(name)} name{'s' if len(name) != 1 else ''}; give one name for each system (--name)")
-    if references is None:
-        if tokenizer is not None or subset or allow_several:
-            raise InputError("--tokenizer, --subset and --allow-several are for captions; saved scores already have their tokenizer and images")
-        given_systems: list[Any] = list(systems) if not name else [Scores.load(path) for path in systems]
-    else:
-        fresh = [path for path in systems if not is_scores(path)]
-        loaded = iter(load_systems(references, fresh, tokenizer=tokenizer, subset=subset, several=allow_several or None))
-        given_systems = [path if is_scores(path) and not name else Scores.load(path) if is_scores(path) else next(loaded) for path in systems]
-    for system, called in zip(given_systems, name or ()):
-        if isinstance(system, Scores):
-            system.system = called
-        else:
-            system.name = called
-    found = compare_all(
-        *given_systems, metrics=metrics, baseline=_name(baseline, systems), alpha=alpha, resamples=resamples, trials=trials,
-        seed=seed, **given,
-    )  # fmt: skip
+    references, systems = split_inputs(inputs, "compare", least=2)
+    comparisons = compare_all(
+        *systems,
+        references=references,
+        metrics=metrics,
+        names=name,
+        baseline=baseline,
+        alpha=alpha,
+        resamples=resamples,
+        trials=trials,
+        seed=seed,
+        tokenizer=tokenizer,
+        subset=subset,
+        several=allow_several or None,
+        **given,
+    )
     if json is not None:
-        write_json({**({"references": str(references)} if references is not None else {}), **found.to_json()}, json)
+        source = {"references": str(references)} if references is not None else {}
+        write_json({**source, **comparisons.to_json()}, json)
     if not is_taken(json):
-        show(found)
+        show(comparisons)
         if signature:
-            print_signatures(found.scores)
+            print_signatures(comparisons.scores)
 
 
-def is_scores(path: Path) -> bool:
-    """Whether a file has saved scores, by its name: a damaged one should be called damaged, not taken for captions."""
-    return path.name.endswith(SUFFIX)
+def split_inputs(inputs: list[Path], command: str, least: int) -> tuple[Path | None, list[Path]]:
+    """Return the references (None where all inputs are saved scores) and the systems, at least so many."""
+    from captious.results.saved_scores import is_saved
 
-
-def split(inputs: list[Path]) -> tuple[Path | None, list[Path]]:
-    """References, if any, and systems."""
-    references, systems = (None, inputs) if is_scores(inputs[0]) else (inputs[0], inputs[1:])
-    if len(systems) < 2:
+    references, systems = (None, inputs) if is_saved(inputs[0]) else (inputs[0], inputs[1:])
+    if len(systems) < least:
+        wanted = {1: "a report needs a system", 2: "a comparison needs two systems"}[least]
+        captions, saved = ("A B", "A.scores B.scores") if least == 2 else ("SYSTEM…", "NAME.scores…")
         raise InputError(
-            "a comparison needs two systems: 'captious compare REFS A B' with captions, "
-            f"or 'captious compare A{SUFFIX} B{SUFFIX}' with saved scores"
+            f"{wanted}: 'captious {command} REFS {captions}' with captions, "
+            f"or 'captious {command} {saved}' with saved scores"
         )
-    if references is None and not all(map(is_scores, systems)):
-        wrong = next(path for path in systems if not is_scores(path))
-        raise InputError(f"{wrong} has captions, which need references: 'captious compare REFS {inputs[0]} {wrong}'")
+    wrong = next((path for path in systems if not is_saved(path)), None)
+    if references is None and wrong is not None:
+        raise InputError(
+            f"{wrong} has captions, which need references: 'captious {command} REFS {inputs[0]} {wrong}'"
+        )
     return references, systems
-
-
-def _name(baseline: str | None, systems: list[Path]) -> str | int | None:
-    """A baseline may also be named by its file."""
-    files = [str(path) for path in systems]
-    return files.index(baseline) if baseline in files else baseline
 
 
 def show(found: Any) -> None:
@@ -117,18 +110,37 @@ def show(found: Any) -> None:
     for row in found:
         rows.append(
             [
-                row.metric, *([row.system_a, row.system_b] if several else []),
-                shown(row.a, row.format), shown(row.b, row.format), shown(row.difference, "+" + row.format), interval(row.interval, "+" + row.format),
-                number(row.p_bootstrap), number(row.p_randomisation), number(row.p_corrected), row.ahead or "–",
+                row.metric,
+                *([row.system_a, row.system_b] if several else []),
+                shown(row.a, row.format),
+                shown(row.b, row.format),
+                shown(row.difference, "+" + row.format),
+                interval(row.interval, "+" + row.format),
+                number(row.p_bootstrap),
+                number(row.p_randomisation),
+                number(row.p_corrected),
+                row.ahead or "–",
             ]
-        )  # fmt: skip
+        )
     values = ["A", "B", "value of A", "value of B"] if several else found.systems
     header = [
-        "metric", *values, "difference", f"{100 * (1 - found.alpha):g} % interval", "p (bootstrap)", "p (randomis.)",
-        "p (Holm)", "ahead",
-    ]  # fmt: skip
+        "metric",
+        *values,
+        "difference",
+        f"{100 * (1 - found.alpha):g} % interval",
+        "p (bootstrap)",
+        "p (randomis.)",
+        "p (Holm)",
+        "ahead",
+    ]
     last = len(header) - 1
-    print_table(f"{images:,} images, paired tests", header, rows, text=(0, 1, 2, last) if several else (0, last), keys=3 if several else 1)
+    print_table(
+        f"{images:,} images, paired tests",
+        header,
+        rows,
+        text=(0, 1, 2, last) if several else (0, last),
+        keys=3 if several else 1,
+    )
     print_origin(found.scores)
     pairs = len(found) // len(found.metrics)
     note(
@@ -144,10 +156,26 @@ def print_standings(found: Any) -> None:
         cells = []
         for metric in found.metrics:
             met = sum(row.metric == metric and name in (row.system_a, row.system_b) for row in found)
-            cells.append(f"{shown(scores[metric].value, scores[metric].measure.format)} ({len(found.beaten(metric, name))}/{met})")
+            cells.append(
+                f"{shown(scores[metric].value, scores[metric].measure.format)} "
+                f"({len(found.beaten(metric, name))}/{met})"
+            )
         rows.append([name, *cells])
-    print_table("in brackets: ahead of how many of those compared with", ["system", *found.metrics], rows, turn=True)
+    print_table(
+        "in brackets: ahead of how many of those compared with", ["system", *found.metrics], rows, turn=True
+    )
 
 
 def _many(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+COMMAND = command(
+    "compare",
+    compare,
+    options.Jobs,
+    options.Columns,
+    options.MeasureOptions,
+    options.PrintedOutput,
+    ScoreTables,
+)

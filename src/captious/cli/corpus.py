@@ -5,70 +5,86 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from captious.cli import options
-from captious.cli.look import look, takes_look
-from captious.cli.look import score as shown
-from captious.cli.output import check_target, is_taken, note, print_table, save_scores, write_json
-from captious.errors import printable
-
-
-def register(app: typer.Typer) -> None:
-    app.command("corpus")(options.takes_jobs(options.takes_columns(takes_look(corpus))))
+from captious.cli.command import Option, command
+from captious.cli.formatting import IntervalTables, look
+from captious.cli.formatting import score as shown
+from captious.cli.output import (
+    is_taken,
+    note,
+    note_figures,
+    print_table,
+    write_json,
+)
+from captious.core.errors import printable
 
 
 def corpus(
     references: options.References,
     predictions: options.Predictions,
     train: Annotated[
-        Path | None, typer.Option("--train", metavar="CAPTIONS", help="Training captions, for novelty and learnable words.")
+        Path | None,
+        Option("--train", metavar="CAPTIONS", help="Training captions, for novelty and learnable words."),
     ] = None,
-    plots: Annotated[Path | None, typer.Option("--plots", metavar="DIR", help="Write the figures into this folder.")] = None,
+    plots: Annotated[
+        Path | None, Option("--plots", metavar="DIR", help="Write the figures into this folder.")
+    ] = None,
     json: options.JsonOut = None,
     tokenizer: Annotated[
-        str, typer.Option("--tokenizer", help="spacy-like (as in the published study), ptb, simple or none.")
+        str, Option("--tokenizer", help="spacy-like (as in the published study), ptb, simple or none.")
     ] = "spacy-like",
     subset: Annotated[
-        bool, typer.Option("--subset", help="Compare with the references only on the images that both have.")
+        bool, Option("--subset", help="Compare with the references only on the images that both have.")
     ] = False,
     allow_several: options.AllowSeveral = False,
-    trees: Annotated[bool, typer.Option("--trees/--no-trees", help="Include measures that need tags and trees.")] = True,
+    trees: Annotated[
+        bool, Option("--trees/--no-trees", help="Include measures that need tags and trees.")
+    ] = True,
     norms: Annotated[
-        Path | None, typer.Option("--norms", metavar="TABLE", help="Concreteness ratings by word (CSV or TSV).")
+        Path | None, Option("--norms", metavar="TABLE", help="Concreteness ratings by word (CSV or TSV).")
     ] = None,
     ci: options.Confidence = False,
     name: options.Names = None,
     output: options.SaveTo = None,
     no_texts: options.NoTexts = False,
-    words: Annotated[int, typer.Option("--words", min=0, max=50, help="Words to list in each ranking.")] = 10,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the random orders of the type-token curve.")] = 1,
+    words: Annotated[int, Option("--words", min=0, max=50, help="Words to list in each ranking.")] = 10,
+    seed: Annotated[int, Option("--seed", help="Seed of the random orders of the type-token curve.")] = 1,
 ) -> None:
     """Measure the diversity of whole corpora: vocabulary, recall and omissions, composition, complexity.
 
     Each number is also a metric of its own: captious score REFS PRED -m Types,TTR1.
     """
-    from captious.variety.corpus import corpus_diversity
+    from captious.diversity_analysis.corpus import corpus_diversity
+    from captious.results.saved_scores import check_target
+    from captious.results.scores import Scores
 
     check_target(output, len(predictions))
     quiet = is_taken(json, output)
     result = corpus_diversity(
-        references, predictions, train=train, tokenizer=tokenizer, subset=subset, several=allow_several or None,
-        parse=trees, norms=norms, seed=seed, names=name or None,
-    )  # fmt: skip
+        references,
+        predictions,
+        train=train,
+        tokenizer=tokenizer,
+        subset=subset,
+        several=allow_several or None,
+        parse=trees,
+        norms=norms,
+        seed=seed,
+        names=name or None,
+    )
     written: list[Path] = []
     if plots is not None:
         from captious.figures import corpus_plots
 
         written = corpus_plots.write(result, plots)
     if output is not None:
-        save_scores(list(result.scores.values()), output, texts=not no_texts)
+        Scores.save_all(list(result.scores.values()), output, texts=not no_texts)
     if json is not None:
         write_json({"references": str(references), **result.to_json(ci=ci and look().bootstrap)}, json)
     if not quiet:
         show(result, words, ci=ci)
-        if written:
-            note(f"{len({path.stem for path in written})} figures ({len(written)} files) in {plots}")
+        if plots is not None and written:
+            note_figures(written, plots)
 
 
 def show(result: Any, words: int, *, ci: bool = False) -> None:
@@ -77,8 +93,13 @@ def show(result: Any, words: int, *, ci: bool = False) -> None:
     print_table("", header, rows)
     lines = [f"{measure.title(result.n):9s} {measure.summary}" for measure in result.columns()]
     if not result.trained:
-        lines.append("No training captions (--train): novelty is unknown, and all words of the references count as learnable.")
-    lines.append(f"humans: each measure of {result.n} parallel descriptions per image, averaged.  {result.signature}")
+        lines.append(
+            "No training captions (--train): novelty is unknown, and all words of the references count as "
+            "learnable."
+        )
+    lines.append(
+        f"humans: each measure of {result.n} parallel descriptions per image, averaged.  {result.signature}"
+    )
     note("\n".join(lines))
     if words and look().format == "rich" and not look().quiet:
         for report in result.systems:
@@ -97,3 +118,5 @@ def _words(report: Any, limit: int) -> None:
     for name, found in lists:
         print(f"  {name + ':':26s} {printable(', '.join(found[:limit])) or '–'}")
 
+
+COMMAND = command("corpus", corpus, options.Jobs, options.Columns, IntervalTables)

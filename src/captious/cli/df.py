@@ -5,27 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from captious.cli import options
+from captious.cli.command import Argument, Option, command, group
 from captious.cli.output import say
 
-Out = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the table.")]
-
-
-def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="Make and import document frequencies for CIDEr.", no_args_is_help=True)
-    group.command("build")(options.takes_columns(build))
-    group.command("import")(import_table)
-    group.command("show")(options.takes_output(show))
-    app.add_typer(group, name="df")
+Out = Annotated[Path, Option("--output", "-o", metavar="FILE", help="Where to write the table.")]
 
 
 def build(references: options.References, output: Out, tokenizer: options.Tokenizer = None) -> None:
     """Count in how many images' references each n-gram occurs."""
-    from captious.frequencies import FrequencyTable
-    from captious.io.frequencies import save_frequencies
-    from captious.references import References
+    from captious.corpus.frequencies import FrequencyTable
+    from captious.io.frequency_files import save_frequencies
+    from captious.results.references import References
 
     table = FrequencyTable.build(References.read(references, tokenizer).captions)
     save_frequencies(table, output)
@@ -33,28 +24,44 @@ def build(references: options.References, output: Out, tokenizer: options.Tokeni
 
 
 def import_table(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help="A pickle of the COCO tools, or lines with an n-gram, a tab and a count.")],
+    source: Annotated[
+        Path,
+        Argument(
+            metavar="FILE", help="A pickle of the COCO tools, or lines with an n-gram, a tab and a count."
+        ),
+    ],
     output: Out,
-    images: Annotated[int | None, typer.Option(min=1, help="Number of images counted, if the file does not say.")] = None,
+    images: Annotated[
+        int | None, Option(min=1, help="Number of images counted, if the file does not say.")
+    ] = None,
 ) -> None:
     """Import document frequencies made by other tools."""
-    from captious.io.frequencies import read_frequencies, save_frequencies
+    from captious.io.frequency_files import read_frequencies, save_frequencies
 
     table = read_frequencies(source, images)
     save_frequencies(table, output)
     _describe(output, table, output)
 
 
-def show(source: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
+def show(source: Annotated[Path, Argument(metavar="FILE")]) -> None:
     """Show what a table contains."""
-    from captious.io.frequencies import read_frequencies
+    from captious.io.frequency_files import read_frequencies
 
     _describe(source, read_frequencies(source))
 
 
 def _describe(path: Path, table: object, output: Path | None = None) -> None:
-    from captious.frequencies import FrequencyTable
+    from captious.corpus.frequencies import FrequencyTable
 
     assert isinstance(table, FrequencyTable)
     sizes = ", ".join(f"{len(table.table[n]):,} {n}-grams" for n in sorted(table.table))
     say(f"{path}: {table.images:,} images; {sizes}; df:{table.label}@{table.digest}", output)
+
+
+COMMAND = group(
+    "df",
+    "Make and import document frequencies for CIDEr.",
+    command("build", build, options.Columns),
+    command("import", import_table),
+    command("show", show, options.PrintedOutput),
+)

@@ -5,24 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from captious.cli import options
-from captious.cli.look import takes_look
+from captious.cli.command import Argument, Option, command
+from captious.cli.formatting import ScoreTables
 from captious.cli.output import is_taken, note, print_table, write_json
-from captious.errors import InputError, printable
-
-
-def register(app: typer.Typer) -> None:
-    app.command("explain")(options.takes_jobs(options.takes_output(takes_look(options.takes_columns(options.takes_measure_options(explain))))))
+from captious.core.errors import InputError, printable
 
 
 def explain(
     references: options.References,
-    predictions: Annotated[Path, typer.Argument(metavar="PRED", help="Predictions of one system.")],
-    metric: Annotated[str, typer.Option("--metric", "-m", help="A learned metric: LCEval, NNEval, CaptiousScore, …")] = "CaptiousScore",
-    image: Annotated[list[str] | None, typer.Option("--image", metavar="ID", help="Only this image; repeatable (default: the first).")] = None,
-    top: Annotated[int, typer.Option("--top", min=1, help="So many features, those that moved the score most.")] = 12,
+    predictions: Annotated[Path, Argument(metavar="PRED", help="Predictions of one system.")],
+    metric: Annotated[
+        str, Option("--metric", "-m", help="A learned metric: LCEval, NNEval, CaptiousScore, …")
+    ] = "CaptiousScore",
+    image: Annotated[
+        list[str] | None,
+        Option("--image", metavar="ID", help="Only this image; repeatable (default: the first)."),
+    ] = None,
+    top: Annotated[
+        int, Option("--top", min=1, help="So many features, those that moved the score most.")
+    ] = 12,
     tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
     json: options.JsonOut = None,
@@ -30,14 +32,17 @@ def explain(
     given: dict[str, Any],
 ) -> None:
     """Show how much each feature moved a caption's score, against the mean training example."""
-    from captious.learned.composite import Composite
-    from captious.learned.explain import explain as explain_one
-    from captious.measures.making import make_measures
-    from captious.references import load_systems
+    from captious.metrics.factory import make_measures
+    from captious.metrics.learned.composite import Composite
+    from captious.metrics.learned.contributions import explain as explain_one
+    from captious.results.references import load_systems
 
     (measure,) = made if len(made := make_measures(metric, given)) == 1 else [None]
     if not isinstance(measure, Composite):
-        raise InputError(f"'{metric}' is no single learned metric; explain LCEval, NNEval, CaptiousScore, CaptiousScore-lite or Learned")
+        raise InputError(
+            f"'{metric}' is no single learned metric; explain LCEval, NNEval, CaptiousScore, "
+            "CaptiousScore-lite or Learned"
+        )
     (corpus,) = load_systems(references, [predictions], tokenizer=tokenizer, subset=subset, several=None)
     measure.check(corpus)
     wanted = image or [corpus.ids[0]]
@@ -53,15 +58,41 @@ def explain(
     if json is not None:
         shown = [
             {
-                "image_id": one, "caption": text, "score": told.score, "start": told.start,
-                "features": [{"name": n, "value": v if v == v else None, "share": s} for n, v, s in told.ordered()],
+                "image_id": one,
+                "caption": text,
+                "score": told.score,
+                "start": told.start,
+                "features": [
+                    {"name": n, "value": v if v == v else None, "share": s} for n, v, s in told.ordered()
+                ],
             }
             for one, text, told in found
-        ]  # fmt: skip
+        ]
         write_json({"metric": measure.name, "captions": shown}, json)
     if is_taken(json):
         return
     for one, text, told in found:
-        rows = [[name, f"{value:.4f}" if value == value else "–", f"{share:+.3f}"] for name, value, share in told.ordered()[:top]]
-        print_table(f"{printable(one)}: {printable(text)}  {measure.name} {told.score:.4f}", ["feature", "value", "moved by"], rows)
-    note(f"'moved by': log odds, from the mean training example ({found[0][2].start:.4f}) to this caption; the shares of all features add up")
+        rows = [
+            [name, f"{value:.4f}" if value == value else "–", f"{share:+.3f}"]
+            for name, value, share in told.ordered()[:top]
+        ]
+        print_table(
+            f"{printable(one)}: {printable(text)}  {measure.name} {told.score:.4f}",
+            ["feature", "value", "moved by"],
+            rows,
+        )
+    note(
+        f"'moved by': log odds, from the mean training example ({found[0][2].start:.4f}) to this caption; "
+        "the shares of all features add up"
+    )
+
+
+COMMAND = command(
+    "explain",
+    explain,
+    options.Jobs,
+    options.PrintedOutput,
+    ScoreTables,
+    options.Columns,
+    options.MeasureOptions,
+)

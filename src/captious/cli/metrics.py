@@ -1,21 +1,16 @@
-"""``captious metrics``: what there is."""
+"""``captious metrics``: the list of all measures."""
 
 from __future__ import annotations
 
-import typer
-
-from captious.cli.look import takes_look
-from captious.cli.options import JsonOut, takes_output
+from captious.cli.command import command
+from captious.cli.formatting import Tables
+from captious.cli.options import JsonOut, PrintedOutput
 from captious.cli.output import note, print_table, write_json
-
-
-def register(app: typer.Typer) -> None:
-    app.command("metrics")(takes_output(takes_look(metrics, of_scores=False)))
 
 
 def metrics(json: JsonOut = None) -> None:
     """List all measures, what they measure and which options they take."""
-    from captious.measures import registry
+    from captious.metrics import registry
 
     rows = []
     for name in registry.usable():
@@ -25,7 +20,15 @@ def metrics(json: JsonOut = None) -> None:
     if json is not None:
         write_json(
             [
-                {"name": n, "rows": r, "higher_is_better": h, "bounds": b, "options": o, "needs": d, "summary": s}
+                {
+                    "name": n,
+                    "rows": r,
+                    "higher_is_better": h,
+                    "bounds": b,
+                    "options": o,
+                    "needs": d,
+                    "summary": s,
+                }
                 for n, r, h, b, o, d, s in rows
             ],
             json,
@@ -36,11 +39,19 @@ def metrics(json: JsonOut = None) -> None:
         [name, unit, "higher" if higher else "lower", _bounds(bounds), ", ".join(takes), summary]
         for name, unit, higher, bounds, takes, _, summary in rows
     ]
-    print_table("", ["metric", "of a", "better", "range", "options", "what it measures"], table, text=(0, 1, 2, 4, 5))
+    print_table(
+        "", ["metric", "of a", "better", "range", "options", "what it measures"], table, text=(0, 1, 2, 4, 5)
+    )
     groups = "; ".join(f"{group} = {', '.join(members)}" for group, members in registry.GROUPS.items())
-    note(f"groups: {groups}; all, sets, corpus = every measure of a caption, of the captions of an image, of a corpus")
+    note(
+        f"groups: {groups}; all, sets, corpus = every measure of a caption, of the captions of an image, of "
+        "a corpus"
+    )
 
 
 def _bounds(bounds: tuple[float | None, float | None]) -> str:
     low, high = ("∞" if bound is None else f"{bound:g}" for bound in bounds)
     return f"{low} … {high}"
+
+
+COMMAND = command("metrics", metrics, PrintedOutput, Tables)

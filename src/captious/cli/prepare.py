@@ -1,32 +1,31 @@
-"""``captious prepare``: references made ready once, kept in a file, and taken wherever references are."""
+"""``captious prepare``: prepared references in a file."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from captious.cli import options
+from captious.cli.command import Option, command
 from captious.cli.output import is_taken, say
-
-
-def register(app: typer.Typer) -> None:
-    app.command("prepare")(options.takes_jobs(options.takes_columns(options.takes_measure_options(prepare))))
 
 
 def prepare(
     references: options.References,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the prepared references.")],
+    output: Annotated[
+        Path, Option("--output", "-o", metavar="FILE", help="Where to write the prepared references.")
+    ],
     metrics: options.Metrics = "coco",
     tokenizer: options.Tokenizer = None,
     *,
     given: dict[str, Any],
 ) -> None:
-    """Do the work on references once: tokens, n-gram tables, document frequencies, scene graphs, sentence vectors."""
-    from captious.measures.making import make_measures
-    from captious.progress import track
-    from captious.references import References
+    """Do the work on references once: tokens, n-gram tables, document frequencies, scene graphs, sentence
+    vectors.
+    """
+    from captious.core.progress import track
+    from captious.metrics.factory import make_measures
+    from captious.results.references import References
 
     made = make_measures(metrics, given)
     prepared = References.read(references, tokenizer)
@@ -41,3 +40,6 @@ def prepare(
         f"{', '.join(kept) if kept else 'no products'}; refs:{captions.digest}",
         output,
     )
+
+
+COMMAND = command("prepare", prepare, options.Jobs, options.Columns, options.MeasureOptions)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from captious.cli import options
+from captious.cli.command import Argument, command
 from captious.cli.output import write_json
-from captious.errors import printable
+from captious.core.errors import printable
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -16,12 +15,10 @@ if TYPE_CHECKING:
     from captious.scene import SceneGraph
 
 
-def register(app: typer.Typer) -> None:
-    app.command("scene")(options.takes_jobs(options.takes_output(scene)))
-
-
 def scene(
-    captions: Annotated[list[str], typer.Argument(metavar="CAPTION", help="Captions of one image, each in quotes.")],
+    captions: Annotated[
+        list[str], Argument(metavar="CAPTION", help="Captions of one image, each in quotes.")
+    ],
     tokenizer: options.Tokenizer = None,
     meteor_data: options.MeteorData = None,
     parser: options.ParserName = None,
@@ -31,10 +28,20 @@ def scene(
     """Show what a caption says: objects, attributes and relations. Several captions form one graph."""
     from captious.scene import scene_graph
 
-    graph = scene_graph(captions, tokenizer=tokenizer or "ptb", meteor_data=meteor_data, parser=options.parser_choice(parser, grammar))
+    graph = scene_graph(
+        captions,
+        tokenizer=tokenizer or "ptb",
+        meteor_data=meteor_data,
+        parser=options.parser_choice(parser, grammar),
+    )
     if json is not None:
         write_json(
-            {"captions": captions, "objects": graph.objects, "attributes": graph.attributes, "relations": graph.relations},
+            {
+                "captions": captions,
+                "objects": graph.objects,
+                "attributes": graph.attributes,
+                "relations": graph.relations,
+            },
             json,
         )
         if json == "-":
@@ -65,5 +72,12 @@ def _tree(graph: SceneGraph) -> Tree:
         for (subject, target), relations in graph.relation_concepts.items():
             if subject == i:
                 for relation in relations:
-                    branch.add(Text.assemble((printable(relation.name), "yellow"), " → ", (printable(names[target]), "cyan")))
+                    branch.add(
+                        Text.assemble(
+                            (printable(relation.name), "yellow"), " → ", (printable(names[target]), "cyan")
+                        )
+                    )
     return tree
+
+
+COMMAND = command("scene", scene, options.Jobs, options.PrintedOutput)

@@ -2,45 +2,69 @@
 
 from __future__ import annotations
 
-import json as json_format
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from captious.cli import options
-from captious.cli.look import takes_look
-from captious.cli.output import is_taken, note, print_table, say, write_json, write_text
-from captious.errors import InputError
-
-
-def register(app: typer.Typer) -> None:
-    app.command("templates")(options.takes_columns(options.takes_measure_options(takes_look(templates, of_scores=False))))
+from captious.cli.command import Argument, Option, command
+from captious.cli.formatting import Tables
+from captious.cli.output import is_taken, note, print_table, say, write_json, write_json_lines
+from captious.core.errors import InputError
 
 
 def templates(
-    source: Annotated[Path, typer.Argument(metavar="OBJECTS", help="Objects of images, with scores if there are any (JSONL: image_id, objects, scores).")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="OUT", help="The captions, as COCO results (JSON); '-' for stdout.")] = None,
-    vocabulary: Annotated[str, typer.Option("--vocabulary", "-k", metavar="K,…", help="Only the K commonest classes are named; several for curves.")] = "80",
-    threshold: Annotated[str, typer.Option("--threshold", metavar="T,…", help="The least score of an object; several for curves.")] = "0",
-    most: Annotated[str | None, typer.Option("--most", metavar="N,…", help="The most objects of a caption; several for curves.")] = None,
-    curves: Annotated[Path | None, typer.Option("--curves", metavar="REFS", help="Score captions of every setting against these references.")] = None,
+    source: Annotated[
+        Path,
+        Argument(
+            metavar="OBJECTS",
+            help="Objects of images, with scores if there are any (JSONL: image_id, objects, scores).",
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        Option("--output", "-o", metavar="OUT", help="The captions, as COCO results (JSON); '-' for stdout."),
+    ] = None,
+    vocabulary: Annotated[
+        str,
+        Option(
+            "--vocabulary",
+            "-k",
+            metavar="K,…",
+            help="Only the K commonest classes are named; several for curves.",
+        ),
+    ] = "80",
+    threshold: Annotated[
+        str, Option("--threshold", metavar="T,…", help="The least score of an object; several for curves.")
+    ] = "0",
+    most: Annotated[
+        str | None, Option("--most", metavar="N,…", help="The most objects of a caption; several for curves.")
+    ] = None,
+    curves: Annotated[
+        Path | None,
+        Option("--curves", metavar="REFS", help="Score captions of every setting against these references."),
+    ] = None,
     metrics: options.Metrics = "SPICE,SPICE-U",
-    plots: Annotated[Path | None, typer.Option("--plots", metavar="DIR", help="Draw the curves into this folder.")] = None,
+    plots: Annotated[
+        Path | None, Option("--plots", metavar="DIR", help="Draw the curves into this folder.")
+    ] = None,
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,
     *,
     given: dict[str, Any],
 ) -> None:
-    """Write captions such as "there is a tennis ball, court and person" from objects (Wang et al. 2020, §3.2)."""
+    """Write captions such as "there is a tennis ball, court and person" from objects (Wang et al. 2020,
+    §3.2).
+    """
     from captious.rerank import templates as made
-    from captious.rerank.choosing import as_given
+    from captious.rerank.selection_rules import as_given
 
     sizes = [_whole(part, "--vocabulary") for part in vocabulary.split(",")]
     limits = [None] if most is None else [_whole(part, "--most") for part in most.split(",")]
     thresholds = [_number(part) for part in threshold.split(",")]
     if output is None and curves is None:
-        raise InputError("say where the captions go (-o results.json), or what to score them against (--curves REFS)")
+        raise InputError(
+            "say where the captions go (-o results.json), or what to score them against (--curves REFS)"
+        )
     if output is not None and (len(sizes), len(limits), len(thresholds)) != (1, 1, 1):
         raise InputError("one file has the captions of one setting; several settings are for --curves")
     quiet = is_taken(output, json)
@@ -48,14 +72,21 @@ def templates(
     if output is not None:
         texts = made.captions(found, sizes[0], threshold=thresholds[0], most=limits[0])
         rows = [{"image_id": as_given(image), "caption": text} for image, text in texts.items()]
-        write_text(json_format.dumps(rows, ensure_ascii=False) + "\n", str(output))
+        write_json_lines([rows], output)
         say(f"{output}: {len(rows):,} captions", output, json)
     if curves is None:
         return
-    from captious.measures.making import make_measures
-    from captious.references import References
+    from captious.metrics.factory import make_measures
+    from captious.results.references import References
 
-    points = made.curve(found, References.read(curves, tokenizer), make_measures(metrics, given), sizes, thresholds=thresholds, most=limits)
+    points = made.curve(
+        found,
+        References.read(curves, tokenizer),
+        make_measures(metrics, given),
+        sizes,
+        thresholds=thresholds,
+        most=limits,
+    )
     if json is not None:
         write_json([point.to_json() for point in points], json)
     if plots is not None:
@@ -66,12 +97,18 @@ def templates(
         return
     names = list(points[0].values)
     table = [
-        [str(p.vocabulary), f"{p.threshold:g}", "all" if p.most is None else str(p.most), f"{p.length:.1f}", *(f"{p.values[n]:.4f} [{p.intervals[n][0]:.4f}, {p.intervals[n][1]:.4f}]" for n in names)]
+        [
+            str(p.vocabulary),
+            f"{p.threshold:g}",
+            "all" if p.most is None else str(p.most),
+            f"{p.length:.1f}",
+            *(f"{p.values[n]:.4f} [{p.intervals[n][0]:.4f}, {p.intervals[n][1]:.4f}]" for n in names),
+        ]
         for p in points
     ]
     print_table("Template captions", ["classes", "threshold", "objects", "words", *names], table)
     if plots is not None:
-        note(f"{plots}/templates.png")
+        note(f"{plots}/rerank_templates.png")
 
 
 def _whole(text: str, flag: str) -> int:
@@ -86,3 +123,6 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         raise InputError(f"--threshold has numbers with commas between, not '{text}'") from None
+
+
+COMMAND = command("templates", templates, options.Columns, options.MeasureOptions, Tables)

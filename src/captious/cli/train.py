@@ -1,17 +1,29 @@
-"""``captious train``: models of one's own. Each sub-command is a module of this package with a ``register(group)``."""
+"""``captious train``: models of one's own."""
 
 from __future__ import annotations
 
-from importlib import import_module
+from typing import Any
 
-import typer
+import click
 
-#: In the order of the help page.
-PARTS = ["train_composite", "train_captioner", "train_lm"]
+from captious.cli import train_captioner, train_composite, train_lm
+from captious.cli.command import group
 
 
-def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="Train models of your own: composite metrics, a captioner, a language model.", no_args_is_help=True)
-    for part in PARTS:
-        import_module(f"captious.cli.{part}").register(group)
-    app.add_typer(group, name="train")
+class _ByFeatures(click.Group):
+    """Words that are no sub-command are features of a composite metric."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            args = ["composite", *args]
+        return super().resolve_command(ctx, args)
+
+
+COMMAND = group(
+    "train",
+    "Train models of your own: composite metrics, a captioner, a language model.",
+    *train_composite.COMMANDS,
+    train_captioner.COMMAND,
+    train_lm.COMMAND,
+    cls=_ByFeatures,
+)

@@ -1,4 +1,10 @@
-"""A critic that learns to tell people's captions from a system's (Cui et al. 2018).
+"""Critic that learns to tell human captions from a system's captions (Cui et al. 2018).
 
-PyTorch is needed (``pip install 'captious[train]'``), and imported where it is used.
+It needs PyTorch (``pip install 'captious[train]'``), which is imported on first use.
 """
+
+from __future__ import annotations
+
+from captious.critic.system_judging import CriticOptions, CriticReport, judge_systems
+
+__all__ = ["CriticOptions", "CriticReport", "judge_systems"]

@@ -1,7 +1,8 @@
-"""Judging systems (Cui et al. 2018, section 3.5): two folds of images, and for each a critic that has seen the other one.
+"""Protocol for judging systems (Cui et al. 2018, section 3.5): two folds, each judged by a critic trained on
+the other.
 
-Each system is judged by critics that were trained on its captions alone. Folds, seeds and the number of steps are the same for all
-systems, so their scores can be compared.
+Each system has its own critics, trained on its captions. Folds, seeds and the number of steps are the same
+for all systems, so their scores are comparable.
 """
 
 from __future__ import annotations
@@ -15,42 +16,42 @@ from typing import Any
 
 import numpy as np
 
-from captious import digest
+from captious.core import digests as digest
+from captious.core.errors import InputError, some
+from captious.core.names import distinct
+from captious.core.ragged import IntArray, runs
 from captious.corpus import Captions, Corpus
-from captious.critic.learning import Settings, check_images, train
-from captious.critic.lessons import Given
-from captious.critic.measure import CriticMeasure
-from captious.critic.model import Shape
-from captious.critic.scoring import chances
-from captious.errors import InputError, some
-from captious.generate.captioner.images import Images
+from captious.critic.critic_examples import TrainingData
+from captious.critic.critic_metric import CriticMeasure
+from captious.critic.critic_network import CriticShape
+from captious.critic.critic_scoring import chances
+from captious.critic.critic_training import CriticSettings, check_images, train
+from captious.generate.captioner.image_features import ImageFeatures
 from captious.io import CaptionWarning
-from captious.measures.base import FloatArray, as_statistics
-from captious.names import distinct
-from captious.ragged import IntArray, runs
-from captious.records import ScoredCaptions
-from captious.scores import Score, Scores
-from captious.signature import Signature, data_fields
+from captious.metrics.base import FloatArray, as_statistics
+from captious.results.saved_scores import ScoredCaptions
+from captious.results.scores import Score, Scores
+from captious.results.signatures import Signature, data_fields
 from captious.vectors import WordVectors
 
 FOLDS = 2
-#: Images that both folds together need: a fold to learn from has two.
+#: Minimum number of images: two per fold.
 LEAST_IMAGES = 4
-#: Critics whose loss in the last epoch is above this have learned nothing (guessing gives 0.693).
+#: Loss of the last epoch above which critics count as untrained (guessing gives 0.693).
 LEARNED = 0.685
 
-Told = Callable[[dict[str, Any]], None]
+ProgressCallback = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """What critics say of one system."""
+class CriticResult:
+    """Critic scores of one system."""
 
-    #: The score of each of its captions, averaged over runs.
+    #: Scores of the captions, averaged over runs.
     scores: Scores
-    #: What the same critics say of the references, each beside the others.
+    #: Scores of the references by the same critics, each with the others as context.
     human: Score
-    #: The mean score of the system and of the references, in each run.
+    #: Mean score of the system and of the references, per run.
     runs: tuple[float, ...]
     human_runs: tuple[float, ...]
 
@@ -60,47 +61,63 @@ class Judged:
 
     @property
     def spread(self) -> float:
-        """The standard deviation over runs; not a number for one run."""
+        """Standard deviation over runs. NaN for one run."""
         return float(np.std(self.runs, ddof=1)) if len(self.runs) > 1 else float("nan")
 
     def to_json(self, **how: Any) -> dict[str, Any]:
         """A JSON-ready description."""
-        runs = {"values": list(self.runs), "spread": None if len(self.runs) < 2 else self.spread, "human": list(self.human_runs)}
-        return {"system": self.scores.system, "score": self.score.to_json(**how), "human": self.human.to_json(**how), "runs": runs}
+        runs = {
+            "values": list(self.runs),
+            "spread": None if len(self.runs) < 2 else self.spread,
+            "human": list(self.human_runs),
+        }
+        return {
+            "system": self.scores.system,
+            "score": self.score.to_json(**how),
+            "human": self.human.to_json(**how),
+            "runs": runs,
+        }
 
 
 @dataclass(frozen=True, eq=False)
-class Protocol:
-    """How systems are judged."""
+class CriticProtocol:
+    """Settings for judging systems."""
 
-    shape: Shape
-    settings: Settings
+    shape: CriticShape
+    settings: CriticSettings
     vectors: WordVectors
     runs: int = 1
     seed: int = 1
 
     def fields(self, features: str | None, samples: str | None) -> dict[str, str]:
-        """For signatures: all that decides the numbers, beside the references and the captions."""
+        """Return the signature fields that determine the scores, besides references and captions."""
         shape, settings, negatives = self.shape, self.settings, self.settings.negatives
-        found = {
-            "context": "+".join(shape.context) or "none", "combine": shape.combine, "hidden": f"{shape.hidden}x{shape.layers}",
+        fields = {
+            "context": "+".join(shape.context) or "none",
+            "combine": shape.combine,
+            "hidden": f"{shape.hidden}x{shape.layers}",
             **({"sketch": str(shape.sketch)} if shape.combine == "cbp" else {}),
             **({"classifier": str(shape.classifier)} if shape.combine == "mlp" else {}),
             "negatives": "+".join(negatives.kinds),
-            "epochs": str(settings.epochs), "batch": str(settings.batch), "rate": f"{settings.rate:g}*{settings.decay:g}",
-            "words": f"{settings.vocabulary}/{settings.least}/{settings.longest}", "vectors": f"{self.vectors.label}@{self.vectors.digest}",
-        }  # fmt: skip
+            "epochs": str(settings.epochs),
+            "batch": str(settings.batch),
+            "rate": f"{settings.rate:g}*{settings.decay:g}",
+            "words": f"{settings.vocabulary}/{settings.least}/{settings.longest}",
+            "vectors": f"{self.vectors.label}@{self.vectors.digest}",
+        }
         if "pathological" in negatives.kinds:
-            found["transformations"] = "+".join("".join(part[0] for part in name.split()) for name in negatives.transformations)
+            fields["transformations"] = "+".join(
+                "".join(part[0] for part in name.split()) for name in negatives.transformations
+            )
         if "image" in shape.context:
-            found["features"] = features or "given"
+            fields["features"] = features or "given"
         if "samples" in negatives.kinds:
-            found["samples"] = samples or "given"
-        return {**found, "folds": str(FOLDS), "runs": str(self.runs), "seed": str(self.seed)}
+            fields["samples"] = samples or "given"
+        return {**fields, "folds": str(FOLDS), "runs": str(self.runs), "seed": str(self.seed)}
 
 
 def folds(ids: Sequence[str], seed: int) -> tuple[IntArray, ...]:
-    """The images in two halves, whatever their order in the file."""
+    """Split the images into two halves that do not depend on their order in the file."""
     order = np.array(sorted(range(len(ids)), key=lambda i: ids[i]), np.int64)
     mixed = order[np.random.default_rng([seed, 3]).permutation(len(ids))]
     return tuple(np.sort(part) for part in np.array_split(mixed, FOLDS))
@@ -108,102 +125,146 @@ def folds(ids: Sequence[str], seed: int) -> tuple[IntArray, ...]:
 
 def judge(
     corpora: Sequence[Corpus],
-    protocol: Protocol,
+    protocol: CriticProtocol,
     *,
-    images: Images | None = None,
+    images: ImageFeatures | None = None,
     samples: Mapping[str, Sequence[str]] | None = None,
     output: str | Path | None = None,
     resume: bool = False,
-    told: Told | None = None,
+    told: ProgressCallback | None = None,
     where: str = "the features",
-) -> list[Judged]:
-    """Judge systems on the same references. Critics are kept in the folder ``output``, if there is one; with ``resume`` those that
-    are there are used, and one whose training was killed goes on."""
-    givens = [_given(corpus, protocol, images, samples, where) for corpus in corpora]
+) -> list[CriticResult]:
+    """Judge systems on the same references.
+
+    Critics are saved to the folder ``output``, if set. With ``resume``, critics in the folder are reused, and
+    interrupted trainings continue.
+    """
+    datasets = [_training_data(corpus, protocol, images, samples, where) for corpus in corpora]
     names = distinct([re.sub(r"[^\w.+() -]", "_", corpus.name).strip(". ") or "system" for corpus in corpora])
-    found = []
-    for number, (corpus, given, name) in enumerate(zip(corpora, givens, names), 1):
+    results = []
+    for number, (corpus, data, name) in enumerate(zip(corpora, datasets, names), 1):
         label = f"{corpus.name} ({number} of {len(corpora)})"
-        found.append(_judge(corpus, given, protocol, None if output is None else Path(output) / name, resume, told, label))
-    return found
+        results.append(
+            _judge(
+                corpus, data, protocol, None if output is None else Path(output) / name, resume, told, label
+            )
+        )
+    return results
 
 
-def _given(
-    corpus: Corpus, protocol: Protocol, images: Images | None, samples: Mapping[str, Sequence[str]] | None, where: str
-) -> Given:
-    """What there is of a system, checked before any training starts."""
+def _training_data(
+    corpus: Corpus,
+    protocol: CriticProtocol,
+    images: ImageFeatures | None,
+    samples: Mapping[str, Sequence[str]] | None,
+    where: str,
+) -> TrainingData:
+    """Collect the training data of a system, checked before any training starts."""
     ids = corpus.ids
     if len(ids) < LEAST_IMAGES:
         raise InputError(
-            f"a critic learns from one half of the images and judges the other; {len(ids)} image{'s are' if len(ids) != 1 else ' is'} too few "
-            f"(at least {LEAST_IMAGES}, and better thousands)"
+            f"{len(ids)} image{'s are' if len(ids) != 1 else ' is'} too few: a critic learns from one half "
+            "of the "
+            f"images and judges the other; use at least {LEAST_IMAGES}, better thousands"
         )
     features, classes = None, tuple[str, ...]()
     if "image" in protocol.shape.context:
         if images is None:
-            raise InputError("the image is part of the context, and there are no features of images; give --features, or set --context reference")
+            raise InputError(
+                "the context includes the image, but there are no image features; "
+                "add --features, or set --context reference"
+            )
         taken = images.take(ids, where)
         features, classes = taken.counted(), taken.classes
-    drawn = None
+    sample_captions = None
     if "samples" in protocol.settings.negatives.kinds:
         if samples is None:
-            raise InputError("negatives of the kind 'samples' were asked for, and there are none; give --samples")
-        missing = [image for image in ids if not samples.get(image)]
-        if missing:
-            raise InputError(f"the samples have nothing for {len(missing):,} of {len(ids):,} images: {some(missing)}")
-        drawn = Captions.of([list(samples[image]) for image in ids], corpus.tokenizer, ids=ids)
+            raise InputError(
+                "negatives of the kind 'samples' are requested, but there are none; add --samples"
+            )
+        missing_ids = [image for image in ids if not samples.get(image)]
+        if missing_ids:
+            raise InputError(
+                f"the samples have no captions for {len(missing_ids):,} of {len(ids):,} images: "
+                f"{some(missing_ids)}"
+            )
+        sample_captions = Captions.of([list(samples[image]) for image in ids], corpus.tokenizer, ids=ids)
     references = corpus.references
     if references.ids != tuple(ids):
         references = references.take_images(corpus.images)
-    given = Given(references, corpus.candidates, drawn, features, classes)
-    check_images(given, protocol.shape, protocol.settings)
-    return given
+    data = TrainingData(references, corpus.candidates, sample_captions, features, classes)
+    check_images(data, protocol.shape, protocol.settings)
+    return data
 
 
 def _judge(
-    corpus: Corpus, given: Given, protocol: Protocol, output: Path | None, resume: bool, told: Told | None, label: str
-) -> Judged:
-    halves = folds(given.references.ids, protocol.seed)
-    captions, references = corpus.candidates, given.references
+    corpus: Corpus,
+    data: TrainingData,
+    protocol: CriticProtocol,
+    output: Path | None,
+    resume: bool,
+    told: ProgressCallback | None,
+    label: str,
+) -> CriticResult:
+    halves = folds(data.references.ids, protocol.seed)
+    captions, references = corpus.candidates, data.references
     losses: list[float] = []
     machine, human = np.zeros((protocol.runs, len(captions))), np.zeros((protocol.runs, len(references)))
     for run in range(protocol.runs):
         for fold, judged in enumerate(halves):
-            taught = np.concatenate([half for other, half in enumerate(halves) if other != fold])
+            training_images = np.concatenate([half for other, half in enumerate(halves) if other != fold])
             seed = int(np.random.SeedSequence([protocol.seed, run, fold]).generate_state(1)[0])
             path = None if output is None else output / f"run{run + 1}-fold{fold + 1}.safetensors"
             part = f"{label}, run {run + 1} of {protocol.runs}, fold {fold + 1} of {FOLDS}"
             critic = train(
-                given.take(taught), protocol.shape, replace(protocol.settings, seed=seed), protocol.vectors, output=path, resume=resume, label=part
+                data.take(training_images),
+                protocol.shape,
+                replace(protocol.settings, seed=seed),
+                protocol.vectors,
+                output=path,
+                resume=resume,
+                label=part,
             )
-            held = given.take(judged)
-            assert held.system is not None
-            theirs = (held.references.sentences, held.references.image_offsets, held.features)
-            machine[run, _rows(captions, judged)] = chances(critic, held.system.sentences, held.system.image_of, *theirs)
+            held_out = data.take(judged)
+            assert held_out.system is not None
+            context = (held_out.references.sentences, held_out.references.image_offsets, held_out.features)
+            machine[run, _rows(captions, judged)] = chances(
+                critic, held_out.system.sentences, held_out.system.image_of, *context
+            )
             own = "reference" in protocol.shape.context
-            human[run, _rows(references, judged)] = chances(critic, held.references.sentences, held.references.image_of, *theirs, own=own)
+            human[run, _rows(references, judged)] = chances(
+                critic, held_out.references.sentences, held_out.references.image_of, *context, own=own
+            )
             losses.append(critic.history["loss"][-1])
             if told is not None:
                 told({"system": corpus.name, "run": run + 1, "fold": fold + 1, "loss": losses[-1]})
     if np.mean(losses) > LEARNED:
         warnings.warn(
             CaptionWarning(
-                f"{corpus.name}: the critics learned next to nothing (their loss is {np.mean(losses):.3f}, and {np.log(2):.3f} by guessing), so the score "
-                "says nothing; give more images, or more epochs (--epochs)"
+                f"{corpus.name}: the critics learned next to nothing (loss {np.mean(losses):.3f}; guessing "
+                "gives "
+                f"{np.log(2):.3f}), so the score is meaningless; use more images, or more epochs (--epochs)"
             ),
             stacklevel=3,
         )
-    fields = protocol.fields(_named(given.features), None if given.samples is None else given.samples.digest)
+    fields = protocol.fields(
+        _features_label(data.features), None if data.samples is None else data.samples.digest
+    )
     measure = CriticMeasure(fixed=fields)
     signature = Signature.of("Critic", {**fields, **data_fields(measure, corpus)})
     score = Score(measure, as_statistics(machine.mean(axis=0)), corpus.ids, captions.image_offsets, signature)
-    people = Score(measure, as_statistics(human.mean(axis=0)), references.ids, references.image_offsets, signature)
-    return Judged(
-        Scores(corpus.name, [score], ScoredCaptions.of(corpus)), people, _means(machine, captions), _means(human, references)
+    human_score = Score(
+        measure, as_statistics(human.mean(axis=0)), references.ids, references.image_offsets, signature
+    )
+    return CriticResult(
+        Scores(corpus.name, [score], ScoredCaptions.of(corpus)),
+        human_score,
+        _means(machine, captions),
+        _means(human, references),
     )
 
 
-def _named(features: Any) -> str | None:
+def _features_label(features: Any) -> str | None:
     return None if features is None else f"{features.shape[1]}@{digest.of_arrays(features)}"
 
 
@@ -212,20 +273,31 @@ def _rows(captions: Captions, images: IntArray) -> IntArray:
 
 
 def _means(values: FloatArray, captions: Captions) -> tuple[float, ...]:
-    """The mean of each run, every image with the same weight."""
+    """Return the mean of each run, with equal weight for every image."""
     weights = np.repeat(1 / captions.per_image, captions.per_image) / captions.n_images
     return tuple((values @ weights).tolist())
 
 
-def hold_out(captions: Mapping[str, Sequence[str]], seed: int) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """The references without one of each image, drawn by the seed, and those: people as a system."""
+def hold_out(
+    captions: Mapping[str, Sequence[str]], seed: int
+) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Hold out one random reference per image as a human system.
+
+    Returns the other references, and the system.
+    """
     rng = np.random.default_rng([seed, 4])
     rest: dict[str, list[str]] = {}
     human: dict[str, list[str]] = {}
     for image in sorted(captions):
         texts = list(captions[image])
         if len(texts) < 2:
-            raise InputError(f"image {image} has one reference; people can be a system where each image has at least two")
+            raise InputError(
+                f"image {image} has only one reference; a human system needs at least two per image"
+            )
         human[image] = [texts.pop(int(rng.integers(0, len(texts))))]
         rest[image] = texts
     return rest, human
+
+
+# Former names, used by other rooms.
+Protocol = CriticProtocol

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from captious.errors import InputError, did_you_mean
+from captious.core.errors import InputError, did_you_mean
 
 _DEMO = Path(__file__).parent / "demo"
 
@@ -12,8 +12,10 @@ _DEMO = Path(__file__).parent / "demo"
 def demo_names() -> list[str]:
     """The parts of the demo: captions of 60 imagined images, written for this project.
 
-    ``references`` (five per image, COCO annotations), the systems ``good``, ``generic`` and ``poor`` (one caption per
-    image, COCO results), ``sampling`` (ten captions per image, JSON lines) and ``objects`` (COCO classes per image).
+    ``references`` (five per image, COCO annotations), the systems ``good``, ``generic`` and ``poor`` (one
+    caption per
+    image, COCO results), ``sampling`` (ten captions per image, JSON lines) and ``objects`` (COCO classes per
+    image).
     """
     return sorted(path.stem for path in _DEMO.glob("*.json*"))
 

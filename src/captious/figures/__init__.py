@@ -1,1 +1,1 @@
-"""Figures drawn by matplotlib. Uses scores, never metrics."""
+"""Figures drawn by matplotlib from scores."""

@@ -1,4 +1,4 @@
-"""Figures of the diversity of whole corpora: curves, recall, composition, and how measures agree."""
+"""Figures of corpus diversity: type-token curves, recall, composition, and correlations between measures."""
 
 from __future__ import annotations
 
@@ -10,46 +10,50 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.diversity_analysis.corpus.corpus_result import CorpusDiversity, CorpusReport
 from captious.figures import style
-from captious.variety.corpus.result import CorpusDiversity, Report
 
 FloatArray = NDArray[np.float64]
 _PURPOSE = "drawing figures of diversity"
 
 
 def figures(result: CorpusDiversity) -> dict[str, Callable[[], Any]]:
-    """Name → function that draws it, for the figures that this result has the numbers for."""
-    found: dict[str, Callable[[], Any]] = {
+    """Return the drawing functions by name, for the figures this result has data for."""
+    drawings: dict[str, Callable[[], Any]] = {
         "type_token_curves": lambda: type_token_curves(result),
         "coverage_by_decile": lambda: coverage_by_decile(result),
     }
     if result.parsed:
-        found["local_recall"] = lambda: local_recall(result)
-        found["compound_lengths"] = lambda: compound_lengths(result)
-        found["pp_depths"] = lambda: pp_depths(result)
+        drawings["local_recall"] = lambda: local_recall(result)
+        drawings["compound_lengths"] = lambda: compound_lengths(result)
+        drawings["pp_depths"] = lambda: pp_depths(result)
     if result.correlations is not None:
-        found["correlations"] = lambda: correlations(result)
-    return found
+        drawings["correlations"] = lambda: correlations(result)
+    return drawings
 
 
 def write(result: CorpusDiversity, folder: str | Path) -> list[Path]:
     """Draw and save every figure."""
     style.pyplot(_PURPOSE)  # a missing extra is reported before anything is written
-    return [path for name, draw in figures(result).items() for path in style.save(draw(), folder, f"corpus_{name}")]
+    return [
+        path
+        for name, draw in figures(result).items()
+        for path in style.save(draw(), folder, f"corpus_{name}")
+    ]
 
 
-def _rows(result: CorpusDiversity) -> list[tuple[Report, style.SystemLook]]:
-    """Systems and people with their looks; people last, so that they are drawn on top."""
+def _rows(result: CorpusDiversity) -> list[tuple[CorpusReport, style.SystemLook]]:
+    """Return systems and people with their looks. People come last, so they are drawn on top."""
     looks = style.looks(len(result.systems))
     for i in range(len(style.COLOURS), len(looks)):
-        # A colour that returns must not return with the same line.
+        # Repeated colours get different line styles.
         looks[i] = looks[i]._replace(line=style.LINES[(i + 2 * (i // len(style.COLOURS))) % len(style.LINES)])
     pairs = list(zip(result.systems, looks))
     return [*pairs, (result.humans, style.HUMAN_LOOK)]
 
 
 def _legend(axes: Any, order: Sequence[float]) -> None:
-    """Names beside the figure, in the order of the lines from top to bottom."""
+    """Draw the legend beside the figure, in the order of the lines from top to bottom."""
     handles, labels = axes.get_legend_handles_labels()
     by_height = sorted(range(len(handles)), key=lambda i: -order[i])
     axes.legend(
@@ -58,21 +62,28 @@ def _legend(axes: Any, order: Sequence[float]) -> None:
     )  # fmt: skip
 
 
-def _label(report: Report) -> str:
+def _label(report: CorpusReport) -> str:
     return style.shorten(report.name, 32)
 
 
 def type_token_curves(result: CorpusDiversity) -> Any:
-    """Types against tokens: how fast new words appear."""
-    drawn = [(r, look, r.curve) for r, look in _rows(result) if r.curve is not None and len(r.curve.tokens)]
+    """Plot types against tokens."""
+    curves = [(r, look, r.curve) for r, look in _rows(result) if r.curve is not None and len(r.curve.tokens)]
     with style.drawing(_PURPOSE) as plt:
         figure, axes = plt.subplots(figsize=(8.4, 4.6))
-        end = max(int(curve.tokens[-1]) for _, _, curve in drawn)
-        for report, look, curve in drawn:
+        end = max(int(curve.tokens[-1]) for _, _, curve in curves)
+        for report, look, curve in curves:
             axes.plot(
-                curve.tokens, curve.types, color=look.colour, linestyle=look.line, marker=look.marker, markersize=6,
-                markevery=max(1, len(curve.tokens) // 8), label=_label(report), linewidth=2.2 if report is result.humans else 1.6,
-            )  # fmt: skip
+                curve.tokens,
+                curve.types,
+                color=look.colour,
+                linestyle=look.line,
+                marker=look.marker,
+                markersize=6,
+                markevery=max(1, len(curve.tokens) // 8),
+                label=_label(report),
+                linewidth=2.2 if report is result.humans else 1.6,
+            )
         axes.set_xlim(0, end)
         axes.set_ylim(bottom=0)
         axes.xaxis.set_major_formatter(_thousands)
@@ -80,7 +91,7 @@ def type_token_curves(result: CorpusDiversity) -> Any:
         axes.set_xlabel("tokens")
         axes.set_ylabel("types")
         axes.set_title("New words as captions are read")
-        _legend(axes, [float(curve.types[-1]) for _, _, curve in drawn])
+        _legend(axes, [float(curve.types[-1]) for _, _, curve in curves])
     return figure
 
 
@@ -89,7 +100,7 @@ def _thousands(value: float, _: int) -> str:
 
 
 def coverage_by_decile(result: CorpusDiversity) -> Any:
-    """Recalled share of each tenth of the references' vocabulary, the most frequent words first."""
+    """Plot the recall of each tenth of the references' vocabulary, the most frequent words first."""
     with style.drawing(_PURPOSE) as plt:
         figure, axes = plt.subplots(figsize=(8.4, 4.6))
         at = np.arange(1, 11)
@@ -99,9 +110,15 @@ def coverage_by_decile(result: CorpusDiversity) -> Any:
                 continue
             share = report.global_recall.deciles
             axes.plot(
-                at, 100 * share, color=look.colour, linestyle=look.line, marker=look.marker, label=_label(report),
-                linewidth=2.2 if report is result.humans else 1.6, markersize=10 if report is result.humans else 6,
-            )  # fmt: skip
+                at,
+                100 * share,
+                color=look.colour,
+                linestyle=look.line,
+                marker=look.marker,
+                label=_label(report),
+                linewidth=2.2 if report is result.humans else 1.6,
+                markersize=10 if report is result.humans else 6,
+            )
             heights.append(float(np.nansum(share)))
         axes.set_xticks(at, [f"{10 * k}" for k in range(1, 11)])
         axes.set_ylim(0, 102)
@@ -113,7 +130,7 @@ def coverage_by_decile(result: CorpusDiversity) -> Any:
 
 
 def local_recall(result: CorpusDiversity) -> Any:
-    """Recall by importance: by how many people a word was used for the image."""
+    """Plot recall by importance: the number of people who used the word for the image."""
     with style.drawing(_PURPOSE) as plt:
         figure, axes = plt.subplots(figsize=(8.4, 4.6))
         at = np.arange(1, result.n + 1)
@@ -130,9 +147,15 @@ def local_recall(result: CorpusDiversity) -> Any:
             else:
                 continue
             axes.plot(
-                x, 100 * share, color=look.colour, linestyle=look.line, marker=look.marker, label=label,
-                linewidth=2.2 if report is result.humans else 1.6, markersize=10 if report is result.humans else 6,
-            )  # fmt: skip
+                x,
+                100 * share,
+                color=look.colour,
+                linestyle=look.line,
+                marker=look.marker,
+                label=label,
+                linewidth=2.2 if report is result.humans else 1.6,
+                markersize=10 if report is result.humans else 6,
+            )
             heights.append(float(share[min(result.n, len(share), max(1, result.n - 1)) - 1]))
         axes.set_xticks(at)
         axes.set_ylim(0, 100)
@@ -144,13 +167,23 @@ def local_recall(result: CorpusDiversity) -> Any:
 
 
 def compound_lengths(result: CorpusDiversity) -> Any:
-    """Compounds per 1,000 captions by length."""
-    rows = [(r, look, r.composition.compound_lengths) for r, look in _rows(result) if r.composition is not None]
-    return _bars(rows, 2, 4, result, "compounds by number of nouns", "compounds per 1,000 captions", "Nominal compounds")
+    """Plot compounds per 1,000 captions by length."""
+    rows = [
+        (r, look, r.composition.compound_lengths) for r, look in _rows(result) if r.composition is not None
+    ]
+    return _bars(
+        rows,
+        2,
+        4,
+        result,
+        "compounds by number of nouns",
+        "compounds per 1,000 captions",
+        "Nominal compounds",
+    )
 
 
 def pp_depths(result: CorpusDiversity) -> Any:
-    """Prepositional phrases per 1,000 captions by depth."""
+    """Plot prepositional phrases per 1,000 captions by depth."""
     rows = [(r, look, r.composition.pp_depths) for r, look in _rows(result) if r.composition is not None]
     return _bars(
         rows, 1, 5, result, "prepositions in the phrase (depth of embedding)", "phrases per 1,000 captions",
@@ -159,9 +192,18 @@ def pp_depths(result: CorpusDiversity) -> Any:
 
 
 def _bars(
-    rows: list[tuple[Report, style.SystemLook, FloatArray]], low: int, high: int, result: CorpusDiversity, x: str, y: str, title: str
+    rows: list[tuple[CorpusReport, style.SystemLook, FloatArray]],
+    low: int,
+    high: int,
+    result: CorpusDiversity,
+    x: str,
+    y: str,
+    title: str,
 ) -> Any:
-    """One group of bars per size, one bar per system; the scale is logarithmic, since each size is ten times rarer."""
+    """Plot one group of bars per size and one bar per system, on a logarithmic scale.
+
+    Each size is about ten times rarer than the one before.
+    """
     with style.drawing(_PURPOSE) as plt:
         figure, axes = plt.subplots(figsize=(8.8, 4.6))
         sizes = np.arange(low, high + 1)
@@ -169,22 +211,30 @@ def _bars(
         heights = []
         for report, _, counts in rows:
             padded = np.pad(counts, (0, max(0, high + 2 - len(counts))))
-            shown = padded[low : high + 1].copy()
-            shown[-1] += padded[high + 1 :].sum()
-            heights.append(1000 * shown / report.values["captions"])
-        least = _below([float(value) for row in heights for value in row])
+            heights_shown = padded[low : high + 1].copy()
+            heights_shown[-1] += padded[high + 1 :].sum()
+            heights.append(1000 * heights_shown / report.values["captions"])
+        bottom = _below([float(value) for row in heights for value in row])
         for k, ((report, look, _), per_thousand) in enumerate(zip(rows, heights)):
-            places = sizes - 0.42 + (k + 0.5) * width
+            positions = sizes - 0.42 + (k + 0.5) * width
             hatch = "////" if k >= len(style.COLOURS) and report is not result.humans else None
             axes.bar(
-                places, np.maximum(per_thousand - least, 0), width=0.92 * width, color=look.colour,
-                hatch=hatch, edgecolor="white", linewidth=0.0, label=_label(report), bottom=least,
+                positions, np.maximum(per_thousand - bottom, 0), width=0.92 * width, color=look.colour,
+                hatch=hatch, edgecolor="white", linewidth=0.0, label=_label(report), bottom=bottom,
             )  # fmt: skip
-            for place in places[per_thousand == 0]:
-                # There is no 0 on a logarithmic scale.
-                axes.annotate("0", (place, least), (0, 2), textcoords="offset points", ha="center", fontsize=8, color=look.colour)
+            for position in positions[per_thousand == 0]:
+                # A logarithmic scale has no 0: label empty bars.
+                axes.annotate(
+                    "0",
+                    (position, bottom),
+                    (0, 2),
+                    textcoords="offset points",
+                    ha="center",
+                    fontsize=8,
+                    color=look.colour,
+                )
         axes.set_yscale("log")
-        axes.set_ylim(bottom=least)
+        axes.set_ylim(bottom=bottom)
         axes.set_xticks(sizes, [*(str(s) for s in sizes[:-1]), f"{sizes[-1]} or more"])
         axes.grid(axis="x", visible=False)
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
@@ -196,13 +246,13 @@ def _bars(
 
 
 def _below(values: Sequence[float]) -> float:
-    """The power of ten below the smallest value there is: where the bars of a logarithmic scale start."""
+    """Return the power of ten below the smallest positive value, where logarithmic bars start."""
     smallest = min((value for value in values if value > 0), default=1.0)
     return float(10.0 ** (math.ceil(math.log10(smallest)) - 1))
 
 
 def correlations(result: CorpusDiversity) -> Any:
-    """Spearman's correlation of every two measures over the systems."""
+    """Plot Spearman's correlation between measures over the systems."""
     assert result.correlations is not None
     names, matrix = result.correlations
     with style.drawing(_PURPOSE) as plt:
@@ -212,9 +262,11 @@ def correlations(result: CorpusDiversity) -> Any:
         image = axes.imshow(np.ma.masked_array(matrix, hidden), cmap="RdBu_r", vmin=-1, vmax=1)
         for i in range(len(names)):
             for j in range(i + 1):
-                strong = abs(matrix[i, j]) > 0.6
+                is_strong = abs(matrix[i, j]) > 0.6
                 text = f"{matrix[i, j]:.2f}".replace("0.", ".").replace("-", "−")
-                axes.text(j, i, text, ha="center", va="center", fontsize=8, color="white" if strong else "black")
+                axes.text(
+                    j, i, text, ha="center", va="center", fontsize=8, color="white" if is_strong else "black"
+                )
         axes.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
         axes.set_yticks(range(len(names)), names)
         axes.grid(visible=False)

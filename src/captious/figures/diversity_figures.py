@@ -1,4 +1,4 @@
-"""From measured systems to the figures of :mod:`captious.figures.diversity_plots`: what goes into which."""
+"""Figures of set diversity: selects the data for each plot of :mod:`captious.figures.diversity_plots`."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
-from captious.errors import InputError
+from captious.core.errors import InputError
+from captious.corpus.frequencies import DocumentFrequencies
+from captious.diversity_analysis.sets.accuracy_diversity import BETA_SQUARED
+from captious.diversity_analysis.sets.best_of_m import SIZES, best
+from captious.diversity_analysis.sets.semantic_space import caption_map, captions_of, latent_space
+from captious.diversity_analysis.sets.set_diversity import SetDiversity
 from captious.figures import diversity_plots as plots
 from captious.figures import style
-from captious.frequencies import DocumentFrequencies
-from captious.variety.sets.accuracy import BETA_SQUARED
-from captious.variety.sets.api import SetDiversity
-from captious.variety.sets.best import SIZES, best
-from captious.variety.sets.caption_kernels import KernelChoice, make_kernel
-from captious.variety.sets.space import caption_map, captions_of, latent_space
+from captious.metrics.sets.similarity_kernels import KernelChoice, make_kernel
 
-#: Images on the map when none are named.
+#: Default number of images on the map.
 MAP_IMAGES = 3
 
 
@@ -33,79 +33,99 @@ def draw(
     beta_squared: float = BETA_SQUARED,
     sizes: Sequence[int] = SIZES,
 ) -> list[Path]:
-    """Draw everything that can be drawn into a folder; the files written.
+    """Draw every possible figure into a folder, and return the written files.
 
-    ``images`` are those of the radar charts (the first) and of the map; without it, the images whose sets the first
-    system varies most.
+    ``images`` are the images of the radar charts (the first one) and of the map. By default, they are the
+    images with the most diverse sets of the first system.
     """
     everyone = [*systems, *([people] if people is not None else [])]
     chosen = list(images) if images else varied_images(systems[0], MAP_IMAGES)
     for image in chosen:
         captions_of(systems[0].corpus, image)
-    looks = style.looks_of([found.system for found in systems])
+    looks = style.looks_of([measured.system for measured in systems])
     written: list[Path] = []
 
-    def keep(figure: object, name: str) -> None:
+    def save(figure: object, name: str) -> None:
         written.extend(style.save(figure, folder, name))
 
     mean = f"mean {accuracy}"
-    placed = [d for d in everyone if mean in d and "Self-CIDEr" in d]
-    if placed:
-        keep(plots.plane([_point(d, mean, d is people) for d in placed], accuracy=accuracy, beta_squared=beta_squared, looks=looks), "plane")
-    grown = _growth(systems, sizes, accuracy, df, kernel) if placed else []
-    if grown:
-        keep(plots.effect_of_m(grown, looks=looks), "best-m")
-    keep(
+    with_accuracy = [d for d in everyone if mean in d and "Self-CIDEr" in d]
+    if with_accuracy:
+        save(
+            plots.plane(
+                [_point(d, mean, d is people) for d in with_accuracy],
+                accuracy=accuracy,
+                beta_squared=beta_squared,
+                looks=looks,
+            ),
+            "diversity_plane",
+        )
+    growth_curves = _growth(systems, sizes, accuracy, df, kernel) if with_accuracy else []
+    if growth_curves:
+        save(plots.effect_of_m(growth_curves, looks=looks), "diversity_best_m")
+    save(
         plots.word_frequencies(
-            [plots.frequency_curve(d.system, d.corpus.candidates.tokens, human=d is people) for d in everyone],
+            [
+                plots.frequency_curve(d.system, d.corpus.candidates.tokens, human=d is people)
+                for d in everyone
+            ],
             looks=looks,
         ),
-        "word-frequencies",
+        "diversity_word_frequencies",
     )
     for by in ("LSA", "Self-CIDEr") if "Self-CIDEr" in systems[0] else ("LSA",):
         space = latent_space(systems[0].corpus, chosen[0], by=by, df=df, kernel=kernel)
         index = captions_of(systems[0].corpus, chosen[0]).tolist()
-        keep(
+        save(
             plots.radar(
                 space.positions,
                 [systems[0].corpus.candidates.texts[i] for i in index],
                 axes_names=[" ".join(words) for words in space.words] if by == "LSA" else None,
-                title=f"{style.shorten(systems[0].system, 40)}, image {style.shorten(chosen[0], 20)}: latent space of {by}",
+                title=f"{style.shorten(systems[0].system, 40)}, image {style.shorten(chosen[0], 20)}: "
+                f"latent space of {by}",
             ),
-            f"latent-{by.lower()}",
+            f"diversity_latent_{by.lower().replace('-', '_')}",
         )
     if "Self-CIDEr" in systems[0]:
         placed_captions = caption_map(
             [d.corpus for d in systems], chosen, human=people is not None, df=df, kernel=kernel
         )
         groups = [plots.MapGroup(p.image, p.system, p.points, p.human) for p in placed_captions]
-        keep(plots.mds_map(groups, similarity=make_kernel(kernel, df).name, looks=looks), "map")
+        save(plots.mds_map(groups, similarity=make_kernel(kernel, df).name, looks=looks), "diversity_map")
     return written
 
 
-def _point(found: SetDiversity, mean: str, human: bool) -> plots.Point:
-    accuracy, diversity = found[mean], found["Self-CIDEr"]
-    return plots.Point(
-        found.system, accuracy.value, diversity.value, accuracy.interval(), diversity.interval(), human
+def _point(measured: SetDiversity, mean: str, human: bool) -> plots.PlanePoint:
+    accuracy, diversity = measured[mean], measured["Self-CIDEr"]
+    return plots.PlanePoint(
+        measured.system, accuracy.value, diversity.value, accuracy.interval(), diversity.interval(), human
     )
 
 
 def _growth(
-    systems: Sequence[SetDiversity], sizes: Sequence[int], accuracy: str, df: DocumentFrequencies | None, kernel: KernelChoice
-) -> list[plots.Curve]:
+    systems: Sequence[SetDiversity],
+    sizes: Sequence[int],
+    accuracy: str,
+    df: DocumentFrequencies | None,
+    kernel: KernelChoice,
+) -> list[plots.PlotCurve]:
     curves = []
-    for found in systems:
-        rows = best(found.corpus, sizes, metric=accuracy, df=df, kernel=kernel)
+    for measured in systems:
+        rows = best(measured.corpus, sizes, metric=accuracy, df=df, kernel=kernel)
         if len(rows) > 1:
-            curves.append(plots.Curve(found.system, [r.m for r in rows], [r.scores["Self-CIDEr"].value for r in rows]))
+            curves.append(
+                plots.PlotCurve(
+                    measured.system, [r.m for r in rows], [r.scores["Self-CIDEr"].value for r in rows]
+                )
+            )
     return curves
 
 
-def varied_images(found: SetDiversity, count: int) -> list[str]:
-    """The images with the most diverse sets, the first among equals."""
-    name = "Self-CIDEr" if "Self-CIDEr" in found else "LSA"
-    values = found[name].per_image
+def varied_images(measured: SetDiversity, count: int) -> list[str]:
+    """Return the images with the most diverse sets."""
+    name = "Self-CIDEr" if "Self-CIDEr" in measured else "LSA"
+    values = measured[name].per_image
     order = sorted(values, key=lambda image: -np.nan_to_num(values[image], nan=-1.0))
     if not order:
-        raise InputError(f"{found.system} has no images to draw")
+        raise InputError(f"{measured.system} has no images to draw")
     return order[:count]

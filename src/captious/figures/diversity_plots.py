@@ -1,4 +1,4 @@
-"""Figures of the diversity of sets: the plane of accuracy and diversity, the effect of m, words, latent space, map."""
+"""Plots of set diversity: accuracy against diversity, effect of m, word frequencies, latent space, map."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ FloatArray = NDArray[np.float64]
 _PURPOSE = "drawing figures of diversity"
 
 
-class Point(NamedTuple):
-    """A system on the plane, with confidence intervals where they are known."""
+class PlanePoint(NamedTuple):
+    """A system on the plane of accuracy and diversity, with optional confidence intervals."""
 
     name: str
     accuracy: float
@@ -27,37 +27,45 @@ class Point(NamedTuple):
     human: bool = False
 
 
-#: How each system of a run is drawn (:func:`captious.figures.style.looks_of`); by their order where it is not given.
+#: Look of each system (:func:`captious.figures.style.looks_of`), by default from the order of systems.
 Looks = Mapping[str, style.SystemLook] | None
 
 
-def _look_of(names: Sequence[str], humans: Sequence[bool], known: Looks) -> list[style.SystemLook]:
-    if known is None:
-        known = style.looks_of([name for name, human in zip(names, humans) if not human])
-    return [style.HUMAN_LOOK if human else known[name] for name, human in zip(names, humans)]
+def _look_of(names: Sequence[str], humans: Sequence[bool], looks: Looks) -> list[style.SystemLook]:
+    if looks is None:
+        looks = style.looks_of([name for name, human in zip(names, humans) if not human])
+    return [style.HUMAN_LOOK if human else looks[name] for name, human in zip(names, humans)]
 
 
 def plane(
-    points: Sequence[Point],
+    points: Sequence[PlanePoint],
     *,
     accuracy: str = "CIDEr-D",
     diversity: str = "Self-CIDEr",
     beta_squared: float | None = 5.0,
     looks: Looks = None,
 ) -> Any:
-    """Diversity against accuracy: one point per system, people as a star, curves of equal F behind."""
+    """Plot diversity against accuracy: one point per system, people as a star, and curves of equal F."""
     with style.drawing(_PURPOSE) as plt:
         figure, axes = plt.subplots()
-        drawn = _look_of([p.name for p in points], [p.human for p in points], looks)
-        for point, look in zip(points, drawn):
+        point_looks = _look_of([p.name for p in points], [p.human for p in points], looks)
+        for point, look in zip(points, point_looks):
             axes.errorbar(
-                point.accuracy, point.diversity,
+                point.accuracy,
+                point.diversity,
                 xerr=_error(point.accuracy, point.accuracy_interval),
                 yerr=_error(point.diversity, point.diversity_interval),
-                fmt=look.marker, color=look.colour, markersize=15 if point.human else 9,
-                markeredgecolor="white", markeredgewidth=0.8, elinewidth=1.4, capsize=2.5, zorder=3, clip_on=False,
+                fmt=look.marker,
+                color=look.colour,
+                markersize=15 if point.human else 9,
+                markeredgecolor="white",
+                markeredgewidth=0.8,
+                elinewidth=1.4,
+                capsize=2.5,
+                zorder=3,
+                clip_on=False,
                 label=style.shorten(point.name, 40),
-            )  # fmt: skip
+            )
         _limits(axes, points)
         if beta_squared:
             _equal_f(axes, beta_squared, points)
@@ -74,49 +82,61 @@ def _error(value: float, interval: tuple[float, float] | None) -> list[list[floa
     return [[max(0.0, value - interval[0])], [max(0.0, interval[1] - value)]]
 
 
-def _limits(axes: Any, points: Sequence[Point]) -> None:
-    """From 0, since distances to "no diversity" matter, with a little air above."""
+def _limits(axes: Any, points: Sequence[PlanePoint]) -> None:
+    """Start both axes at 0, because distances to "no diversity" matter, and leave a margin at the top."""
     right = max([p.accuracy_interval[1] if p.accuracy_interval else p.accuracy for p in points], default=1.0)
     top = max([p.diversity_interval[1] if p.diversity_interval else p.diversity for p in points], default=1.0)
     axes.set_xlim(0, max(right * 1.12, 0.1))
     axes.set_ylim(0, min(1.02, max(top * 1.12, 0.1)))
 
 
-def _equal_f(axes: Any, beta_squared: float, points: Sequence[Point]) -> None:
-    """Curves on which the F-measure is the same, named where they are farthest from the systems and from each other."""
+def _equal_f(axes: Any, beta_squared: float, points: Sequence[PlanePoint]) -> None:
+    """Draw curves of equal F-measure, labelled far from the systems and from each other."""
     (_, right), (_, top) = axes.get_xlim(), axes.get_ylim()
     x, y = np.meshgrid(np.linspace(1e-6, right, 200), np.linspace(1e-6, top, 200))
     f = (1 + beta_squared) * x * y / (beta_squared * y + x)
-    drawn = axes.contour(x, y, f, levels=5, colors="#B5B5B5", linewidths=0.8, linestyles=":", zorder=1)
+    contours = axes.contour(x, y, f, levels=5, colors="#B5B5B5", linewidths=0.8, linestyles=":", zorder=1)
     scale = np.array([right, top])
-    taken = [np.array(place) / scale for point in points for place in _extent(point)]
-    chosen = []
-    for lines in drawn.allsegs:
-        places = np.concatenate([np.asarray(line) for line in lines]) / scale if len(lines) else np.zeros((0, 2))
-        places = places[((places > 0.08) & (places < 0.92)).all(axis=1)]
-        if len(places):
-            distance = np.min([np.linalg.norm(places - other, axis=1) for other in taken], axis=0) if taken else np.ones(len(places))
-            best = places[int(np.argmax(distance))]
-            taken.append(best)
-            chosen.append(tuple(best * scale))
-    if chosen:
-        axes.clabel(drawn, fmt=lambda level: f"F = {level:.2g}", fontsize=8, colors=style.GREY, manual=chosen)
+    occupied = [np.array(position) / scale for point in points for position in _extent(point)]
+    label_positions = []
+    for lines in contours.allsegs:
+        positions = (
+            np.concatenate([np.asarray(line) for line in lines]) / scale if len(lines) else np.zeros((0, 2))
+        )
+        positions = positions[((positions > 0.08) & (positions < 0.92)).all(axis=1)]
+        if len(positions):
+            distance = (
+                np.min([np.linalg.norm(positions - other, axis=1) for other in occupied], axis=0)
+                if occupied
+                else np.ones(len(positions))
+            )
+            best = positions[int(np.argmax(distance))]
+            occupied.append(best)
+            label_positions.append(tuple(best * scale))
+    if label_positions:
+        axes.clabel(
+            contours,
+            fmt=lambda level: f"F = {level:.2g}",
+            fontsize=8,
+            colors=style.GREY,
+            manual=label_positions,
+        )
 
 
-def _extent(point: Point) -> list[tuple[float, float]]:
-    """A point and the ends of its error bars."""
-    found = [(point.accuracy, point.diversity)]
-    found += [(end, point.diversity) for end in point.accuracy_interval or ()]
-    return found + [(point.accuracy, end) for end in point.diversity_interval or ()]
+def _extent(point: PlanePoint) -> list[tuple[float, float]]:
+    """Return a point and the ends of its error bars."""
+    points = [(point.accuracy, point.diversity)]
+    points += [(end, point.diversity) for end in point.accuracy_interval or ()]
+    return points + [(point.accuracy, end) for end in point.diversity_interval or ()]
 
 
 def _legend_beside(axes: Any) -> None:
-    """Names beside the figure, where they hide nothing."""
+    """Draw the legend beside the figure, where it hides nothing."""
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0.0)
 
 
-class Curve(NamedTuple):
-    """A line of the figure "effect of m", or of word frequencies."""
+class PlotCurve(NamedTuple):
+    """A line of the effect of m, or of word frequencies."""
 
     name: str
     x: Sequence[float]
@@ -125,10 +145,18 @@ class Curve(NamedTuple):
 
 
 def effect_of_m(
-    curves: Sequence[Curve], *, diversity: str = "Self-CIDEr", order: str = "accuracy", looks: Looks = None
+    curves: Sequence[PlotCurve],
+    *,
+    diversity: str = "Self-CIDEr",
+    order: str = "accuracy",
+    looks: Looks = None,
 ) -> Any:
-    """Diversity of m captions per image as m grows."""
-    which = {"accuracy": "the m most accurate captions", "given": "the first m captions", "random": "any m captions"}
+    """Plot the diversity of m captions per image against m."""
+    which = {
+        "accuracy": "the m most accurate captions",
+        "given": "the first m captions",
+        "random": "any m captions",
+    }
     with style.drawing(_PURPOSE) as plt:
         figure, axes = plt.subplots()
         _lines(axes, curves, looks, markers=True)
@@ -138,13 +166,15 @@ def effect_of_m(
         axes.set_ylabel(f"diversity ({diversity})")
         top = max((value for curve in curves for value in curve.y), default=1.0)
         axes.set_ylim(0, min(1.05, max(1.15 * top, 0.1)))
-        axes.set_title("Diversity of the best captions" if order == "accuracy" else "Diversity and the size of the set")
+        axes.set_title(
+            "Diversity of the best captions" if order == "accuracy" else "Diversity and the size of the set"
+        )
         _legend_beside(axes)
     return figure
 
 
-def word_frequencies(curves: Sequence[Curve], *, looks: Looks = None) -> Any:
-    """How often the most frequent word is used, the second, …: share of all words by rank, both logarithmic."""
+def word_frequencies(curves: Sequence[PlotCurve], *, looks: Looks = None) -> Any:
+    """Plot the share of all words by rank, both on logarithmic scales."""
     with style.drawing(_PURPOSE) as plt:
         figure, axes = plt.subplots()
         _lines(axes, curves, looks, markers=False)
@@ -159,7 +189,7 @@ def word_frequencies(curves: Sequence[Curve], *, looks: Looks = None) -> Any:
     return figure
 
 
-def _lines(axes: Any, curves: Sequence[Curve], looks: Looks, *, markers: bool) -> None:
+def _lines(axes: Any, curves: Sequence[PlotCurve], looks: Looks, *, markers: bool) -> None:
     for curve, look in zip(curves, _look_of([c.name for c in curves], [c.human for c in curves], looks)):
         axes.plot(
             curve.x, curve.y,
@@ -177,27 +207,38 @@ def radar(
     title: str = "Captions in the latent space",
     columns: int = 5,
 ) -> Any:
-    """One small radar chart per caption: its coordinates on the axes of the latent space (see ``latent_space``).
+    """Draw one radar chart per caption: its coordinates on the axes of the latent space.
 
-    All charts share one scale; the dashed ring is 0, so points inside it are negative. At most 20 captions are drawn.
+    All charts share one scale. The dashed ring is 0, so points inside it are negative. At most 20 captions
+    are drawn.
     """
-    shown = min(len(captions), 20)
+    n_shown = min(len(captions), 20)
     k = coordinates.shape[1]
     with style.drawing(_PURPOSE) as plt:
-        columns = max(1, min(columns, shown))
-        rows = max(1, math.ceil(shown / columns))
+        columns = max(1, min(columns, n_shown))
+        rows = max(1, math.ceil(n_shown / columns))
         figure, grid = plt.subplots(
-            rows, columns, figsize=(2.7 * columns, 3.0 * rows + 0.9), subplot_kw={"projection": "polar"}, squeeze=False
+            rows,
+            columns,
+            figsize=(2.7 * columns, 3.0 * rows + 0.9),
+            subplot_kw={"projection": "polar"},
+            squeeze=False,
         )
-        # Numbers stand around each chart: charts keep clear of their neighbours' numbers and captions.
+        # Leave room for the numbers around each chart.
         figure.get_layout_engine().set(wspace=0.1, hspace=0.08)
-        reach = float(np.abs(coordinates).max(initial=0.0)) or 1.0
-        for place, axes in enumerate(grid.ravel()):
-            if place >= shown:
+        radius = float(np.abs(coordinates).max(initial=0.0)) or 1.0
+        for number, axes in enumerate(grid.ravel()):
+            if number >= n_shown:
                 axes.set_visible(False)
                 continue
-            _one_radar(axes, coordinates[place], reach, k)
-            axes.set_title(_wrapped(f"{place + 1}. {captions[place]}"), fontsize=9, fontweight="normal", loc="center", pad=14)
+            _one_radar(axes, coordinates[number], radius, k)
+            axes.set_title(
+                _wrapped(f"{number + 1}. {captions[number]}"),
+                fontsize=9,
+                fontweight="normal",
+                loc="center",
+                pad=14,
+            )
         figure.suptitle(f"{title}\n", x=0.01, ha="left", fontsize=13, fontweight="bold")
         if axes_names is not None:
             named = "  ·  ".join(f"{i + 1}: {name}" for i, name in enumerate(axes_names[:k]) if name)
@@ -205,7 +246,7 @@ def radar(
     return figure
 
 
-def _one_radar(axes: Any, values: FloatArray, reach: float, k: int) -> None:
+def _one_radar(axes: Any, values: FloatArray, radius: float, k: int) -> None:
     angles = np.linspace(0, 2 * np.pi, max(k, 3), endpoint=False)
     padded = np.concatenate([values, np.zeros(len(angles) - k)])
     closed, around = np.append(padded, padded[:1]), np.append(angles, angles[:1])
@@ -215,7 +256,7 @@ def _one_radar(axes: Any, values: FloatArray, reach: float, k: int) -> None:
     axes.fill(around, closed, color=style.BLUE, alpha=0.22)
     ring = np.linspace(0, 2 * np.pi, 100)
     axes.plot(ring, np.zeros_like(ring), color=style.GREY, linewidth=0.9, linestyle="--")
-    axes.set_ylim(-1.05 * reach, 1.05 * reach)
+    axes.set_ylim(-1.05 * radius, 1.05 * radius)
     axes.set_yticks([])
     axes.set_xticks(angles[:k] if k >= 3 else angles)
     axes.set_xticklabels([str(i + 1) if i < k else "" for i in range(len(angles))], fontsize=9)
@@ -233,7 +274,7 @@ def _wrapped(text: str, width: int = 27, lines: int = 3) -> str:
 
 
 class MapGroup(NamedTuple):
-    """Captions on the map that belong together: of one image by one system."""
+    """Captions on the map: those of one image by one system."""
 
     image: str
     system: str
@@ -242,7 +283,7 @@ class MapGroup(NamedTuple):
 
 
 def mds_map(groups: Sequence[MapGroup], *, similarity: str = "CIDEr", looks: Looks = None) -> Any:
-    """Captions as points, near where they are similar: colour is the system, as in all figures, and marker the image."""
+    """Plot captions as points, similar ones close together. Colours are systems, markers are images."""
     images = list(dict.fromkeys(group.image for group in groups))
     systems = list(dict.fromkeys(group.system for group in groups))
     people = {group.system for group in groups if group.human}
@@ -251,7 +292,8 @@ def mds_map(groups: Sequence[MapGroup], *, similarity: str = "CIDEr", looks: Loo
 
         figure, axes = plt.subplots(figsize=(7.4, 5.2))
         colour = {
-            name: look.colour for name, look in zip(systems, _look_of(systems, [name in people for name in systems], looks))
+            name: look.colour
+            for name, look in zip(systems, _look_of(systems, [name in people for name in systems], looks))
         }
         marker = dict(zip(images, cycle(style.MARKERS)))
         for group in groups:
@@ -266,21 +308,31 @@ def mds_map(groups: Sequence[MapGroup], *, similarity: str = "CIDEr", looks: Loo
         axes.tick_params(length=0)
         axes.set_title(f"Map of captions (distances from {similarity})")
         handles = [
-            Line2D([], [], color=colour[s], marker="s", markersize=9, linestyle="", label=style.shorten(s, 24)) for s in systems
+            Line2D(
+                [], [], color=colour[s], marker="s", markersize=9, linestyle="", label=style.shorten(s, 24)
+            )
+            for s in systems
         ]
         handles += [
-            Line2D([], [], color=style.GREY, marker=marker[i], linestyle="", label=f"image {style.shorten(i, 24)}")
+            Line2D(
+                [],
+                [],
+                color=style.GREY,
+                marker=marker[i],
+                linestyle="",
+                label=f"image {style.shorten(i, 24)}",
+            )
             for i in images
         ]
         axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0.0)
     return figure
 
 
-def frequency_curve(name: str, tokens: NDArray[np.int32], *, human: bool = False) -> Curve:
-    """The share of all words that the most frequent word has, the second, …."""
+def frequency_curve(name: str, tokens: NDArray[np.int32], *, human: bool = False) -> PlotCurve:
+    """Return the share of all words by rank of the word."""
     counts = np.sort(np.unique(tokens, return_counts=True)[1])[::-1]
     total = max(int(counts.sum()), 1)
-    return Curve(name, np.arange(1, len(counts) + 1).tolist(), (counts / total).tolist(), human)
+    return PlotCurve(name, np.arange(1, len(counts) + 1).tolist(), (counts / total).tolist(), human)
 
 
 def save_all(figures: Mapping[str, Any], folder: str) -> list[str]:

@@ -14,26 +14,38 @@ from captious.robustness import DistractionAccuracy, RobustnessCurve
 _PURPOSE = "drawing figures of robustness"
 
 
-def write(curves: Sequence[RobustnessCurve], accuracies: Sequence[DistractionAccuracy], folder: str | Path) -> list[Path]:
+def write(
+    curves: Sequence[RobustnessCurve], accuracies: Sequence[DistractionAccuracy], folder: str | Path
+) -> list[Path]:
     """Draw and save a figure for each transformation, and one for the tasks."""
     style.pyplot(_PURPOSE)  # a missing extra is reported before anything is written
     written: list[Path] = []
     for name in dict.fromkeys(item.transformation for item in curves):
-        mine = [item for item in curves if item.transformation == name]
-        written += style.save(transformation(mine), folder, f"robustness_{name.replace(' ', '_')}")
+        of_transformation = [item for item in curves if item.transformation == name]
+        written += style.save(
+            transformation(of_transformation), folder, f"robustness_{name.replace(' ', '_')}"
+        )
     if accuracies:
         written += style.save(tasks(accuracies), folder, "robustness_distractions")
     return written
 
 
 def transformation(curves: Sequence[RobustnessCurve]) -> Any:
-    """The normalised score against the strength; the area under each curve is in the legend."""
+    """Plot the normalised score against the strength. The legend shows the area under each curve."""
     with style.drawing(_PURPOSE) as plt:
         figure, axes = plt.subplots()
         ordered = sorted(curves, key=lambda item: -item.area)
         for item, look in zip(ordered, style.looks(len(ordered))):
             label = f"{style.shorten(item.metric)} ({item.area:.2f})"
-            axes.plot(item.strengths, item.values, color=look.colour, marker=look.marker, linestyle=look.line, markersize=5, label=label)
+            axes.plot(
+                item.strengths,
+                item.values,
+                color=look.colour,
+                marker=look.marker,
+                linestyle=look.line,
+                markersize=5,
+                label=label,
+            )
         axes.set_xlabel("strength of the transformation (%)")
         axes.set_ylabel("score (human caption = 1)")
         axes.set_title(curves[0].transformation)
@@ -42,7 +54,7 @@ def transformation(curves: Sequence[RobustnessCurve]) -> Any:
 
 
 def tasks(accuracies: Sequence[DistractionAccuracy]) -> Any:
-    """Accuracy of every metric on every task."""
+    """Plot the accuracy of every metric on every task."""
     with style.drawing(_PURPOSE) as plt:
         names = list(accuracies[0].tasks)
         ordered = sorted(accuracies, key=lambda item: -item.average)
@@ -54,7 +66,15 @@ def tasks(accuracies: Sequence[DistractionAccuracy]) -> Any:
         axes.grid(False)
         for i in range(len(ordered)):
             for j in range(len(names)):
-                axes.text(j, i, f"{values[i, j]:.1f}", ha="center", va="center", fontsize=8, color="white" if values[i, j] > 85 else "black")
+                axes.text(
+                    j,
+                    i,
+                    f"{values[i, j]:.1f}",
+                    ha="center",
+                    va="center",
+                    fontsize=8,
+                    color="white" if values[i, j] > 85 else "black",
+                )
         axes.set_title("accuracy on distraction tasks (%)")
         figure.colorbar(image, ax=axes, shrink=0.8)
     return figure

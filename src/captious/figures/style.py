@@ -1,7 +1,7 @@
-"""How figures look, and how they are saved: one place for all of them.
+"""Style and saving of figures.
 
-Colours are those of Okabe and Ito, which people with any common colour blindness can tell apart; systems differ in
-marker and line style too, so that a figure survives a black-and-white printer.
+The colours of Okabe and Ito are distinguishable with all common kinds of colour blindness. Systems also
+differ in marker and line style, so figures work in black and white.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from captious.errors import InputError, MissingExtraError
-from captious.writing import atomic_write
+from captious.core.errors import InputError, MissingExtraError
+from captious.core.writing import atomic_write
 
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 SKY, VERMILION, YELLOW, BLACK = "#56B4E9", "#D55E00", "#F0E442", "#000000"
 
-#: For systems, in this order; yellow is too pale for lines and comes last. Black is for people.
+#: Colours of systems, in order. Yellow is too pale for lines and comes last. Black is for people.
 COLOURS = (BLUE, ORANGE, GREEN, VERMILION, PINK, SKY, YELLOW)
 HUMAN = BLACK
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -26,7 +26,7 @@ LINES = ("-", "--", "-.", ":")
 
 GREY = "#6B6B6B"
 
-#: What is written for every figure: one for screens, one for papers and one for the web.
+#: Formats of every figure: for screens, papers and the web.
 FORMATS = ("png", "pdf", "svg")
 
 SETTINGS: dict[str, Any] = {
@@ -53,16 +53,16 @@ SETTINGS: dict[str, Any] = {
     "grid.linewidth": 0.8,
     "lines.linewidth": 1.8,
     "lines.markersize": 7,
-    # Text stays text in vector files: it can be searched and edited.
+    # Keep text as text in vector files, searchable and editable.
     "svg.fonttype": "none",
     "pdf.fonttype": 42,
-    # The same figure gives the same file.
+    # Reproducible files.
     "svg.hashsalt": "captious",
 }
 
 
 class SystemLook(NamedTuple):
-    """How one system is drawn."""
+    """Colour, marker and line style of one system."""
 
     colour: str
     marker: str
@@ -70,31 +70,31 @@ class SystemLook(NamedTuple):
 
 
 def looks(count: int) -> list[SystemLook]:
-    """Looks for so many systems; beyond seven, colours return with other markers and lines."""
-    found = []
+    """Return looks for ``count`` systems. Beyond seven, colours repeat with other markers and lines."""
+    system_looks = []
     for i in range(count):
         turn = i // len(COLOURS)
         marker = MARKERS[(i + turn) % len(MARKERS)]
-        found.append(SystemLook(COLOURS[i % len(COLOURS)], marker, LINES[(i + turn) % len(LINES)]))
-    return found
+        system_looks.append(SystemLook(COLOURS[i % len(COLOURS)], marker, LINES[(i + turn) % len(LINES)]))
+    return system_looks
 
 
 HUMAN_LOOK = SystemLook(HUMAN, "*", "-")
 
 
 def looks_of(systems: Sequence[str], people: Sequence[str] = ()) -> dict[str, SystemLook]:
-    """The look of each system of a run, the same in all its figures, whichever of them a figure shows."""
+    """Return the look of each system of a run, the same in all its figures."""
     own = [name for name in dict.fromkeys(systems) if name not in people]
     return {**dict(zip(own, looks(len(own)))), **dict.fromkeys(people, HUMAN_LOOK)}
 
 
 def colours(count: int) -> list[str]:
-    """So many colours, in order."""
+    """Return ``count`` colours, in order."""
     return list(islice(cycle(COLOURS), count))
 
 
 def pyplot(purpose: str = "a figure") -> Any:
-    """matplotlib's pyplot, drawing to files only."""
+    """Import matplotlib's pyplot for drawing to files."""
     try:
         import matplotlib
     except ImportError as error:
@@ -102,7 +102,7 @@ def pyplot(purpose: str = "a figure") -> Any:
     import sys
 
     if "matplotlib.pyplot" not in sys.modules:
-        # No window and no display is needed; whoever loaded pyplot before keeps the backend they chose.
+        # Draw without a display, unless the caller has already loaded pyplot with another backend.
         matplotlib.use("Agg")
     import matplotlib.pyplot
 
@@ -111,19 +111,19 @@ def pyplot(purpose: str = "a figure") -> Any:
 
 @contextmanager
 def drawing(purpose: str = "a figure") -> Iterator[Any]:
-    """pyplot with the settings of this module for the block; the caller's settings come back afterwards."""
+    """Provide pyplot with this module's settings, and restore the caller's afterwards."""
     plt = pyplot(purpose)
     with plt.rc_context(SETTINGS):
         yield plt
 
 
 def save(figure: Any, folder: str | Path, name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Write a figure in each format, atomically, close it, and say where it is."""
+    """Write a figure in each format atomically, close it, and return the paths."""
     target = Path(folder)
     if target.exists() and not target.is_dir():
-        raise InputError(f"{target} is a file; figures need a folder")
+        raise InputError(f"{target} is a file, not a folder; choose another path for the figures")
     plt = pyplot()
-    # No dates: the same figure gives the same file.
+    # Without dates, the same figure gives the same file.
     metadata: dict[str, dict[str, None]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
     written = []
     try:
@@ -139,9 +139,9 @@ def save(figure: Any, folder: str | Path, name: str, formats: Sequence[str] = FO
 
 
 def shorten(text: str, limit: int = 60) -> str:
-    """A caption for a figure: on one line, printable, and not longer than it must be.
+    """Shorten text for a figure: one printable line of at most ``limit`` characters.
 
-    Dollar signs are escaped: to matplotlib a pair of them encloses a formula.
+    Dollar signs are escaped, because matplotlib reads pairs of them as formulas.
     """
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     if len(line) > limit:

@@ -1,8 +1,9 @@
-"""Making captions without a model: variations of given ones."""
+"""Caption generation: variations of existing captions, and a small captioner."""
 
 from __future__ import annotations
 
-from captious.generate.synonyms import synonym_switch
-from captious.generate.train import train_vectors
+from captious.generate.caption_writing import caption_likelihoods, generate_captions
+from captious.generate.synonym_switch import synonym_switch
+from captious.generate.train_captioner import train_vectors
 
-__all__ = ["synonym_switch", "train_vectors"]
+__all__ = ["caption_likelihoods", "generate_captions", "synonym_switch", "train_vectors"]

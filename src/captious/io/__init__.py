@@ -1,16 +1,17 @@
-"""Reading captions: files and Python objects in, one `CaptionFile` out, or an error that says where and what to do.
+"""Reading captions: files and Python objects in, one `CaptionFile` out, or an error that says where and
+what to do.
 
     references = read("captions_val2014.json", "references")
     predictions = read("results.json.gz", "predictions")
     ids, reference_captions, candidate_captions, left_out = align(references, predictions)
 
-The format is found from the content, never from the name of the file (see docs/formats.md).
+The format is found from the content, never from the name of the file (see docs/reference/formats.md).
 """
 
 from __future__ import annotations
 
 from captious.io.align import Aligned, align
-from captious.io.captions import CaptionFile, CaptionWarning, Role
+from captious.io.caption_files import CaptionFile, CaptionWarning, Role
 from captious.io.columns import columns
 from captious.io.reading import read
 

@@ -1,4 +1,4 @@
-"""Bring references and predictions together by image id, or say why they do not belong together."""
+"""Match references and predictions by image id, or report why they do not belong together."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from captious.container import Grouped
-from captious.errors import InputError, some
-from captious.io.captions import BY_PLACE, CaptionFile, CaptionWarning, show
+from captious.core.container import Grouped
+from captious.core.errors import InputError, some
+from captious.io.caption_files import BY_PLACE, CaptionFile, CaptionWarning, show
 
 
 class Aligned(NamedTuple):
-    """Images in the order of the references, with their captions from both sides."""
+    """Images in the order of the references, with references and candidates."""
 
     ids: list[str]
     references: Sequence[Sequence[str]]
     candidates: Sequence[Sequence[str]]
-    #: Reference images that were left out because they have no prediction (only with ``subset=True``).
+    #: Number of reference images without a prediction, left out with ``subset=True``.
     left_out: int
 
 
 def align(references: CaptionFile, predictions: CaptionFile, subset: bool = False) -> Aligned:
     """Match two caption files by image id.
 
-    Every reference image needs a prediction and every prediction a reference image; with `subset` the common ones
-    are taken. Files in the wrong role are refused.
+    Every reference image needs a prediction and every prediction a reference image; with `subset` the
+    common ones are taken. Files in the wrong role are refused.
     """
     _check_roles(references, predictions)
     _check_places(references, predictions)
@@ -57,7 +57,7 @@ def align(references: CaptionFile, predictions: CaptionFile, subset: bool = Fals
         ids, texts = references.ids, references.captions
     else:
         ids = [image for image, kept in zip(references.ids, common) if kept]
-        # One at a time: those of a prepared file are read when they are asked for.
+        # One at a time, because captions of a prepared file are read on access.
         texts = [references.captions[i] for i, kept in enumerate(common) if kept]
     return Aligned(ids, texts, _picked(predictions.captions, [predicted[image] for image in ids]), missing)
 
@@ -68,31 +68,34 @@ def _picked(captions: Sequence[Sequence[str]], places: list[int]) -> Sequence[Se
     return [captions[i] for i in places]
 
 
-#: How COCO names its pictures: the number of the image follows the name of the set, filled up with zeros.
+#: File names of COCO: the name of the set, then the image id with leading zeros.
 _COCO_FILE = re.compile(r"COCO_[a-z]+\d{4}_0*(\d+)")
 _ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 
 
 def plain_id(image: str) -> str:
-    """An image's id without folder, ending and filling: ``val2014/COCO_val2014_000000000042.jpg`` is 42."""
+    """Return an id without folder, extension and leading zeros: 42 for
+    ``val2014/COCO_val2014_000000000042.jpg``.
+    """
     name = re.split(r"[/\\\\]", image)[-1]
     for ending in _ENDINGS:
         if name.lower().endswith(ending):
             name = name[: -len(ending)]
             break
-    found = _COCO_FILE.fullmatch(name)
-    if found:
-        return found[1]
+    match = _COCO_FILE.fullmatch(name)
+    if match:
+        return match[1]
     return name.lstrip("0") or "0" if name.isascii() and name.isdecimal() else name
 
 
 def _renamed(references: CaptionFile, predictions: CaptionFile) -> CaptionFile:
-    """The predictions under the ids that the references use, where one side names files and the other numbers."""
+    """The predictions under the ids that the references use, where one side names files and the other
+    numbers."""
     if set(references.ids).issuperset(predictions.ids):
         return predictions
     plain = {plain_id(image): image for image in references.ids}
     own = [plain_id(image) for image in predictions.ids]
-    # Two images that would become one are better left apart.
+    # Do not rename if two images would get one id.
     if len(plain) < len(references.ids) or len(set(own)) < len(own):
         return predictions
     renamed = [plain.get(name, image) for name, image in zip(own, predictions.ids)]
@@ -100,19 +103,20 @@ def _renamed(references: CaptionFile, predictions: CaptionFile) -> CaptionFile:
 
 
 def _check_places(references: CaptionFile, predictions: CaptionFile) -> None:
-    """Lists without ids go together with each other, item by item, and with nothing else."""
+    """Check that lists without ids are matched only with each other."""
     by_place = [file.format == BY_PLACE for file in (references, predictions)]
     if not any(by_place):
         return
     if not all(by_place):
         raise InputError(
-            f"{(references if by_place[0] else predictions).label} is a list of captions without ids, and the other side has "
-            "ids; give both as lists in the same order, or both with ids: {id: caption}"
+            f"{(references if by_place[0] else predictions).label} is a list of captions without ids, "
+            "and the other side has ids; give both as lists in the same order, or both with ids: {id: "
+            "caption}"
         )
     if len(references) != len(predictions):
         raise InputError(
-            f"{len(references):,} images have references and {len(predictions):,} have predictions; two lists without ids "
-            "must be of the same length, in the same order"
+            f"{len(references):,} images have references and {len(predictions):,} have predictions; "
+            "two lists without ids must be of the same length, in the same order"
         )
 
 
@@ -120,7 +124,8 @@ def _check_roles(references: CaptionFile, predictions: CaptionFile) -> None:
     both_files = references.path and predictions.path and references.ids == predictions.ids
     if both_files and all(list(a) == list(b) for a, b in zip(references.captions, predictions.captions)):
         raise InputError(
-            f"{references.label} and {predictions.label} hold the same captions: the references would be scored "
+            f"{references.label} and {predictions.label} hold the same captions: the references would be "
+            "scored "
             "against themselves; give the references first, then the predictions"
         )
     if predictions.several_stated or not predictions.several:
@@ -129,7 +134,8 @@ def _check_roles(references: CaptionFile, predictions: CaptionFile) -> None:
     most = sum(len(captions) > 1 for captions in predictions.captions) * 2 > len(predictions)
     if single and most and len(references) > 1:
         raise InputError(
-            f"{references.label} has one caption per image and {predictions.label} has several: they look swapped. "
+            f"{references.label} has one caption per image and {predictions.label} has several: they look "
+            "swapped. "
             "Give the references first, then the predictions; if there is only one reference per image "
             "and several predictions, say so (--allow-several, several=True)"
         )
@@ -154,16 +160,19 @@ def _mismatch(references: CaptionFile, predictions: CaptionFile, missing: int, u
     n_common = len(references) - missing
     return (
         "; ".join(parts)
-        + f". To score the {n_common:,} common {'image' if n_common == 1 else 'images'} only: --subset (subset=True)"
+        + f". To score the {n_common:,} common {'image' if n_common == 1 else 'images'} only: --subset "
+        "(subset=True)"
     )
 
 
 def _nothing_in_common(references: CaptionFile, predictions: CaptionFile) -> str:
     message = (
-        f"{references.label} and {predictions.label} have no image in common: the references are for images such as "
-        f"{some(map(show, references.ids[:3]))}, the predictions for images such as {some(map(show, predictions.ids[:3]))}"
+        f"{references.label} and {predictions.label} have no image in common: the references are for images "
+        "such as "
+        f"{some(map(show, references.ids[:3]))}, the predictions for images such as "
+        f"{some(map(show, predictions.ids[:3]))}"
     )
-    # The usual reason: one side names the file (COCO_val2014_000000000042.jpg), the other its number.
+    # Usually one side has file names (COCO_val2014_000000000042.jpg) and the other numbers.
     numbers = {_last_number(image) for image in references.ids} - {""}
     if numbers & {_last_number(image) for image in predictions.ids}:
         message += "; the numbers in them agree, so write the ids the same way in both files"
@@ -171,5 +180,5 @@ def _nothing_in_common(references: CaptionFile, predictions: CaptionFile) -> str
 
 
 def _last_number(image: str) -> str:
-    found = re.findall(r"\d+", image)
-    return found[-1].lstrip("0") or "0" if found else ""
+    numbers = re.findall(r"\d+", image)
+    return numbers[-1].lstrip("0") or "0" if numbers else ""

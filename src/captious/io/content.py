@@ -1,4 +1,4 @@
-"""From a path to bytes to text: gzip, encodings, and everything that can be wrong with a file as such."""
+"""Content of files: reading, gzip, encodings, JSON, and their errors."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from captious.errors import InputError, did_you_mean
-from captious.limits import CONTENT, DEPTH, LINE
-from captious.writing import is_standard
+from captious.core.errors import InputError, did_you_mean
+from captious.core.limits import CONTENT, DEPTH, LINE
+from captious.core.writing import is_standard
 
 _GZIP = b"\x1f\x8b"
 _BLOCK = 1 << 22
@@ -37,7 +37,7 @@ _OTHER_KINDS = {
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The content of a file of text, decompressed when it is gzip; ``-`` is standard input."""
+    """Return the content of a text file, decompressed if it is gzip. ``-`` is standard input."""
     data = read_raw(path)
     name = shown_name(path)
     for magic, what in _OTHER_KINDS.items():
@@ -49,7 +49,8 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def read_raw(path: str | os.PathLike[str]) -> bytes:
-    """The content of any file, decompressed when it is gzip, and within the limits; ``-`` is standard input."""
+    """The content of any file, decompressed when it is gzip, and within the limits; ``-`` is standard
+    input."""
     source, name = Path(path), shown_name(path)
     try:
         if is_standard(path):
@@ -60,7 +61,7 @@ def read_raw(path: str | os.PathLike[str]) -> bytes:
         raise InputError(f"{name}: there is no such file{_near(source)}") from None
     except IsADirectoryError:
         raise InputError(f"{name} is a folder; give a file with captions") from None
-    except (OSError, ValueError) as problem:  # no permission, a name too long, a NUL in the name
+    except (OSError, ValueError) as problem:  # such as missing permission, or a NUL in the name
         if isinstance(problem, InputError):
             raise
         reason = getattr(problem, "strerror", None) or str(problem)
@@ -68,7 +69,7 @@ def read_raw(path: str | os.PathLike[str]) -> bytes:
 
 
 def shown_name(path: str | os.PathLike[str]) -> str:
-    """What messages call a file."""
+    """Return the name of a file for messages."""
     return "standard input" if is_standard(path) else os.fspath(path)
 
 
@@ -84,7 +85,8 @@ def _standard_input() -> BinaryIO:
 
 
 def _limited(stream: BinaryIO, name: str) -> bytes:
-    """The bytes of a stream, a block at a time, so that a file that unpacks to ten thousand times its size is stopped early."""
+    """The bytes of a stream, a block at a time, so that a file that unpacks to ten thousand times its
+    size is stopped early."""
     limit = CONTENT.value()
     start = stream.read(2)
     whole = _Rejoined(start, stream)
@@ -99,7 +101,9 @@ def _limited(stream: BinaryIO, name: str) -> bytes:
         with gzip.GzipFile(fileobj=whole) as unpacked:  # type: ignore[arg-type,unused-ignore]
             return _collected(unpacked, limit, name)
     except EOFError:
-        raise InputError(f"{name}: the gzip file ends too early (truncated); copy or download it again") from None
+        raise InputError(
+            f"{name}: the gzip file ends too early (truncated); copy or download it again"
+        ) from None
     except (gzip.BadGzipFile, zlib.error) as problem:
         raise InputError(f"{name}: the gzip file is damaged ({problem}); copy or download it again") from None
 
@@ -116,7 +120,7 @@ def _collected(stream: Any, limit: int, name: str) -> bytes:
 
 
 class _Rejoined(io.RawIOBase):
-    """A stream whose first bytes have been read already; pipes cannot go back."""
+    """Stream whose first bytes have been read already, for pipes, which cannot seek."""
 
     def __init__(self, start: bytes, rest: BinaryIO) -> None:
         self._start, self._rest = start, rest
@@ -132,7 +136,7 @@ class _Rejoined(io.RawIOBase):
 
 
 def decode(data: bytes, name: str) -> str:
-    """UTF-8 text, with or without a byte order mark."""
+    """Decode UTF-8 text, with or without a byte order mark."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as problem:
@@ -148,7 +152,7 @@ def decode(data: bytes, name: str) -> str:
 
 
 def check_lines(lines: Iterable[str], name: str) -> None:
-    """Refuse lines (or captions) beyond the limit, and say which."""
+    """Raise an error for the first line (or caption) beyond the limit."""
     limit = LINE.value()
     for number, line in enumerate(lines, 1):
         if len(line) > limit:
@@ -156,7 +160,7 @@ def check_lines(lines: Iterable[str], name: str) -> None:
 
 
 def read_json(path: str | os.PathLike[str], what: str) -> Any:
-    """The JSON value in a file (also gzip); ``what`` says what was expected, for messages."""
+    """Return the JSON value of a file (also gzip). ``what`` completes messages: the expected content."""
     name = shown_name(path)
     text = decode(read_bytes(path), name)
     try:
@@ -166,21 +170,22 @@ def read_json(path: str | os.PathLike[str], what: str) -> Any:
 
 
 def loads(text: str, name: str, shallow: bool = False) -> Any:
-    """A JSON value, refused when it is nested too deeply, when an object has a key twice with different values, or when a
-    number has thousands of digits. What is no JSON raises ``json.JSONDecodeError`` as usual. ``shallow`` says that the depth
-    was looked at already."""
+    """A JSON value, refused when it is nested too deeply, when an object has a key twice with different
+    values, or when a number has thousands of digits. What is no JSON raises ``json.JSONDecodeError`` as
+    usual. ``shallow`` says that the depth was looked at already."""
     if not shallow:
         check_depth(text, name)
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError:
         raise
-    except _RepeatedKeyError as found:
+    except _RepeatedKeyError as repeated:
         raise InputError(
-            f"{name}: {_cut(found.key)} occurs twice in one object, with different values ({_cut(found.first)} and "
-            f"{_cut(found.second)}); give each key once, with a list where there are several values"
+            f"{name}: {_cut(repeated.key)} occurs twice in one object, with different values "
+            f"({_cut(repeated.first)} and "
+            f"{_cut(repeated.second)}); give each key once, with a list where there are several values"
         ) from None
-    except RecursionError:  # brackets inside texts can hide the depth from the check above
+    except RecursionError:  # brackets within strings can hide the depth from `check_depth`
         raise DEPTH.exceeded(name) from None
     except ValueError as problem:  # a number of thousands of digits
         raise InputError(f"{name}: JSON that cannot be read: {str(problem).split(';')[0]}") from None
@@ -193,22 +198,25 @@ class _RepeatedKeyError(Exception):
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """JSON lets a key occur twice and Python keeps the last one: look, so that no caption goes missing."""
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    """Build a dict and refuse repeated keys with different values, of which Python would drop all but one."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
         seen: dict[str, Any] = {}
         for key, item in pairs:
             if key in seen and seen[key] != item:
                 raise _RepeatedKeyError(key, seen[key], item)
             seen[key] = item
-    return made
+    return value
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 def first_value(text: str, whole: bool = False) -> Any:
-    """The JSON value with which text begins; with ``whole``, nothing may follow. Refused is what :func:`loads` refuses."""
+    """The JSON value with which text begins; with ``whole``, nothing may follow.
+
+    Refused is what :func:`loads` refuses.
+    """
     try:
         return _DECODER.decode(text) if whole else _DECODER.raw_decode(text)[0]
     except json.JSONDecodeError:
@@ -222,12 +230,12 @@ _TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 def check_depth(text: str, name: str) -> None:
-    """Refuse JSON that is nested too deeply, before anything is built from it."""
+    """Refuse JSON that is nested too deeply, before it is parsed."""
     limit = DEPTH.value()
     if len(text) <= limit:
         return
     data = text.encode("utf-8", "surrogatepass")
-    # Brackets within texts count here too, so only what seems too deep is looked at closely.
+    # The quick count includes brackets within strings. Remove the strings only if it is beyond the limit.
     if _depth(data) > limit and _depth(_TEXTS.sub(b"", data)) > limit:
         raise DEPTH.exceeded(name)
 

@@ -6,20 +6,20 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from captious.errors import InputError, some
-from captious.io.captions import ID_KEYS, Records, Role, kind, show
-from captious.io.columns import caption_names, given, id_names, no_caption, no_id
+from captious.core.errors import InputError, some
+from captious.io.caption_files import ID_KEYS, Records, Role, kind, show
+from captious.io.columns import caption_names, id_names, no_caption, no_id, selected
 from captious.io.content import check_depth, loads
 
 
 def parse(text: str, name: str, role: Role) -> Records:
-    """Text that begins with ``{`` or ``[``: one JSON value, or one per line."""
+    """Parse text that starts with ``{`` or ``[``: one JSON value, or one per line."""
     first_line, _, rest = text.lstrip().partition("\n")
     if rest and not rest.isspace() and first_line[0] == "{":
         try:
             loads(first_line, name)
         except json.JSONDecodeError:
-            pass  # an object over several lines (or a mistake, which the whole will show with its line)
+            pass  # an object over several lines, or an error, which parsing the whole text reports
         else:
             return _lines(text, name, role)
     value = _loads(text, name)
@@ -27,7 +27,7 @@ def parse(text: str, name: str, role: Role) -> Records:
 
 
 def from_value(value: object, name: str, role: Role) -> Records:
-    """Captions in a parsed JSON value, or in the same shapes made in Python."""
+    """Return the captions of a parsed JSON value or of a Python object of the same shape."""
     if isinstance(value, Mapping):
         if not value:
             raise InputError(f"{name}: there is no caption in it (an empty object)")
@@ -41,13 +41,15 @@ def from_value(value: object, name: str, role: Role) -> Records:
         return from_rows([value], name, role, "json")  # JSON lines with one line
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return from_rows(value, name, role, "coco-results")
-    raise InputError(f"{name}: captions were expected, but this is {kind(value)}; see docs/formats.md")
+    raise InputError(
+        f"{name}: captions were expected, but this is {kind(value)}; see docs/reference/formats.md"
+    )
 
 
 def from_rows(
     rows: Sequence[Any], name: str, role: Role, form: str, line_numbers: Sequence[int] | None = None
 ) -> Records:
-    """Rows that are objects with an id and a caption (or captions)."""
+    """Return the captions of rows, which are objects with an id and one or several captions."""
 
     def place(row: int) -> str:
         return f"row {row + 1}" if line_numbers is None else f"line {line_numbers[row]}"
@@ -58,7 +60,10 @@ def from_rows(
     if not isinstance(first, Mapping):
         hint = ""
         if isinstance(first, str | list | tuple):
-            hint = "; captions without ids cannot be matched: give {id: caption}, or in Python dict(enumerate(captions))"
+            hint = (
+                "; captions without ids cannot be matched: give {id: caption}, "
+                "or in Python dict(enumerate(captions))"
+            )
         raise InputError(
             f'{name}, {place(0)}: an object such as {{"image_id": 42, "caption": "…"}} was expected, '
             f"but this is {kind(first)}{hint}"
@@ -69,20 +74,21 @@ def from_rows(
         return Records([row[id_key] for row in rows], [row[caption_key] for row in rows], place, form)
     except (KeyError, TypeError, IndexError):
         pass
-    for number, row in enumerate(rows):  # which one was it?
+    for number, row in enumerate(rows):  # find the row that failed
         if not isinstance(row, Mapping):
             raise InputError(f"{name}, {place(number)}: an object was expected, but this is {kind(row)}")
         for key in (id_key, caption_key):
             if key not in row:
                 raise InputError(
-                    f"{name}, {place(number)}: '{key}' is missing; this row has {some(map(show, row)) or 'nothing'}, "
+                    f"{name}, {place(number)}: '{key}' is missing; this row has "
+                    f"{some(map(show, row)) or 'nothing'}, "
                     f"the first row has '{id_key}' and '{caption_key}'"
                 )
-    raise AssertionError("a row failed and then did not")
+    raise AssertionError("no row lacks a key")
 
 
 def pick_id(row: Mapping[Any, object], name: str, place: str) -> str:
-    """The key of the image id: the first known one whose value can be an id."""
+    """Return the key of the image id: the first default name whose value can be an id."""
     present = [key for key in id_names() if key in row]
     for key in present:
         if not isinstance(row[key], Mapping | list | bytes):  # `image` may be the picture itself
@@ -93,7 +99,7 @@ def pick_id(row: Mapping[Any, object], name: str, place: str) -> str:
 
 
 def pick_caption(row: Mapping[Any, object], name: str, place: str, role: Role) -> str:
-    """The key of the caption(s) for this role."""
+    """Return the key of the captions for this role."""
     for key in caption_names(role):
         if key in row:
             return key
@@ -106,30 +112,37 @@ def pick_caption(row: Mapping[Any, object], name: str, place: str, role: Role) -
 
 
 def is_coco(value: Mapping[Any, Any]) -> bool:
-    """Whether an object is a file of COCO annotations. Of lists in it, the first item is looked at."""
+    """Whether an object is a file of COCO annotations. Only the first item of each list is inspected."""
     return "annotations" in value and not _is_karpathy(value) and not _is_id_dict(value)
 
 
 def _is_id_dict(value: object) -> bool:
-    """{id: caption} or {id: [captions]}, as against a COCO file or a single row."""
+    """Whether a value is {id: caption} or {id: [captions]}, not a COCO file or a single row."""
     if not isinstance(value, Mapping) or not value:
         return False
     if isinstance(value.get("annotations"), list) and (
         "images" in value or "info" in value or _rows_of(value)
     ):
         return False
-    has_id = any(key in value for key in (*ID_KEYS, *given().ids))
-    return not (has_id and any(key in value for key in ("caption", "captions", "references", *given().captions)))
+    has_id = any(key in value for key in (*ID_KEYS, *selected().ids))
+    return not (
+        has_id and any(key in value for key in ("caption", "captions", "references", *selected().captions))
+    )
 
 
 def _is_karpathy(value: Mapping[Any, Any]) -> bool:
-    """A file of Karpathy's splits (dataset_coco.json, dataset_flickr30k.json, …)."""
+    """Whether a value is a file of Karpathy's splits (dataset_coco.json, dataset_flickr30k.json, …)."""
     images = value.get("images")
-    return isinstance(images, list) and bool(images) and isinstance(images[0], Mapping) and "sentences" in images[0]
+    return (
+        isinstance(images, list)
+        and bool(images)
+        and isinstance(images[0], Mapping)
+        and "sentences" in images[0]
+    )
 
 
 def _karpathy(value: Mapping[Any, Any], name: str, role: Role) -> Records:
-    """Images with their sentences; an image is known by its number in COCO, else by the name of its file."""
+    """Return images with their sentences. The id is the COCO id if there is one, else the file name."""
     if role == "predictions":
         raise InputError(
             f"{name} is one of Karpathy's files, which hold references, but predictions were expected; "
@@ -143,7 +156,8 @@ def _karpathy(value: Mapping[Any, Any], name: str, role: Role) -> Records:
             captions.append([sentence["raw"] for sentence in image["sentences"]])
         except (KeyError, TypeError) as error:
             raise InputError(
-                f"{name}, image {number}: expected 'filename' (or 'cocoid') and 'sentences' with 'raw' text; {error!r}"
+                f"{name}, image {number}: expected 'filename' (or 'cocoid') and 'sentences' with 'raw' text; "
+                f"{error!r}"
             ) from None
     return Records(ids, captions, lambda row: f"image {row + 1}", "karpathy")
 
@@ -158,7 +172,8 @@ def _coco_annotations(value: Mapping[Any, Any], name: str, role: Role) -> Record
     if role == "predictions":
         raise InputError(
             f"{name} is a COCO annotations file, which holds references, but predictions were expected; "
-            'give the references first, then the predictions (COCO results: [{"image_id": …, "caption": …}, …])'
+            'give the references first, then the predictions (COCO results: [{"image_id": …, "caption": …}, '
+            "…])"
         )
     if not annotations:
         raise InputError(f"{name}: there is no caption in it ('annotations' is empty)")
@@ -187,7 +202,8 @@ def _loads(text: str, name: str, first_line: int = 1) -> Any:
 
 
 def _lines(text: str, name: str, role: Role) -> Records:
-    # Only \n ends a line: str.splitlines would also cut at U+2028 and its kin, which are legal inside JSON strings.
+    # Only \n ends a line: str.splitlines would also cut at U+2028 and its kin, which are legal inside JSON
+    # strings.
     check_depth(text, name)
     lines = text.split("\n")
     rows: list[Any] = []
@@ -198,6 +214,6 @@ def _lines(text: str, name: str, role: Role) -> Records:
         except json.JSONDecodeError:
             if not line or line.isspace():
                 continue
-            _loads(line, name, number)  # fails again, and says where
+            _loads(line, name, number)  # raises the error with its position
         numbers.append(number)
     return from_rows(rows, name, role, "jsonl", numbers)

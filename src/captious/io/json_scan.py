@@ -1,33 +1,38 @@
-"""Kernels that find ids and captions in the bytes of a JSON file, without making a Python object of anything in it.
+"""Kernels that locate ids and captions in the bytes of a JSON file without creating Python objects.
 
-They know plain JSON: what a careful writer makes of captions. Whatever else they meet (a key twice, an escape within a key,
-``NaN``, a number of hundreds of digits, rows of another form, anything that is no JSON), they give up with −1, and say
-nothing of why: the other reader (:mod:`captious.io.json_formats`) takes the file from its start, and explains.
+They accept the JSON that captioning tools write. For anything else (a repeated key, an escape within a key,
+``NaN``, a number of hundreds of digits, rows of different shapes, invalid JSON) they stop with −1 and give
+no reason: :mod:`captious.io.json_formats` then reads the file from the start and reports the error.
+
+Functions that return an index return the index after the part they read, or −1.
 """
 
 from __future__ import annotations
 
-from captious.kernels import kernel
+from captious.kernels import inner, kernel
+from captious.kernels.types import Int64, Int64x2, Out, UInt8
+from captious.text.hashing import equal_bytes
 
-#: How :func:`scan_rows` and :func:`members` end: all is read; the key was found; the arrays are full; not for these kernels.
+#: Results of :func:`scan_rows` and :func:`members`: end of the data, key found, arrays full, unsupported
+#: JSON.
 DONE, FOUND, FULL, UNKNOWN = 0, 1, 2, -1
-#: Where :func:`scan_rows` and :func:`members` keep how far they are.
+#: Fields of the ``state`` of :func:`scan_rows` and :func:`members`, and their number.
 AT, ROWS, CAPTIONS, TEXT_IDS, LISTS, STATE = 0, 1, 2, 3, 4, 5
-#: Digits of a number that is an id, and of one that is skipped.
+#: Most digits of a number that is an id, and of other numbers.
 _ID_DIGITS, _DIGITS = 18, 300
 
 
-@kernel
-def _space(data, at, end):  # type: ignore[no-untyped-def]
-    """Behind white space."""
+@inner
+def _skip_space(data: UInt8, at: int, end: int) -> int:
+    """Return the index of the first byte at or after ``at`` that is not white space."""
     while at < end and (data[at] == 32 or data[at] == 10 or data[at] == 13 or data[at] == 9):
         at += 1
     return at
 
 
-@kernel
-def hex_digit(byte):  # type: ignore[no-untyped-def]
-    """The value of a hexadecimal digit, or −1."""
+@inner
+def hex_digit(byte: int) -> int:
+    """Return the value of a hexadecimal digit, or −1."""
     if 48 <= byte <= 57:
         return byte - 48
     if 97 <= byte <= 102:
@@ -37,9 +42,9 @@ def hex_digit(byte):  # type: ignore[no-untyped-def]
     return -1
 
 
-@kernel
-def _text_end(data, at, end):  # type: ignore[no-untyped-def]
-    """The place of the quote that ends the text whose content begins at ``at``, or −1."""
+@inner
+def _text_end(data: UInt8, at: int, end: int) -> int:
+    """Return the index of the quote that ends the string whose content starts at ``at``, or −1."""
     while at < end:
         byte = data[at]
         if byte == 34:
@@ -59,15 +64,27 @@ def _text_end(data, at, end):  # type: ignore[no-untyped-def]
                     if hex_digit(int(data[at + k])) < 0:
                         return -1
                 at += 4
-            elif not (byte == 34 or byte == 92 or byte == 47 or byte == 98 or byte == 102 or byte == 110 or byte == 114 or byte == 116):
+            elif not (
+                byte == 34
+                or byte == 92
+                or byte == 47
+                or byte == 98
+                or byte == 102
+                or byte == 110
+                or byte == 114
+                or byte == 116
+            ):
                 return -1
     return -1
 
 
-@kernel
-def _key(data, at, end, keys, first, known):  # type: ignore[no-untyped-def]
-    """Take the key at ``at`` as number ``known`` of ``keys``; those of the same object begin at ``first``. The place behind the colon, or −1."""
-    at = _space(data, at, end)
+@inner
+def _read_key(data: UInt8, at: int, end: int, keys: Out[Int64x2], first: int, known: int) -> int:
+    """Read a key and its colon into ``keys[known]``.
+
+    The keys of the same object start at ``first`` and must differ.
+    """
+    at = _skip_space(data, at, end)
     if at >= end or data[at] != 34 or known >= keys.shape[0]:
         return -1
     start = at + 1
@@ -79,24 +96,20 @@ def _key(data, at, end, keys, first, known):  # type: ignore[no-untyped-def]
     if at >= end:
         return -1
     for other in range(first, known):
-        low = keys[other, 0]
-        if keys[other, 1] - low == at - start:
-            k = 0
-            while k < at - start and data[low + k] == data[start + k]:
-                k += 1
-            if k == at - start:
-                return -1
+        low, size = keys[other, 0], at - start
+        if keys[other, 1] - low == size and equal_bytes(data, low, data, start, size):
+            return -1
     keys[known, 0] = start
     keys[known, 1] = at
-    at = _space(data, at + 1, end)
+    at = _skip_space(data, at + 1, end)
     if at >= end or data[at] != 58:
         return -1
     return at + 1
 
 
-@kernel
-def _word_end(data, at, end):  # type: ignore[no-untyped-def]
-    """The place behind a number, ``true``, ``false`` or ``null``, or −1."""
+@inner
+def _word_end(data: UInt8, at: int, end: int) -> int:
+    """Skip a number, ``true``, ``false`` or ``null``."""
     byte = data[at]
     if byte == 116 or byte == 110:
         if at + 4 > end:
@@ -107,7 +120,13 @@ def _word_end(data, at, end):  # type: ignore[no-untyped-def]
             return at + 4
         return -1
     if byte == 102:
-        if at + 5 <= end and data[at + 1] == 97 and data[at + 2] == 108 and data[at + 3] == 115 and data[at + 4] == 101:
+        if (
+            at + 5 <= end
+            and data[at + 1] == 97
+            and data[at + 2] == 108
+            and data[at + 3] == 115
+            and data[at + 4] == 101
+        ):
             return at + 5
         return -1
     last = min(end, at + _DIGITS)
@@ -139,15 +158,18 @@ def _word_end(data, at, end):  # type: ignore[no-untyped-def]
     return at if at < last or last == end else -1
 
 
-@kernel
-def _value_end(data, at, end, keys, known, frames, deepest):  # type: ignore[no-untyped-def]
-    """The place behind the value that begins at ``at``, or −1.
+@inner
+def _value_end(
+    data: UInt8, at: int, end: int, keys: Out[Int64x2], known: int, frames: Out[Int64], deepest: int
+) -> int:
+    """Skip the value at ``at``.
 
-    ``keys`` from ``known`` on takes the keys of objects that are open, ``frames`` where those of each begin (−1 for a list).
+    ``keys`` from ``known`` on receives the keys of open objects, ``frames`` the index of the first key
+    of each open object (−1 for a list).
     """
     depth = 0
     while True:
-        at = _space(data, at, end)
+        at = _skip_space(data, at, end)
         if at >= end:
             return -1
         byte = data[at]
@@ -156,14 +178,14 @@ def _value_end(data, at, end, keys, known, frames, deepest):  # type: ignore[no-
                 return -1
             frames[depth] = known if byte == 123 else -1
             depth += 1
-            at = _space(data, at + 1, end)
-            # A bracket that closes comes two behind the one that opens.
+            at = _skip_space(data, at + 1, end)
+            # The code of a closing bracket is that of the opening one plus 2.
             if at < end and data[at] == byte + 2:
                 at += 1
                 depth -= 1
             else:
                 if byte == 123:
-                    at = _key(data, at, end, keys, known, known)
+                    at = _read_key(data, at, end, keys, known, known)
                     known += 1
                     if at < 0:
                         return -1
@@ -176,17 +198,17 @@ def _value_end(data, at, end, keys, known, frames, deepest):  # type: ignore[no-
             at = _word_end(data, at, end)
             if at < 0:
                 return -1
-        # A value has ended, and with it all that ends here.
+        # A value has ended. Close all objects and lists that end here.
         more = False
         while depth > 0 and not more:
-            at = _space(data, at, end)
+            at = _skip_space(data, at, end)
             if at >= end:
                 return -1
             first = frames[depth - 1]
             if data[at] == 44:
                 at += 1
                 if first >= 0:
-                    at = _key(data, at, end, keys, first, known)
+                    at = _read_key(data, at, end, keys, first, known)
                     known += 1
                     if at < 0:
                         return -1
@@ -203,63 +225,67 @@ def _value_end(data, at, end, keys, known, frames, deepest):  # type: ignore[no-
 
 
 @kernel
-def members(data, end, wanted, state, keys, frames, deepest, spans):  # type: ignore[no-untyped-def]
-    """Walk through an object: ``spans`` takes, for each key, where it and its value begin and end.
+def members(
+    data: UInt8,
+    end: int,
+    wanted: UInt8,
+    state: Out[Int64],
+    keys: Out[Int64x2],
+    frames: Out[Int64],
+    deepest: int,
+    spans: Out[Int64x2],
+) -> int:
+    """Scan the members of an object. ``spans`` receives the start and end of each key and of its value.
 
-    It stops at a list under the key ``wanted``, whose rows are for :func:`scan_rows`; called again behind that list, it goes on.
-    Before the first call, ``state`` has the place of the opening bracket.
+    Stops at a list under the key ``wanted``, whose rows are for :func:`scan_rows`; called again after
+    that list, it continues. Before the first call, ``state`` holds the index of the opening bracket.
     """
-    at, found = state[AT], state[ROWS]
-    if found == 0:
-        at = _space(data, at + 1, end)
+    at, count = state[AT], state[ROWS]
+    if count == 0:
+        at = _skip_space(data, at + 1, end)
         if at < end and data[at] == 125:
             state[AT] = at + 1
             return DONE
     while True:
-        if found > 0:
-            if spans[found - 1, 3] == 0:
-                spans[found - 1, 3] = at
-            at = _space(data, at, end)
+        if count > 0:
+            if spans[count - 1, 3] == 0:
+                spans[count - 1, 3] = at
+            at = _skip_space(data, at, end)
             if at >= end:
                 return UNKNOWN
             if data[at] == 125:
                 state[AT] = at + 1
-                state[ROWS] = found
+                state[ROWS] = count
                 return DONE
             if data[at] != 44:
                 return UNKNOWN
             at += 1
-        at = _key(data, at, end, keys, 0, found)
+        at = _read_key(data, at, end, keys, 0, count)
         if at < 0:
             return UNKNOWN
-        at = _space(data, at, end)
-        spans[found, 0], spans[found, 1] = keys[found, 0], keys[found, 1]
-        spans[found, 2], spans[found, 3] = at, 0
-        found += 1
-        if at < end and data[at] == 91 and _is(data, keys, found - 1, wanted):
+        at = _skip_space(data, at, end)
+        spans[count, 0], spans[count, 1] = keys[count, 0], keys[count, 1]
+        spans[count, 2], spans[count, 3] = at, 0
+        count += 1
+        if at < end and data[at] == 91 and _is_key(data, keys, count - 1, wanted):
             state[AT] = at
-            state[ROWS] = found
+            state[ROWS] = count
             return FOUND
-        at = _value_end(data, at, end, keys, found, frames, deepest - 1)
+        at = _value_end(data, at, end, keys, count, frames, deepest - 1)
         if at < 0:
             return UNKNOWN
 
 
-@kernel
-def _is(data, keys, place, wanted):  # type: ignore[no-untyped-def]
-    """Whether a key is the one that is wanted."""
-    start = keys[place, 0]
-    if keys[place, 1] - start != wanted.shape[0]:
-        return False
-    k = 0
-    while k < wanted.shape[0] and data[start + k] == wanted[k]:
-        k += 1
-    return k == wanted.shape[0]
+@inner
+def _is_key(data: UInt8, keys: Int64x2, place: int, wanted: UInt8) -> bool:
+    """Whether the key at ``place`` is ``wanted``."""
+    start, size = keys[place, 0], wanted.shape[0]
+    return keys[place, 1] - start == size and equal_bytes(data, start, wanted, 0, size)
 
 
-@kernel
-def _take_id(data, at, end, ids, state):  # type: ignore[no-untyped-def]
-    """Take the id of the row that is being read: a whole number, or where a text begins and ends. The place behind it, or −1."""
+@inner
+def _read_id(data: UInt8, at: int, end: int, ids: Out[Int64x2], state: Out[Int64]) -> int:
+    """Read the id of the current row: an integer, or the start and end of a string."""
     row = state[ROWS]
     text = 1 if data[at] == 34 else 0
     if row > 0 and state[TEXT_IDS] != text:
@@ -284,20 +310,23 @@ def _take_id(data, at, end, ids, state):  # type: ignore[no-untyped-def]
         value = 10 * value + int(data[at]) - 48
         at += 1
     digits = at - start
-    # No digit, more than fit, a filling of zeros, or "-0". What is no whole number goes on behind its digits, where the row must.
+    # No digit, too many digits, leading zeros, or "-0". After the digits of a fraction, the caller expects
+    # , or } and stops.
     if digits == 0 or digits > _ID_DIGITS or (data[start] == 48 and (digits > 1 or negative)):
         return -1
     ids[row, 0] = -value if negative else value
     return at
 
 
-@kernel
-def _take_captions(data, at, end, spans, row_of, state):  # type: ignore[no-untyped-def]
-    """Take the caption, or the list of captions, of the row that is being read. The place behind it, or −1; −2 if there is no room."""
+@inner
+def _read_captions(
+    data: UInt8, at: int, end: int, spans: Out[Int64x2], row_of: Out[Int64], state: Out[Int64]
+) -> int:
+    """Read the caption or the list of captions of the current row. Return −2 if ``spans`` is full."""
     listed = data[at] == 91
     if listed:
         state[LISTS] = 1
-        at = _space(data, at + 1, end)
+        at = _skip_space(data, at + 1, end)
     while True:
         if at >= end or data[at] != 34:
             return -1
@@ -314,17 +343,30 @@ def _take_captions(data, at, end, spans, row_of, state):  # type: ignore[no-unty
         at = stop + 1
         if not listed:
             return at
-        at = _space(data, at, end)
+        at = _skip_space(data, at, end)
         if at < end and data[at] == 93:
             return at + 1
         if at >= end or data[at] != 44:
             return -1
-        at = _space(data, at + 1, end)
+        at = _skip_space(data, at + 1, end)
 
 
-@kernel
-def _row(data, at, end, id_key, caption_key, state, keys, frames, deepest, ids, spans, row_of):  # type: ignore[no-untyped-def]
-    """Read the object at ``at``. The place behind it, or −1; −2 if there is no room for it."""
+@inner
+def _read_row(
+    data: UInt8,
+    at: int,
+    end: int,
+    id_key: UInt8,
+    caption_key: UInt8,
+    state: Out[Int64],
+    keys: Out[Int64x2],
+    frames: Out[Int64],
+    deepest: int,
+    ids: Out[Int64x2],
+    spans: Out[Int64x2],
+    row_of: Out[Int64],
+) -> int:
+    """Read the row at ``at``. Return −2 if the arrays are full."""
     if at >= end or data[at] != 123:
         return -1
     if state[ROWS] >= ids.shape[0]:
@@ -333,24 +375,24 @@ def _row(data, at, end, id_key, caption_key, state, keys, frames, deepest, ids, 
     has_id = has_caption = False
     at += 1
     while True:
-        at = _key(data, at, end, keys, 0, known)
+        at = _read_key(data, at, end, keys, 0, known)
         if at < 0:
             return -1
-        at = _space(data, at, end)
+        at = _skip_space(data, at, end)
         if at >= end:
             return -1
-        if _is(data, keys, known, id_key):
+        if _is_key(data, keys, known, id_key):
             has_id = True
-            at = _take_id(data, at, end, ids, state)
-        elif _is(data, keys, known, caption_key):
+            at = _read_id(data, at, end, ids, state)
+        elif _is_key(data, keys, known, caption_key):
             has_caption = True
-            at = _take_captions(data, at, end, spans, row_of, state)
+            at = _read_captions(data, at, end, spans, row_of, state)
         else:
             at = _value_end(data, at, end, keys, known + 1, frames, deepest)
         if at < 0:
             return at
         known += 1
-        at = _space(data, at, end)
+        at = _skip_space(data, at, end)
         if at >= end:
             return -1
         if data[at] == 125:
@@ -365,14 +407,28 @@ def _row(data, at, end, id_key, caption_key, state, keys, frames, deepest, ids, 
 
 
 @kernel
-def scan_rows(data, end, lines, id_key, caption_key, state, keys, frames, deepest, ids, spans, row_of):  # type: ignore[no-untyped-def]
-    """Read rows: the objects of a list, or (``lines``) one object a line. ``state`` says where to begin, and where to go on when there is room again.
+def scan_rows(
+    data: UInt8,
+    end: int,
+    lines: bool,
+    id_key: UInt8,
+    caption_key: UInt8,
+    state: Out[Int64],
+    keys: Out[Int64x2],
+    frames: Out[Int64],
+    deepest: int,
+    ids: Out[Int64x2],
+    spans: Out[Int64x2],
+    row_of: Out[Int64],
+) -> int:
+    """Read rows: the objects of a list or, with ``lines``, one object per line.
 
-    ``ids`` takes each row's id: the number, or where the text begins and ends. ``spans`` takes where each caption begins and ends as it is
-    written in the file, ``row_of`` its row.
+    ``state`` holds the index to start at; after ``FULL``, call again with larger arrays to continue.
+    ``ids`` receives the id of each row (the number, or the start and end of the string), ``spans`` the
+    start and end of each caption in the file, and ``row_of`` the row of each caption.
     """
     while True:
-        at, captions = _space(data, state[AT], end), state[CAPTIONS]
+        at, captions = _skip_space(data, state[AT], end), state[CAPTIONS]
         last = end
         if lines:
             if at >= end:
@@ -381,13 +437,13 @@ def scan_rows(data, end, lines, id_key, caption_key, state, keys, frames, deepes
             last = at
             while last < end and data[last] != 10:
                 last += 1
-        at = _row(data, at, last, id_key, caption_key, state, keys, frames, deepest, ids, spans, row_of)
+        at = _read_row(data, at, last, id_key, caption_key, state, keys, frames, deepest, ids, spans, row_of)
         if at == -2:
             state[CAPTIONS] = captions
             return FULL
         if at < 0:
             return UNKNOWN
-        at = _space(data, at, last)
+        at = _skip_space(data, at, last)
         if lines:
             if at < last:
                 return UNKNOWN

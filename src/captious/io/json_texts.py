@@ -1,62 +1,76 @@
-"""Kernels for what :mod:`captious.io.json_scan` has found: images by their ids, and captions out of the bytes of the file."""
+"""Kernels for the results of :mod:`captious.io.json_scan`: group rows by image id, and extract captions
+from the file."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from captious.io.json_scan import hex_digit
-from captious.kernels import kernel
+from captious.kernels import inner, kernel
+from captious.kernels.types import Int32, Int64, Int64x2, Out, UInt8
+from captious.text.hashing import MULTIPLIER, equal_bytes, first_place, next_place
 
 
 @kernel
-def number_ids(data, ids, text, multiplier, half, places, first, image):  # type: ignore[no-untyped-def]
-    """Number the rows' ids in the order in which they appear: ``first`` has the first row of each, ``image`` each row's number.
+def number_ids(
+    data: UInt8,
+    ids: Int64x2,
+    text: bool,
+    places: Out[Int32],
+    first: Out[Int64],
+    image: Out[Int64],
+) -> int:
+    """Number the distinct ids in the order in which they appear, and return their count.
 
-    ``places`` is a hash table of numbers, counted from 1; 0 is free.
+    ``first`` receives the first row of each id, ``image`` the number of each row's id. ``places`` is an
+    empty hash table.
     """
-    mask = places.shape[0] - 1
-    found = 0
+    count = 0
     for row in range(ids.shape[0]):
-        key = multiplier
+        key = np.uint64(ids[row, 0])
+        size = ids[row, 1] - ids[row, 0]
         if text:
+            key = MULTIPLIER
             for at in range(ids[row, 0], ids[row, 1]):
-                key = (key ^ np.uint64(data[at])) * multiplier
-        else:
-            key = (key ^ np.uint64(ids[row, 0])) * multiplier
-        place = int(key >> half) & mask
+                key = (key ^ np.uint64(data[at])) * MULTIPLIER
+        place = first_place(key * MULTIPLIER, places)
         while places[place] != 0:
             other = first[places[place] - 1]
             if text:
-                size = ids[row, 1] - ids[row, 0]
                 same = ids[other, 1] - ids[other, 0] == size
-                k = 0
-                while same and k < size:
-                    same = data[ids[row, 0] + k] == data[ids[other, 0] + k]
-                    k += 1
+                same = same and equal_bytes(data, ids[row, 0], data, ids[other, 0], size)
             else:
                 same = ids[row, 0] == ids[other, 0]
             if same:
                 break
-            place = (place + 1) & mask
+            place = next_place(place, places)
         if places[place] == 0:
-            first[found] = row
-            found += 1
-            places[place] = found
+            first[count] = row
+            count += 1
+            places[place] = count
         image[row] = places[place] - 1
-    return found
+    return count
+
+
+@inner
+def _code_unit(data: UInt8, at: int) -> int:
+    """Return the value of the four hexadecimal digits at ``at``."""
+    return (
+        (hex_digit(int(data[at])) << 12)
+        | (hex_digit(int(data[at + 1])) << 8)
+        | (hex_digit(int(data[at + 2])) << 4)
+        | hex_digit(int(data[at + 3]))
+    )
 
 
 @kernel
-def _unit(data, at):  # type: ignore[no-untyped-def]
-    """The four hexadecimal digits at ``at``."""
-    return (hex_digit(int(data[at])) << 12) | (hex_digit(int(data[at + 1])) << 8) | (hex_digit(int(data[at + 2])) << 4) | hex_digit(int(data[at + 3]))
+def copy_texts(
+    data: UInt8, spans: Int64x2, order: Int64, longest: int, out: Out[UInt8], offsets: Out[Int64]
+) -> int:
+    """Concatenate texts as UTF-8 with escapes resolved. Return the number of bytes.
 
-
-@kernel
-def copy_texts(data, spans, order, longest, out, offsets):  # type: ignore[no-untyped-def]
-    """Write texts one after the other as UTF-8, their escapes resolved. How many bytes, or −1 if one is too long or has half a character.
-
-    ``offsets`` takes where each ends.
+    ``offsets`` receives the end of each text. Returns −1 if a text is longer than ``longest`` bytes or
+    has an unpaired surrogate.
     """
     used = 0
     for i in range(order.shape[0]):
@@ -86,12 +100,12 @@ def copy_texts(data, spans, order, longest, out, offsets):  # type: ignore[no-un
                 out[used] = byte
                 used += 1
                 continue
-            unit = _unit(data, at)
+            unit = _code_unit(data, at)
             at += 4
             if 0xD800 <= unit <= 0xDFFF:
                 if unit >= 0xDC00 or at + 6 > stop or data[at] != 92 or data[at + 1] != 117:
                     return -1
-                low = _unit(data, at + 2)
+                low = _code_unit(data, at + 2)
                 if not 0xDC00 <= low <= 0xDFFF:
                     return -1
                 at += 6

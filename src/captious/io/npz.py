@@ -1,4 +1,4 @@
-"""NumPy archives from anywhere: only arrays of numbers (or of words, where they are expected), only as large as the file says, and only within the limits."""
+"""Safe reading of untrusted NumPy archives: only arrays of the expected types, within the limits."""
 
 from __future__ import annotations
 
@@ -11,35 +11,44 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.errors import InputError
-from captious.limits import CONTENT
+from captious.core.errors import InputError
+from captious.core.limits import CONTENT
 
 _KINDS = "biuf"
 
 
 def read_npz(content: bytes, name: str, what: str, kinds: str = _KINDS) -> dict[str, NDArray[Any]]:
-    """The arrays of an archive by name; ``what`` says what was expected, for messages, ``kinds`` what arrays may be of."""
+    """Return the arrays of an archive by name.
+
+    ``what`` names the expected content, ``kinds`` the dtype kinds.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = archive.infolist()
             CONTENT.check(sum(member.file_size for member in members), name)
             if len({member.filename for member in members}) < len(members):
-                raise ValueError("a part of it is there twice")
-            return {member.filename.removesuffix(".npy"): read_array(archive.read(member), kinds) for member in members}
+                raise ValueError("a part occurs twice")
+            return {
+                member.filename.removesuffix(".npy"): read_array(archive.read(member), kinds)
+                for member in members
+            }
     except InputError:
         raise
     except (
-        ValueError, TypeError, KeyError, OSError, EOFError, MemoryError, OverflowError, RuntimeError, SyntaxError,
+        ValueError, TypeError, KeyError, OSError, EOFError, MemoryError, OverflowError, RuntimeError,
+        SyntaxError,
         NotImplementedError, zipfile.BadZipFile, zlib.error,
     ) as error:  # fmt: skip
         raise InputError(f"{name}: {what} was expected, but the archive is damaged ({error})") from None
 
 
 def read_array(data: bytes, kinds: str = _KINDS) -> NDArray[Any]:
-    """The array of an ``.npy`` file; whatever is wrong with it is one of the errors that NumPy raises."""
+    """Return the array of an ``.npy`` file. Damage raises one of NumPy's errors."""
     stream = io.BytesIO(data)
     version = np.lib.format.read_magic(stream)
-    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(
+        version
+    )
     if read is None:
         raise ValueError(f"an array of version {version}")
     shape, by_columns, dtype = read(stream)

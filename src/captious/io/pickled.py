@@ -1,9 +1,10 @@
 """Tables of n-grams from pickles, without running what a pickle could run.
 
-A pickle is a program for a small stack machine. First the program is looked through, with kinds in place of values: it
-may make texts, numbers, flat tuples of them, and dictionaries whose keys are such tuples, and the few objects that NumPy's
-numbers and ``collections`` need. Then Python's own unpickler runs it, with harmless stand-ins for those objects. What is
-refused in the first step cannot hang in the second: tuples within tuples within tuples take for ever to hash.
+A pickle is a program for a small stack machine. First a kernel checks the program, with kinds in place of
+values. It accepts texts, numbers, flat tuples of them, dictionaries with such tuples as keys, and the few
+objects that NumPy's numbers and ``collections`` need. Then Python's own unpickler runs the program, with
+harmless replacements of those objects. The first step also protects the second from programs that never
+end: hashing deeply nested tuples takes exponential time.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from captious.errors import InputError
-from captious.kernels import kernel
+from captious.core.errors import InputError
+from captious.kernels import inner, kernel
+from captious.kernels.types import Int8, Int64, Out, UInt8
 
 
 class _Plain(dict[Any, Any]):
-    """Stands in for collections.defaultdict: a dictionary whatever its default factory was."""
+    """Replacement of collections.defaultdict: a dictionary without a default factory."""
 
     __slots__ = ()
 
@@ -28,11 +30,11 @@ class _Plain(dict[Any, Any]):
         super().__init__(given[0] if given and isinstance(given[0], dict) else ())
 
     def __setstate__(self, state: object) -> None:
-        """Attributes play no part."""
+        """Ignore attributes."""
 
 
 class _Kind:
-    """Stands in for numpy.dtype: remembers the code, nothing else."""
+    """Replacement of numpy.dtype that holds only the code."""
 
     __slots__ = ("code",)
 
@@ -40,28 +42,28 @@ class _Kind:
         self.code = str(code)
 
     def __setstate__(self, state: object) -> None:
-        """Byte order and the like; little-endian numbers are what these files hold."""
+        """Ignore byte order and the like: these files hold little-endian numbers."""
 
 
 _CODE = re.compile(r"[<|=]?([fiu][1248])")
 
 
 def _scalar(kind: _Kind, data: bytes | str = b"") -> float | int:
-    """A NumPy scalar, from its bytes, without NumPy's own unpickling."""
+    """Return a NumPy scalar from its bytes, without NumPy's own unpickling."""
     raw = data.encode("latin-1") if isinstance(data, str) else data
     code = _CODE.fullmatch(kind.code)
     if code is None or len(raw) != int(code[1][1:]):
         raise pickle.UnpicklingError(f"a number of kind {kind.code[:20]!r}")
-    return np.frombuffer(raw, dtype=np.dtype("<" + code[1]), count=1)[0].item()  # type: ignore[no-any-return]
+    return np.frombuffer(raw, dtype=np.dtype("<" + code[1]), count=1)[0].item()
 
 
 def _as_bytes(text: str, encoding: str = "latin1") -> bytes:
-    """How older pickles write bytes: as text in Latin-1."""
+    """Return bytes that an older pickle holds as text in Latin-1."""
     return text.encode("latin-1")
 
 
 def _number(_: object = 0) -> int:
-    """Stands in for float and int, which are only ever named as what a dictionary makes by default."""
+    """Replacement of float and int, which only occur as default factories of dictionaries."""
     return 0
 
 
@@ -99,30 +101,34 @@ def load(content: bytes, name: str, how: str) -> Any:
         trouble = looked_through(content)
         if trouble:
             raise pickle.UnpicklingError(trouble)
-        # Python 2 wrote most of the tables that circulate: their words are bytes, and so are their NumPy numbers,
-        # which need not be UTF-8.
+        # Python 2 wrote most of the tables that circulate: their words are bytes, and so are their NumPy
+        # numbers, which need not be UTF-8.
         try:
             return _RestrictedUnpickler(io.BytesIO(content), encoding="utf-8").load()
         except UnicodeDecodeError:
             return _RestrictedUnpickler(io.BytesIO(content), encoding="latin-1").load()
     except Exception as error:
         raise InputError(
-            f"{name}: a pickle that was not loaded: {str(error)[:200]}. Only tables of n-grams and numbers are read, because "
+            f"{name}: a pickle that was not loaded: {str(error)[:200]}. Only tables of n-grams and numbers "
+            "are read, because "
             f"a pickle can run any code; {how}"
         ) from None
 
 
-# The look before -----------------------------------------------------------------------------------------------------
+# The look before ----------------------------------------------------------------------------------
 
-#: Kinds on the stack. A tuple of simple things can be a key; a deeper one is an argument of NumPy's and nothing else.
+#: Kinds on the stack. A tuple of simple things can be a key; a deeper one is an argument of NumPy's and
+#: nothing else.
 _SIMPLE, _TUPLE, _DEEP, _NAMED, _MADE, _MARK = 0, 1, 2, 3, 4, 5
 
 #: How an operation is laid out: bytes that follow it, or a kind of length.
 _LINE, _TWO_LINES, _SIZE1, _SIZE4, _SIZE8 = 100, 101, 102, 103, 104
 #: What it does.
 (
-    _PUSH, _DROP, _MARKS, _DROP_MARK, _TUPLE_MARK, _TUPLES, _EMPTY_TUPLE, _DICT, _DICT_MARK, _SET_ITEM, _SET_ITEMS, _NAME,
-    _NAME_STACK, _REDUCE, _BUILD, _PUT_BYTE, _PUT_LONG, _PUT_LINE, _MEMOIZE, _GET_BYTE, _GET_LONG, _GET_LINE, _SKIP, _STOP,
+    _PUSH, _DROP, _MARKS, _DROP_MARK, _TUPLE_MARK, _TUPLES, _EMPTY_TUPLE, _DICT, _DICT_MARK, _SET_ITEM,
+    _SET_ITEMS, _NAME,
+    _NAME_STACK, _REDUCE, _BUILD, _PUT_BYTE, _PUT_LONG, _PUT_LINE, _MEMOIZE, _GET_BYTE, _GET_LONG, _GET_LINE,
+    _SKIP, _STOP,
 ) = range(1, 25)  # fmt: skip
 
 
@@ -130,11 +136,16 @@ def _operations() -> tuple[Any, Any]:
     layout, action = np.zeros(256, np.int64), np.zeros(256, np.int64)
     for letters, arguments, does in (
         ("N\x88\x89)", 0, _PUSH), ("K", 1, _PUSH), ("M", 2, _PUSH), ("J", 4, _PUSH), ("G", 8, _PUSH),
-        ("IFLSV", _LINE, _PUSH), ("U\x8cC\x8a", _SIZE1, _PUSH), ("XTB\x8b", _SIZE4, _PUSH), ("\x8d\x8e", _SIZE8, _PUSH),
-        ("0", 0, _DROP), ("(", 0, _MARKS), ("1", 0, _DROP_MARK), ("t", 0, _TUPLE_MARK), ("\x85\x86\x87", 0, _TUPLES),
-        (")", 0, _EMPTY_TUPLE), ("}", 0, _DICT), ("d", 0, _DICT_MARK), ("s", 0, _SET_ITEM), ("u", 0, _SET_ITEMS),
-        ("c", _TWO_LINES, _NAME), ("\x93", 0, _NAME_STACK), ("R", 0, _REDUCE), ("b", 0, _BUILD), ("q", 1, _PUT_BYTE),
-        ("r", 4, _PUT_LONG), ("p", _LINE, _PUT_LINE), ("\x94", 0, _MEMOIZE), ("h", 1, _GET_BYTE), ("j", 4, _GET_LONG),
+        ("IFLSV", _LINE, _PUSH), ("U\x8cC\x8a", _SIZE1, _PUSH), ("XTB\x8b", _SIZE4, _PUSH),
+        ("\x8d\x8e", _SIZE8, _PUSH),
+        ("0", 0, _DROP), ("(", 0, _MARKS), ("1", 0, _DROP_MARK), ("t", 0, _TUPLE_MARK),
+        ("\x85\x86\x87", 0, _TUPLES),
+        (")", 0, _EMPTY_TUPLE), ("}", 0, _DICT), ("d", 0, _DICT_MARK), ("s", 0, _SET_ITEM),
+        ("u", 0, _SET_ITEMS),
+        ("c", _TWO_LINES, _NAME), ("\x93", 0, _NAME_STACK), ("R", 0, _REDUCE), ("b", 0, _BUILD),
+        ("q", 1, _PUT_BYTE),
+        ("r", 4, _PUT_LONG), ("p", _LINE, _PUT_LINE), ("\x94", 0, _MEMOIZE), ("h", 1, _GET_BYTE),
+        ("j", 4, _GET_LONG),
         ("g", _LINE, _GET_LINE), ("\x80", 1, _SKIP), ("\x95", 8, _SKIP), (".", 0, _STOP),
     ):  # fmt: skip
         for letter in letters:
@@ -145,16 +156,16 @@ def _operations() -> tuple[Any, Any]:
 _LAYOUT, _ACTION = _operations()
 
 
-@kernel
-def _little(data, low, high):  # type: ignore[no-untyped-def]
+@inner
+def _little(data: UInt8, low: int, high: int) -> int:
     value = 0
     for i in range(high - 1, low - 1, -1):
         value = value * 256 + int(data[i])
     return value
 
 
-@kernel
-def _decimal(data, low, high):  # type: ignore[no-untyped-def]
+@inner
+def _decimal(data: UInt8, low: int, high: int) -> int:
     value = 0
     for i in range(low, min(high, low + 12)):
         if 48 <= data[i] <= 57:
@@ -163,8 +174,9 @@ def _decimal(data, low, high):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _look(data, layout, action, stack, memo):  # type: ignore[no-untyped-def]
-    """Run the program on kinds. 0 if it only does what tables need, else 1 + the place of what it should not do.
+def _look(data: UInt8, layout: Int64, action: Int64, stack: Out[Int8], memo: Out[Int8]) -> int:
+    """Run the program on kinds. 0 if it only does what tables need, else 1 + the place of what it
+    should not do.
 
     The stack and the memo have room for what a program of this length can fill honestly.
     """
@@ -291,14 +303,18 @@ def _look(data, layout, action, stack, memo):  # type: ignore[no-untyped-def]
 
 
 def looked_through(content: bytes) -> str:
-    """What a pickle does that a table of n-grams need not do, in words; nothing if there is no such thing."""
+    """Describe what a pickle does beyond the needs of a table of n-grams.
+
+    The text is empty if there is nothing.
+    """
     data = np.frombuffer(content, np.uint8)
     # Each item on the stack or in the memo takes at least a byte of the program.
     room = len(data) + 16
-    found = _look.pick(len(data) * 8)(data, _LAYOUT, _ACTION, np.zeros(room, np.int8), np.zeros(room, np.int8))
-    if not found:
+    stopped = _look(data, _LAYOUT, _ACTION, np.zeros(room, np.int8), np.zeros(room, np.int8))
+    if not stopped:
         return ""
-    place = int(found) - 1
+    place = int(stopped) - 1
     if place >= len(data):
         return "it ends too early"
-    return f"at byte {place:,} it does something that no table of n-grams needs (operation {bytes(data[place : place + 1])!r})"
+    operation = bytes(data[place : place + 1])
+    return f"at byte {place:,} it does something that no table of n-grams needs (operation {operation!r})"

@@ -8,12 +8,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from captious.container import Grouped
+from captious.core.container import Grouped
+from captious.core.memo import Arrays, Memo, ProductKey
 from captious.corpus import Captions
-from captious.encoding import Encoding
-from captious.io import container
-from captious.io.captions import CaptionFile
-from captious.memo import Arrays, Memo, ProductKey
+from captious.corpus.encoding import Encoding
+from captious.io import saved_files as container
+from captious.io.caption_files import CaptionFile
 from captious.text.vocabulary import Vocabulary
 
 KIND = "prepared references"
@@ -50,17 +50,17 @@ def save(path: str | Path, captions: Captions, name: str) -> None:
 
 
 def is_prepared_content(content: bytes) -> bool:
-    """Whether content begins as that of prepared references does."""
+    """Whether content can be that of prepared references."""
     return container.begins(content)
 
 
 def is_prepared(path: str | Path) -> bool:
-    """Whether a file may be one of prepared references."""
+    """Whether a file can hold prepared references."""
     return container.is_container(path)
 
 
 def open_captions(path: str | Path, content: bytes | None = None) -> tuple[Captions, str]:
-    """The captions, mapped from the file (or in content that was read already), and the name of what they were made from."""
+    """Return the captions, mapped from the file or from its content, and the name of their source."""
     opened = container.read(path, KIND, VERSION, _HOW, content, oldest=OLDEST)
     if content is None and opened.path.is_file():
         container.vouch(opened)
@@ -77,18 +77,20 @@ def open_captions(path: str | Path, content: bytes | None = None) -> tuple[Capti
         memo=Memo(memos["encoding"]),
     )
     ids = list(opened.texts("ids"))
-    captions = Captions(ids, arrays["image_offsets"], encoding, memo=Memo(memos["captions"]), digest=meta["digest"])
+    captions = Captions(
+        ids, arrays["image_offsets"], encoding, memo=Memo(memos["captions"]), digest=meta["digest"]
+    )
     return captions, meta["name"]
 
 
 def caption_file(captions: Captions, name: str, path: Path | None) -> CaptionFile:
-    """Encoded references as a reader of captions gives them."""
+    """Return encoded references as a `CaptionFile`."""
     groups = Grouped(captions.texts, captions.image_offsets)
     return CaptionFile(name, list(captions.ids), groups, KIND, several=True, role="references", path=path)
 
 
 class _Parts(Mapping[str, NDArray[Any]]):
-    """The arrays of one product; they are read when it is unpacked."""
+    """Arrays of one product, read when it is unpacked."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], names: Mapping[str, str]) -> None:
         self._arrays, self._names = arrays, names

@@ -1,4 +1,4 @@
-"""`read`: any source of captions, recognised by its content."""
+"""Read captions from any source. The format is detected from the content."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from captious.collector import collector_paused
-from captious.container import Grouped
+from captious.core.container import Grouped
+from captious.core.errors import InputError, some
+from captious.core.garbage import collector_paused
+from captious.core.writing import is_standard
 from captious.corpus import Captions
-from captious.errors import InputError, some
-from captious.io import json_formats, quick, tables
-from captious.io.captions import BY_PLACE, CaptionFile, Records, Role, gather, kind, show
+from captious.io import json_formats, json_reader
+from captious.io import table_files as tables
+from captious.io.caption_files import BY_PLACE, CaptionFile, Records, Role, gather, kind, show
 from captious.io.columns import columns
 from captious.io.content import decode, read_bytes, shown_name
 from captious.io.prepared import is_prepared, is_prepared_content, open_captions
-from captious.writing import is_standard
 
 
 def read(
@@ -31,45 +32,48 @@ def read(
     Parameters
     ----------
     source
-        A path (`str` or `Path`; ``-`` is standard input) to COCO annotations, COCO results, Karpathy's splits, a JSON
-        object ``{id: caption(s)}``, JSON lines, CSV, TSV, Flickr's lists or Parquet, each also as gzip; or a dict, a list of
-        rows, a data frame (pandas, Polars, Arrow) or a Hugging Face data set of the same shapes; or a list of captions (or
-        of lists of captions), whose images are known by their place.
+        A path (`str` or `Path`; ``-`` is standard input) to COCO annotations, COCO results, Karpathy's
+        splits, a JSON object ``{id: caption(s)}``, JSON lines, CSV, TSV, Flickr's lists or Parquet, each also
+        as gzip; or a dict, a list of rows, a data frame (pandas, Polars, Arrow) or a Hugging Face data set of
+        the same shapes; or a list of captions (or of lists of captions), whose images are known by their
+        place.
     role
         ``"references"`` or ``"predictions"``: which captions to take when a row has both, and what to refuse.
     several
-        Whether several rows of one image are several captions (`True`) or a mistake (`False`). By default decided by
-        whether most images have several rows. Only predictions are checked: references may always have several.
+        Whether several rows of one image are several captions (`True`) or a mistake (`False`). By default
+        decided by whether most images have several rows. Only predictions are checked: references may always
+        have several.
     caption_column, id_column
-        Which column (or key of a row) holds the captions and the ids, if captious does not know their names; of several
-        names, the first that exists is used.
+        Which column (or key of a row) holds the captions and the ids, if captious does not know their names;
+        of several names, the first that exists is used.
     """
     if role not in ("references", "predictions"):
         raise InputError(f"the role of a caption file is 'references' or 'predictions', not {role!r}")
     with collector_paused(), columns(caption_column, id_column):
         if isinstance(source, str | os.PathLike):
             path = Path(source)
-            found = _prepared(*open_captions(path)) if is_prepared(path) else _from_content(read_bytes(path), path, role, several)
-            return found if isinstance(found, CaptionFile) else gather(found, shown_name(path), role, several, _place(path))
+            if is_prepared(path):
+                records = _prepared(*open_captions(path))
+                return gather(records, shown_name(path), role, several, _place(path))
+            return _from_content(read_bytes(path), path, role, several)
         records, name = _from_object(source, role)
         return gather(records, name, role, several)
 
 
 def read_content(data: bytes, path: Path, role: Role, several: bool | None = None) -> CaptionFile:
-    """Captions in content that was read already from a path."""
+    """Read captions from the content of a file."""
     with collector_paused():
-        found = _from_content(data, path, role, several)
-        return found if isinstance(found, CaptionFile) else gather(found, shown_name(path), role, several, _place(path))
+        return _from_content(data, path, role, several)
 
 
 def _place(path: Path) -> Path | None:
     return None if is_standard(path) else path
 
 
-def _from_content(data: bytes, path: Path, role: Role, several: bool | None) -> CaptionFile | Records:
-    """The captions, if they can be read quickly, or else rows as they were found."""
-    name = shown_name(path)
-    return quick.read_json(data, name, role, several, _place(path)) or _records(data, name, role)
+def _from_content(data: bytes, path: Path, role: Role, several: bool | None) -> CaptionFile:
+    name, place = shown_name(path), _place(path)
+    captions = json_reader.read_rows(data, name, role, several, place)
+    return captions or gather(_records(data, name, role), name, role, several, place)
 
 
 def _prepared(captions: Captions, _: str) -> Records:
@@ -91,7 +95,8 @@ def _records(data: bytes, name: str, role: Role) -> Records:
 def _from_object(source: object, role: Role) -> tuple[Records, str]:
     if hasattr(source, "column_names") and isinstance(source, dict):  # a Hugging Face DatasetDict
         raise InputError(
-            f"this data set has the parts {some(map(show, source))}; give one of them, such as dataset[{next(iter(source), '')!r}]"
+            f"this data set has the parts {some(map(show, source))}; "
+            f"give one of them, such as dataset[{next(iter(source), '')!r}]"
         )
     if isinstance(source, Mapping):
         return json_formats.from_value(source, "<dict>", role), "<dict>"
@@ -104,5 +109,6 @@ def _from_object(source: object, role: Role) -> tuple[Records, str]:
             return Records(numbers, rows, lambda row: f"item {row}", BY_PLACE), "<list>"
         return json_formats.from_rows(rows, "<rows>", role, "rows"), "<rows>"
     raise InputError(
-        f"captions come from a path, a dict {{id: caption(s)}}, rows or a data frame, but this is {kind(source)}"
+        f"captions come from a path, a dict {{id: caption(s)}}, rows or a data frame, but this is "
+        f"{kind(source)}"
     )

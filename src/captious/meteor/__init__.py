@@ -1,8 +1,8 @@
-"""METEOR 1.5 (Denkowski & Lavie 2014) for English, in step with the reference implementation and without Java."""
+"""METEOR 1.5 (Denkowski & Lavie 2014) for English, equal to the reference implementation, without Java."""
 
 from __future__ import annotations
 
-from captious.meteor.score import score
-from captious.meteor.statistics import pair_statistics, statistics
+from captious.meteor.meteor_statistics import pair_statistics, statistics
+from captious.meteor.parameters import score
 
 __all__ = ["pair_statistics", "score", "statistics"]

@@ -1,15 +1,19 @@
-"""The beam search of the reference implementation among the possible matches of two lines, for all lines and for short ones."""
+"""The beam search of the reference implementation among the possible matches of two lines."""
 
 from __future__ import annotations
 
-from captious.kernels import kernel
-from captious.meteor.matches import EXACT, Ints, Small
-from captious.meteor.merging import BEAM, CHUNK, WORD
+from captious.kernels import inner
+from captious.kernels.types import Int32, Int32x2, Int32x3, Int64, Int64x2, Int64x3, Out
+from captious.meteor.matches import EXACT
+from captious.meteor.path_merging import BEAM
 
 
-@kernel
-def offer(beam: Ints, size: int, rank: int, distance: int, parent: int, match: int) -> int:
-    """Insert a path behind those that are as good, unless the beam is full of better ones; the beam's new size."""
+@inner
+def offer(beam: Out[Int64x2], size: int, rank: int, distance: int, parent: int, match: int) -> int:
+    """Insert a path after those that are as good, unless the beam is full of better ones.
+
+    Return the beam's size.
+    """
     if size == BEAM:
         if beam[size - 1, 0] < rank or (beam[size - 1, 0] == rank and beam[size - 1, 1] <= distance):
             return size
@@ -26,21 +30,31 @@ def offer(beam: Ints, size: int, rank: int, distance: int, parent: int, match: i
     return size + 1
 
 
-@kernel
+@inner
 def search(
-    found: Small, bounds: Ints, fixed: Small, length1: int, length2: int,
-    beam: Ints, state: Ints, used: Ints, children: Ints, history: Small, chosen: Small,
-) -> None:  # fmt: skip
-    """Beam search over line 2 from left to right; ``chosen[j]`` becomes the match that starts at j, or negative.
+    matches: Int32x2,
+    bounds: Int64,
+    fixed: Int32,
+    length1: int,
+    length2: int,
+    beam: Out[Int64x2],
+    state: Out[Int64x3],
+    used: Out[Int64x2],
+    children: Out[Int64],
+    history: Out[Int32x3],
+    chosen: Out[Int32],
+) -> None:
+    """Search line 2 from left to right; ``chosen[j]`` becomes the match that starts at j, or negative.
 
-    Paths are ranked by weighted words matched (more is better), then chunks, then distance. The weight of a word is 1 if
-    matched exactly and a half otherwise, and each sum is truncated to an integer, so that one-word stem, synonym and
-    paraphrase matches weigh nothing.
+    Paths are ranked by weighted words matched (more is better), then chunks, then distance. The weight of a
+    word is 1 if matched exactly and a half otherwise, and each sum is truncated to an integer, so that
+    one-word stem, synonym and paraphrase matches weigh nothing.
 
-    Columns of ``beam``: rank, distance, parent, match (-1: the position is skipped; -2: it lies inside an earlier match);
-    of ``state``: rank, distance, next free position of line 2, end of the open chunk in line 1 (-1: none), and the row of
-    ``used`` that marks the path's words of line 1, 32 in a number. ``state`` has two generations of paths, which take turns; a row of
-    ``used`` goes from a path to its only child, and is copied where there are several. ``history`` keeps parent and match.
+    Columns of ``beam``: rank, distance, parent, match (-1: the position is skipped; -2: it lies inside an
+    earlier match); of ``state``: rank, distance, next free position of line 2, end of the open chunk in line
+    1 (-1: none), and the row of ``used`` that marks the path's words of line 1, 32 in a number. ``state`` has
+    two generations of paths, which alternate. A row of ``used`` goes from a path to its only child, and is
+    copied if there are several. ``history`` stores parent and match.
     """
     word = 1 << 32  # rank = chunks - word * words matched: one comparison for both
     for c in range(5):
@@ -63,15 +77,15 @@ def search(
                 m = -2
                 if place < bounds[j + 1]:
                     m = place
-                    start, stop = found[m, 0], found[m, 0] + found[m, 1]
+                    start, stop = matches[m, 0], matches[m, 0] + matches[m, 1]
                     i = start
                     marked = used[state[old, p, 4]]
                     while i < stop and not (marked[i >> 5] >> (i & 31)) & 1:
                         i += 1
                     if i < stop:
                         continue
-                    half = 1 if found[m, 3] == EXACT else 2
-                    rank -= word * int(found[m, 2] // half + found[m, 1] // half)
+                    half = 1 if matches[m, 3] == EXACT else 2
+                    rank -= word * int(matches[m, 2] // half + matches[m, 1] // half)
                     if end != -1 and end != start:
                         rank += 1
                     # The reference charges the distance of a match to the path that does without it.
@@ -111,9 +125,9 @@ def search(
             state[new, q, 2] = state[old, p, 2]
             state[new, q, 3] = state[old, p, 3]
             if m >= 0:
-                state[new, q, 2] = j + found[m, 2]
-                state[new, q, 3] = found[m, 0] + found[m, 1]
-                for i in range(found[m, 0], found[m, 0] + found[m, 1]):
+                state[new, q, 2] = j + matches[m, 2]
+                state[new, q, 3] = matches[m, 0] + matches[m, 1]
+                for i in range(matches[m, 0], matches[m, 0] + matches[m, 1]):
                     used[state[new, q, 4], i >> 5] |= 1 << (i & 31)
             elif m == -1:
                 state[new, q, 2] = j + 1
@@ -128,99 +142,6 @@ def search(
         if state[last, p, 0] < state[last, best, 0] or (
             state[last, p, 0] == state[last, best, 0] and state[last, p, 1] < state[last, best, 1]
         ):
-            best = p
-    for j in range(length2 - 1, -1, -1):
-        chosen[j] = history[j, best, 1]
-        best = history[j, best, 0]
-
-
-@kernel
-def search_short(
-    found: Small, bounds: Ints, fixed: Small, length2: int, beam: Ints, state: Ints, history: Small, chosen: Small,
-) -> None:  # fmt: skip
-    """The same as :func:`search` for lines of at most ``SHORT`` words, which nearly all captions are.
-
-    Words of line 1 that a path has used are bits of one number, and so are rank and distance: columns of ``beam`` are rank and
-    distance, parent and match; of ``state`` rank and distance, next free position of line 2, end of the open chunk in line 1, bits.
-    """
-    state[0, 0, 0] = 0
-    state[0, 0, 1] = 0
-    state[0, 0, 2] = -1
-    state[0, 0, 3] = 0
-    paths = 1
-    for j in range(length2):
-        old, new = j % 2, 1 - j % 2
-        certain = fixed[j] >= 0
-        first, last = bounds[j], bounds[j + 1]
-        size = 0
-        for p in range(paths):
-            key, end, bits = int(state[old, p, 0]), int(state[old, p, 2]), int(state[old, p, 3])
-            inside = state[old, p, 1] > j
-            distance = 0
-            for place in range(last if inside else first, last + 1):
-                rank = key
-                m = -2
-                if place < last:
-                    m = place
-                    start, length = int(found[m, 0]), int(found[m, 1])
-                    if bits & (((1 << length) - 1) << start):
-                        continue
-                    half = 1 if found[m, 3] == EXACT else 2
-                    # The reference charges the distance of a match to the path that does without it.
-                    rank += distance - WORD * (int(found[m, 2]) // half + length // half)
-                    if end != -1 and end != start:
-                        rank += CHUNK
-                    distance += abs(j - start)
-                    if certain:
-                        rank += abs(j - start)
-                elif certain and not inside:
-                    continue
-                else:
-                    rank += distance
-                    if not inside:
-                        m = -1
-                        if end != -1:
-                            rank += CHUNK
-                if size == BEAM:
-                    if beam[size - 1, 0] <= rank:
-                        continue
-                    size -= 1
-                at = size
-                while at > 0 and beam[at - 1, 0] > rank:
-                    beam[at, 0] = beam[at - 1, 0]
-                    beam[at, 1] = beam[at - 1, 1]
-                    beam[at, 2] = beam[at - 1, 2]
-                    at -= 1
-                beam[at, 0] = rank
-                beam[at, 1] = p
-                beam[at, 2] = m
-                size += 1
-        for q in range(size):
-            p, m = beam[q, 1], beam[q, 2]
-            history[j, q, 0] = p
-            history[j, q, 1] = m
-            state[new, q, 0] = beam[q, 0]
-            if m >= 0:
-                start, length = int(found[m, 0]), int(found[m, 1])
-                state[new, q, 1] = j + found[m, 2]
-                state[new, q, 2] = start + length
-                state[new, q, 3] = state[old, p, 3] | (((1 << length) - 1) << start)
-            elif m == -1:
-                state[new, q, 1] = j + 1
-                state[new, q, 2] = -1
-                state[new, q, 3] = state[old, p, 3]
-            else:
-                state[new, q, 1] = state[old, p, 1]
-                state[new, q, 2] = state[old, p, 2]
-                state[new, q, 3] = state[old, p, 3]
-        paths = size
-
-    last = length2 % 2
-    best = 0
-    for p in range(paths):
-        if state[last, p, 2] != -1:
-            state[last, p, 0] += CHUNK
-        if state[last, p, 0] < state[last, best, 0]:
             best = p
     for j in range(length2 - 1, -1, -1):
         chosen[j] = history[j, best, 1]

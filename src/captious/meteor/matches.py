@@ -1,99 +1,91 @@
 """All possible matches of two lines of words: by form, stem, synonym and paraphrase.
 
-"Line 1" is the hypothesis and "line 2" the reference, as in the METEOR papers. Everything works on integer arrays, and
-every kernel runs both compiled and as plain Python. Ties and truncations are resolved as the reference implementation
-does; they decide which of several equally long alignments is counted.
+"Line 1" is the hypothesis and "line 2" the reference, as in the METEOR papers. Everything works on integer
+arrays, and every kernel runs both compiled and as plain Python. Ties and truncations are resolved as the
+reference implementation does; they decide which of several equally long alignments is counted.
 
-A caption is compared with several references, so line 1 is turned round once: for each word and phrase of its references, the list of
-places in line 1 that it matches. What a reference matches is then read off word by word.
+A caption is compared with several references, so line 1 is indexed once: for each word and phrase of its
+references, the list of places in line 1 that it matches. The matches of a reference are then read from the
+index word by word.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.kernels import kernel
+from captious.kernels import inner
+from captious.kernels.types import Bool, Int32, Int32x2, Int64, Out, UInt32
 
-Scalar = TypeVar("Scalar", bound=np.generic)
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
 
 MODULES = ("exact", "stem", "synonym", "paraphrase")
 EXACT, STEM, SYNONYM, PARAPHRASE = range(4)
 
-#: At a word with more matches than this, only the nearest ones are tried: a word that stands everywhere in two long captions would
-#: otherwise be tried against all of them, and time would grow with the square of the length.
+#: Most matches tried at one word, the nearest ones. Otherwise time would grow with the square of the length
+#: for a word that is everywhere in two long captions.
 MOST_TRIED = 256
 
-#: A word's matches and a phrase's are listed under four times its number and what they match by. Phrases come behind words, and have
-#: one list for line 2's phrases with paraphrases in line 1, and one for the other way round.
+#: Matches of a word or phrase are in list ``KINDS * number + kind``. Phrases are numbered after words. They
+#: have one list for phrases of line 2 with paraphrases in line 1, and one for the other direction.
 KINDS = 4
 THERE, BACK = 0, 1
 
 
 class Lines(NamedTuple):
-    """Captions one after the other."""
+    """Captions, one after the other."""
 
-    tokens: Small
-    offsets: Ints
-    spans: Small
-    """Numbers of the phrases that begin at token ``t``, short to long: ``spans[span_offsets[t]:span_offsets[t + 1]]``."""
-    span_offsets: Small
-
-
-def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """A view that cannot be written to. Machine code is made apart for arrays that can be, and those of a prepared file cannot."""
-    view: NDArray[Scalar] = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view
+    tokens: Int32
+    offsets: Int64
+    spans: Int32
+    """``spans[span_offsets[t]:span_offsets[t + 1]]``: phrases that begin at token ``t``, short to long."""
+    span_offsets: Int32
 
 
-def lines(tokens: Small, offsets: Ints, spans: Small, span_offsets: Small) -> Lines:
-    return Lines(frozen(tokens), frozen(offsets), frozen(spans), frozen(span_offsets))
+class WordRelations(NamedTuple):
+    """Words of the vocabulary, and the lists that words of line 1 are entered in."""
+
+    key: UInt32
+    """METEOR compares words by their keys."""
+    function: Bool
+    related_offsets: Int64
+    related: Int32
+    """``related[related_offsets[w]:related_offsets[w + 1]]``: the lists that word ``w`` is entered in."""
 
 
-class Words(NamedTuple):
-    """What METEOR knows about each word of the vocabulary."""
+class PhraseRelations(NamedTuple):
+    """Phrases of the captions that have paraphrases there."""
 
-    key: NDArray[np.uint32]
-    """Words with one key are the same to METEOR."""
-    function: NDArray[np.bool_]
-    related_offsets: Ints
-    related: Small
-    """``related[related_offsets[w]:related_offsets[w + 1]]``: the lists that word ``w`` of line 1 goes to."""
-
-
-class Phrases(NamedTuple):
-    """Phrases that occur in the captions and have paraphrases there."""
-
-    lengths: Small
-    """Words of each phrase of lines 1."""
-    offsets: Ints
-    related: Small
-    """``related[offsets[p]:offsets[p + 1]]``: the lists that phrase ``p`` of line 1 goes to."""
-    ranks: Small
-    """At which place the one is listed among the paraphrases of the other."""
-    numbers: Small
+    lengths: Int32
+    """Number of words of each phrase of lines 1."""
+    offsets: Int64
+    related: Int32
+    """``related[offsets[p]:offsets[p + 1]]``: the lists that phrase ``p`` of line 1 is entered in."""
+    ranks: Int32
+    """Place of the one among the paraphrases of the other."""
+    numbers: Int32
     """For each phrase of lines 2 its number among those that have lists, or -1."""
-    their_lengths: Small
-    """Words of each phrase that has lists."""
+    their_lengths: Int32
+    """Number of words of each phrase that has lists."""
 
 
 class Index(NamedTuple):
-    """Line 1 turned round: list ``l`` is ``entries[starts[l]:starts[l] + counts[l]]``, in the order of the line."""
+    """Index of a line 1: list ``l`` is ``entries[starts[l]:starts[l] + counts[l]]``, in line order."""
 
-    counts: Small
-    starts: Small
-    entries: Small
+    counts: Int32
+    starts: Int32
+    entries: Int32x2
     """Columns: start and length in line 1, rank."""
 
 
-@kernel
-def mark(theirs: Lines, phrases: Phrases, words: int, line: int, wanted: Small, serial: int) -> None:
-    """Note the words and phrases of a line 2."""
+@inner
+def mark(
+    theirs: Lines, phrases: PhraseRelations, words: int, line: int, wanted: Out[Int32], serial: int
+) -> None:
+    """Mark the words and phrases of a line 2 with a serial number."""
     for t in range(theirs.offsets[line], theirs.offsets[line + 1]):
         wanted[theirs.tokens[t]] = serial
         for s in range(theirs.span_offsets[t], theirs.span_offsets[t + 1]):
@@ -102,9 +94,9 @@ def mark(theirs: Lines, phrases: Phrases, words: int, line: int, wanted: Small, 
                 wanted[words + number] = serial
 
 
-@kernel
-def room_for(ours: Lines, words: Words, phrases: Phrases, line: int) -> int:
-    """At most so many entries has the index of a line."""
+@inner
+def room_for(ours: Lines, words: WordRelations, phrases: PhraseRelations, line: int) -> int:
+    """Return an upper bound on the entries in the index of a line."""
     room = 0
     for t in range(ours.offsets[line], ours.offsets[line + 1]):
         room += words.related_offsets[ours.tokens[t] + 1] - words.related_offsets[ours.tokens[t]]
@@ -113,11 +105,22 @@ def room_for(ours: Lines, words: Words, phrases: Phrases, line: int) -> int:
     return room
 
 
-@kernel
+@inner
 def turn_round(
-    ours: Lines, words: Words, phrases: Phrases, line: int, wanted: Small, serial: int, index: Index, hits: Small, filled: Small
+    ours: Lines,
+    words: WordRelations,
+    phrases: PhraseRelations,
+    line: int,
+    wanted: Int32,
+    serial: int,
+    index: Out[Index],
+    hits: Out[Int32x2],
+    filled: Out[Int32],
 ) -> int:
-    """Fill the index with the lists that are wanted; how many there are, their numbers in ``filled``. Their counts must be 0 before."""
+    """Fill the lists of the index that are wanted; return how many there are.
+
+    Their numbers go to `filled`. Their counts must be 0 before.
+    """
     begin = ours.offsets[line]
     n = 0
     lists = 0
@@ -163,9 +166,9 @@ def turn_round(
     return lists
 
 
-@kernel
-def below(index: Index, key: int, place: int) -> int:
-    """How many entries of a list start before a place."""
+@inner
+def below(index: Out[Index], key: int, place: int) -> int:
+    """Count the entries of a list that start before a place."""
     low, high = 0, index.counts[key]
     while low < high:
         middle = (low + high) // 2
@@ -176,15 +179,17 @@ def below(index: Index, key: int, place: int) -> int:
     return low
 
 
-@kernel
-def reach(index: Index, keys: Small, lists: int, centre: int, length1: int) -> int:
-    """The greatest distance from a place of line 1 within which these lists have not more than ``MOST_TRIED`` entries."""
+@inner
+def reach(index: Out[Index], keys: Int32x2, lists: int, centre: int, length1: int) -> int:
+    """Return the greatest distance from a place within which lists have at most ``MOST_TRIED`` entries."""
     near, far = -1, length1
     while far - near > 1:
         middle = (near + far) // 2
         within = 0
         for k in range(lists):
-            within += below(index, keys[k, 0], centre + middle + 1) - below(index, keys[k, 0], centre - middle)
+            within += below(index, keys[k, 0], centre + middle + 1) - below(
+                index, keys[k, 0], centre - middle
+            )
         if within > MOST_TRIED:
             far = middle
         else:
@@ -192,9 +197,15 @@ def reach(index: Index, keys: Small, lists: int, centre: int, length1: int) -> i
     return near
 
 
-@kernel
-def comes_before(kind: int, start: int, length: int, rank: int, other_start: int, other_length: int, other_rank: int) -> bool:
-    """Paraphrases of one phrase of line 2 come in the order of the table; phrases of line 1 with paraphrases in line 2 as they stand."""
+@inner
+def comes_before(
+    kind: int, start: int, length: int, rank: int, other_start: int, other_length: int, other_rank: int
+) -> bool:
+    """Tell whether a paraphrase match comes before another one.
+
+    Paraphrases of a phrase of line 2 have the order of the table; phrases of line 1 with paraphrases in line
+    2, that of the line.
+    """
     if kind == THERE:
         return rank < other_rank or (rank == other_rank and start < other_start)
     if start != other_start:
@@ -202,17 +213,29 @@ def comes_before(kind: int, start: int, length: int, rank: int, other_start: int
     return length < other_length or (length == other_length and rank < other_rank)
 
 
-@kernel
+@inner
 def gather(
-    theirs: Lines, phrases: Phrases, words: int, line2: int, length1: int, identical: bool, index: Index, keys: Small, uses: Small, used: Small,
-    cover: Small, found: Small, bounds: Ints, fixed: Small,
-) -> None:  # fmt: skip
-    """The matches of a line 2 with the line of the index, by their start in line 2, in the order of the reference implementation, and
-    those that compete with no other.
+    theirs: Lines,
+    phrases: PhraseRelations,
+    words: int,
+    line2: int,
+    length1: int,
+    identical: bool,
+    index: Out[Index],
+    keys: Out[Int32x2],
+    uses: Out[Int32],
+    used: Out[Int32],
+    cover: Out[Int32x2],
+    matches: Out[Int32x2],
+    bounds: Out[Int64],
+    fixed: Out[Int32],
+) -> None:
+    """Gather the matches of a line 2 with the indexed line, in the order of the reference implementation.
 
-    The matches at position j are ``found[bounds[j]:bounds[j + 1]]`` (start and length in line 1, length in line 2, module; the last
-    column is room for ranks); ``fixed[j]`` is the one that is certain, or -1. Where there are more than ``MOST_TRIED``, those remain that
-    are nearest to the place in line 1 that corresponds to j. ``uses`` must be 0 before, and is so again.
+    The matches at position j are ``matches[bounds[j]:bounds[j + 1]]``: start and length in line 1, length in
+    line 2, module, and a column for ranks. ``fixed[j]`` is the match that competes with no other, or -1. Of
+    more than ``MOST_TRIED`` matches, those nearest to the corresponding place in line 1 remain. ``uses`` must
+    be 0 before, and is 0 afterwards.
     """
     begin = theirs.offsets[line2]
     length2 = theirs.offsets[line2 + 1] - begin
@@ -225,7 +248,7 @@ def gather(
     for j in range(length2):
         bounds[j] = n
         t = begin + j
-        # The lists that this position has: their number, and the length of what they match here.
+        # The lists of this position, and the length of what they match here.
         lists = 0
         total = 0
         for kind in range(1 if identical else PARAPHRASE):
@@ -272,15 +295,17 @@ def gather(
                 start, length, rank = index.entries[e, 0], index.entries[e, 1], index.entries[e, 2]
                 at = n
                 if module == PARAPHRASE:
-                    while at > sorted_from and comes_before(kind, start, length, rank, found[at - 1, 0], found[at - 1, 1], found[at - 1, 4]):
+                    while at > sorted_from and comes_before(
+                        kind, start, length, rank, matches[at - 1, 0], matches[at - 1, 1], matches[at - 1, 4]
+                    ):
                         for c in range(5):
-                            found[at, c] = found[at - 1, c]
+                            matches[at, c] = matches[at - 1, c]
                         at -= 1
-                found[at, 0] = start
-                found[at, 1] = length
-                found[at, 2] = keys[k, 1]
-                found[at, 3] = module
-                found[at, 4] = rank
+                matches[at, 0] = start
+                matches[at, 1] = length
+                matches[at, 2] = keys[k, 1]
+                matches[at, 3] = module
+                matches[at, 4] = rank
                 n += 1
     bounds[length2] = n
     for k in range(n_used):
@@ -293,8 +318,8 @@ def gather(
         alone = fixed[j] == 1
         if alone:
             m = bounds[j]
-            for k in range(found[m, 2]):
+            for k in range(matches[m, 2]):
                 alone = alone and cover[1, j + k] == 1
-            for i in range(found[m, 0], found[m, 0] + found[m, 1]):
+            for i in range(matches[m, 0], matches[m, 0] + matches[m, 1]):
                 alone = alone and cover[0, i] == 1
         fixed[j] = bounds[j] if alone else -1

@@ -1,45 +1,35 @@
 """The paraphrase table as a compact, memory-mapped index.
 
-METEOR's table lists 5.27 million pairs (phrase, paraphrase) as text. Here every distinct phrase is one row of word
-numbers; the rows are sorted, so that all phrases beginning with given words are neighbours and a caption's phrases are
-found by narrowing a range of rows word by word. The paraphrases of a phrase are row numbers, in the order of the table,
-because that order decides ties in the alignment.
+METEOR's table lists 5.27 million pairs (phrase, paraphrase) as text. Here every distinct phrase is one row of
+word numbers; the rows are sorted, so that all phrases beginning with given words are neighbours and a
+caption's phrases are found by narrowing a range of rows word by word. The paraphrases of a phrase are row
+numbers, in the order of the table, because that order decides ties in the alignment.
 
-The index is made once for each table and kept in the cache directory. Its name holds the table's checksum, the file
-holds those of all its parts: a damaged, foreign or outdated file is never used but made again.
+The index is built once for each table, in about 2 s, and stored in the cache folder. Its name has the table's
+checksum, and the file has the checksums of all its parts. A damaged, foreign or outdated file is built again.
 """
 
 from __future__ import annotations
 
-import gzip
 import os
 import struct
-import zlib
-from array import array
-from collections.abc import Iterator
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.cache import cache_directory, derived
-from captious.errors import InputError
-from captious.io import container
-from captious.progress import track
-from captious.text.stemmer import java_hash, stem
-
-#: Raised whenever the layout of the file changes.
-VERSION = 4
-
-KIND = "METEOR's paraphrases"
-_BLOCK = 1 << 22
-_CHUNK = 100_000
+from captious.core.cache import cache_directory, derived
+from captious.core.cache_files import PARAPHRASES
+from captious.core.errors import InputError
+from captious.io import saved_files as container
+from captious.meteor.paraphrase_index import build
 
 
 class Paraphrases(NamedTuple):
-    """The opened index. Word number 0 means "no such word" and fills up short rows."""
+    """The opened index. Word number 0 means "no such word" and pads short rows."""
 
     words: NDArray[np.uint8]
     """The words, each followed by a line feed; the first has number 1."""
@@ -51,32 +41,24 @@ class Paraphrases(NamedTuple):
     """``targets[offsets[p]:offsets[p + 1]]`` are the paraphrases of phrase ``p``."""
     targets: NDArray[np.uint32]
     source_offsets: NDArray[np.uint32]
-    """``sources[source_offsets[p]:source_offsets[p + 1]]`` are the phrases that have phrase ``p`` as a paraphrase, ascending."""
+    """``sources[source_offsets[p]:source_offsets[p + 1]]``: phrases that ``p`` paraphrases, ascending."""
     sources: NDArray[np.uint32]
     stems: NDArray[np.uint32]
     """The hash of each word's stem."""
 
     def number_of(self) -> dict[str, int]:
-        """The number of each word."""
+        """Return the number of each word."""
         listed = self.words.tobytes().decode("utf-8").split("\n")
         return {word: number for number, word in enumerate(listed[:-1], 1)}
 
 
-class _Numbering(dict[bytes, int]):
-    """Numbers things from 0 in the order in which they are first asked for."""
-
-    def __missing__(self, key: bytes) -> int:
-        self[key] = number = len(self)
-        return number
-
-
 def open_index(table: Path) -> Paraphrases:
-    """The index of a paraphrase table, made first if the cache has no good one."""
+    """Open the index of a paraphrase table; build it if the cache has no sound one."""
     return _open(table, cache_directory())
 
 
 def checksum_of(table: Path) -> tuple[int, int]:
-    """The checksum and the length of a table's content, with which a gzip file ends."""
+    """Return the checksum and the length of a table's content, which are at the end of its gzip file."""
     try:
         with table.open("rb") as stream:
             stream.seek(-8, os.SEEK_END)
@@ -89,89 +71,50 @@ def checksum_of(table: Path) -> tuple[int, int]:
 @lru_cache(maxsize=4)
 def _open(table: Path, _folder: Path | None) -> Paraphrases:
     checksum, length = checksum_of(table)
-    built = cache(lambda: _build(table, length)._asdict())
+    built = cache(lambda: build(table, length))
     return derived(
-        f"meteor-paraphrases-v{VERSION}-{checksum:08x}-{length}.index",
+        PARAPHRASES,
+        f"{checksum:08x}-{length:x}",
         "METEOR's paraphrase index (100 MB)",
         _load,
-        lambda path: container.write(path, KIND, VERSION, {}, built()),
+        lambda path: container.write_kept(path, PARAPHRASES, built()),
     )
 
 
 def _load(path: Path) -> Paraphrases | None:
-    """Map the file, or nothing if it is not there or not sound. Reading it all for its checksums takes about 0.1 s."""
-    arrays = container.open_kept(path, KIND, VERSION)
-    if arrays is None or set(arrays) != set(Paraphrases._fields):
-        return None
-    return Paraphrases(**{name: arrays[name] for name in Paraphrases._fields})
+    """Map the file, or return None if it is missing or damaged. The check takes 0.1 s."""
+    arrays = container.open_kept(path, PARAPHRASES, _is_sound)
+    return None if arrays is None else Paraphrases(**arrays)
 
 
-def _build(table: Path, length: int) -> Paraphrases:
-    """Read the table: groups of three lines, of which the first, a probability, plays no part in the metric."""
-    rows = _Numbering()
-    sources, targets = array("I"), array("I")
-    try:
-        for lines in _groups(table, length):
-            sources.extend(map(rows.__getitem__, lines[1::3]))
-            targets.extend(map(rows.__getitem__, lines[2::3]))
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(
-            f"the paraphrase table {table} is damaged ({error}); reinstall with pip install --force-reinstall pycocoevalcap"
-        ) from error
+_TYPES = {"words": "u1", "phrases": "u2"}
 
-    words, phrases = _encode(list(rows))
-    order = np.lexsort(phrases.T[::-1])
-    row_of = np.empty(len(order), np.uint32)
-    row_of[order] = np.arange(len(order), dtype=np.uint32)
-    source, target = (row_of[np.frombuffer(side, np.uint32)] for side in (sources, targets))
-    phrases = phrases[order]
-    count = words.count(b"\n") if phrases.size else 0
-    return Paraphrases(
-        np.frombuffer(words, np.uint8),
-        np.searchsorted(phrases[:, 0], np.arange(count + 2)).astype(np.uint32),
-        phrases,
-        _bounds(source, len(order)),
-        target[np.argsort(source, kind="stable")],
-        _bounds(target, len(order)),
-        source[np.lexsort((source, target))],
-        np.array([0, *(java_hash(stem(word)) for word in words.decode("utf-8").split("\n")[:-1])], np.uint32),
+
+def _is_sound(arrays: Mapping[str, NDArray[Any]]) -> bool:
+    """Tell whether all numbers in an index are in range, which kernels do not check."""
+    if set(arrays) != set(Paraphrases._fields) or any(
+        array.dtype != _TYPES.get(name, "u4") for name, array in arrays.items()
+    ):
+        return False
+    index = Paraphrases(**arrays)
+    if (
+        index.phrases.ndim != 2
+        or index.phrases.shape[1] < 1
+        or any(array.ndim != 1 for name, array in arrays.items() if name != "phrases")
+    ):
+        return False
+    words, rows = int(np.count_nonzero(index.words == ord("\n"))), len(index.phrases)
+    return (
+        len(index.stems) == words + 1
+        and index.phrases.max(initial=0) <= words
+        and _divides(index.first, words + 1, rows)
+        and all(
+            _divides(offsets, rows, len(values)) and values.max(initial=0) < max(rows, 1)
+            for offsets, values in ((index.offsets, index.targets), (index.source_offsets, index.sources))
+        )
     )
 
 
-def _bounds(rows: NDArray[np.uint32], count: int) -> NDArray[np.uint32]:
-    """Where the pairs of each row begin, once they are sorted by it."""
-    return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=count))]).astype(np.uint32)
-
-
-def _groups(table: Path, length: int) -> Iterator[list[bytes]]:
-    """Blocks of the table's lines, each a whole number of groups of three."""
-    rest: list[bytes] = []
-    tail = b""
-    with gzip.open(table, "rb") as stream:
-        for _ in track(range(-(-length // _BLOCK)), "METEOR: indexing the paraphrase table (once)"):
-            lines = (tail + stream.read(_BLOCK)).split(b"\n")
-            tail = lines.pop()
-            lines = rest + lines
-            whole = len(lines) - len(lines) % 3
-            rest = lines[whole:]
-            yield lines[:whole]
-        if stream.read(1) or tail or rest:
-            raise EOFError("it does not end with a whole group of three lines")
-
-
-def _encode(phrases: list[bytes]) -> tuple[bytes, NDArray[np.uint16]]:
-    """The words (each with a line feed), and the phrases as rows of word numbers."""
-    numbers = _Numbering({b"": 0})
-    width = max((phrase.count(b" ") for phrase in phrases), default=0) + 1
-    encoded = np.zeros((len(phrases), width), np.uint32)
-    for start in range(0, len(phrases), _CHUNK):
-        # One flat list of words: a list for each phrase would cost more than everything else here.
-        part = phrases[start : start + _CHUNK]
-        lengths = np.fromiter((phrase.count(b" ") for phrase in part), np.int64, len(part)) + 1
-        flat = b" ".join(part).split()
-        if len(flat) != lengths.sum():
-            raise InputError("the paraphrase table has phrases that are empty or have more than one space between words")
-        encoded[start : start + len(part)][np.arange(width) < lengths[:, None]] = list(map(numbers.__getitem__, flat))
-    if len(numbers) > 1 << 16:
-        raise InputError(f"the paraphrase table has {len(numbers) - 1:,} distinct words; captious can index 65,535")
-    return b"".join(word + b"\n" for word in list(numbers)[1:]), encoded.astype(np.uint16)
+def _divides(offsets: NDArray[np.uint32], parts: int, length: int) -> bool:
+    """Tell whether offsets divide a length into this number of parts."""
+    return len(offsets) == parts + 1 and offsets[-1] == length and bool(np.all(offsets[:-1] <= offsets[1:]))

@@ -1,21 +1,43 @@
-"""Choosing among the captions of an n-best list: by mutual information, by consensus, by any scores (Wang et al. 2020).
+"""Re-ranking of n-best lists: by mutual information, by consensus, or by external scores (Wang et al. 2020).
 
-    nbest = read_nbest("beam.jsonl")
-    prior = Prior.of(nbest, [load_model("unigram.npz")])
-    rerank(nbest, MutualInformation(prior, Weights(0.3))).captions
+Examples
+--------
+>>> nbest = read_nbest("beam.jsonl")  # doctest: +SKIP
+>>> prior = Prior.of(nbest, [load_model("unigram.npz")])  # doctest: +SKIP
+>>> rerank(nbest, MutualInformation(prior, Weights(0.3))).captions  # doctest: +SKIP
 """
 
 from __future__ import annotations
 
-from captious.rerank.choosing import Criterion, Likelihood, Reranked, rerank
 from captious.rerank.consensus import Consensus
-from captious.rerank.given import Given, read_given
+from captious.rerank.given_scores import ExternalScores, read_given
 from captious.rerank.information import MutualInformation, Prior, Weights
-from captious.rerank.models.files import load as load_model
+from captious.rerank.language_models.model_files import load as load_model
+from captious.rerank.likelihood_study import GenericCaptions, LikelihoodReport, likelihood_study
 from captious.rerank.nbest import NBest, read_nbest
+from captious.rerank.reranking import Reranking, rerank
+from captious.rerank.selection_rules import Criterion, Likelihood, Reranked
 from captious.rerank.tuning import Tuned, judge, tune
 
 __all__ = [
-    "Consensus", "Criterion", "Given", "Likelihood", "MutualInformation", "NBest", "Prior", "Reranked", "Tuned", "Weights", "judge",
-    "load_model", "read_given", "read_nbest", "rerank", "tune",
-]  # fmt: skip
+    "Consensus",
+    "Criterion",
+    "ExternalScores",
+    "GenericCaptions",
+    "Likelihood",
+    "LikelihoodReport",
+    "MutualInformation",
+    "NBest",
+    "Prior",
+    "Reranked",
+    "Reranking",
+    "Tuned",
+    "Weights",
+    "judge",
+    "likelihood_study",
+    "load_model",
+    "read_given",
+    "read_nbest",
+    "rerank",
+    "tune",
+]

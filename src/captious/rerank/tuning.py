@@ -1,8 +1,8 @@
-"""Tuning λ and α: every candidate is scored once by every metric, and a point of the grid is a choice of rows.
+"""Tuning of λ and α: every metric scores every candidate once, and each grid point selects rows.
 
-A corpus score is a formula of summed statistics (BLEU's matches and lengths, CHAIR's counts), so the value of all metrics at a
-point is the sum of the rows of the chosen candidates. The objective is the geometric mean of the metrics; one of which less is better
-enters as its reciprocal, as in Wang et al. (2020).
+A corpus score is a formula of summed statistics (BLEU's matches and lengths, CHAIR's counts), so the value of
+a metric at a grid point comes from the sum of the selected candidates' rows. The objective is the geometric
+mean of the metrics. Metrics for which lower is better enter as their reciprocal, as in Wang et al. (2020).
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.core.errors import InputError, some
+from captious.core.progress import track
+from captious.core.ragged import IntArray
 from captious.corpus import Corpus
-from captious.errors import InputError, some
-from captious.measures.base import Measure
-from captious.progress import track
-from captious.ragged import IntArray
-from captious.references import References
-from captious.rerank.choosing import Grid, best
+from captious.metrics.base import Measure
 from captious.rerank.information import Prior, Weights, information
-from captious.rerank.models.base import Floats
+from captious.rerank.language_models.language_model import Floats
 from captious.rerank.nbest import NBest
-from captious.scores import Score, Scores
+from captious.rerank.selection_rules import Grid, best
+from captious.results.references import References
+from captious.results.scores import Score, Scores
 
-#: λ and α that are tried: 0 to 1 in steps of 0.1.
+#: Default grid of λ and α: 0 to 1 in steps of 0.1.
 STEPS: tuple[float, ...] = tuple(round(0.1 * k, 1) for k in range(11))
 #: The metrics of the paper's geometric mean.
 METRICS = "BLEU-4,METEOR,CIDEr-D,CHAIRs,SPICE,SPICE-U"
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class ScoredCandidates:
     """Statistics of all candidates by all metrics, in the order of the n-best lists."""
 
     nbest: NBest
     scores: tuple[Score, ...]
-    #: For each candidate the row of its statistics: equal candidates of an image share one.
+    #: Row of statistics of each candidate. Equal candidates of an image share a row.
     row: IntArray
 
     @property
@@ -46,29 +46,49 @@ class Judged:
         return [score.measure for score in self.scores]
 
     def system(self, chosen: IntArray, images: IntArray, name: str) -> Scores:
-        """The scores of a system that says the chosen candidates, on some of the images."""
+        """Return the scores of the system that outputs the selected candidates, on some of the images."""
         ids = tuple(self.nbest.ids[i] for i in images.tolist())
         rows = self.row[chosen[images]]
         offsets = np.arange(len(ids) + 1, dtype=np.int64)
-        return Scores(name, [Score(one.measure, one.statistics[rows], ids, offsets, f"{one.signature}|images:{len(ids)}") for one in self.scores])
+        return Scores(
+            name,
+            [
+                Score(
+                    score.measure,
+                    score.statistics[rows],
+                    ids,
+                    offsets,
+                    f"{score.signature}|images:{len(ids)}",
+                )
+                for score in self.scores
+            ],
+        )
 
 
-def judge(nbest: NBest, references: References, measures: Sequence[Measure]) -> Judged:
-    """Score every different candidate of every image once. The references may be of more images."""
-    known = set(references.captions.ids)
-    lost = [image for image in nbest.ids if image not in known]
-    if lost:
-        raise InputError(f"{len(lost):,} of {len(nbest):,} images of {nbest.name} have no references ({some(lost)})")
+def judge(nbest: NBest, references: References, measures: Sequence[Measure]) -> ScoredCandidates:
+    """Score every distinct candidate of every image once. The references may cover more images."""
+    reference_ids = set(references.captions.ids)
+    missing_ids = [image for image in nbest.ids if image not in reference_ids]
+    if missing_ids:
+        raise InputError(
+            f"{len(missing_ids):,} of {len(nbest):,} images of {nbest.name} have no references "
+            f"({some(missing_ids)})"
+        )
     for measure in measures:
         if measure.rows != "caption":
-            raise InputError(f"{measure.name} is not a metric of single captions, and captions are chosen one by one; leave it out")
+            raise InputError(
+                f"{measure.name} has no caption-level scores, which re-ranking needs; remove it from the "
+                "metrics"
+            )
     groups, row = distinct(nbest)
     corpus = Corpus.build(nbest.ids, groups, references.captions, name=nbest.name)
-    return Judged(nbest, tuple(Score.of(measure, corpus) for measure in track(measures, "scoring the candidates")), row)
+    return ScoredCandidates(
+        nbest, tuple(Score.of(measure, corpus) for measure in track(measures, "scoring the candidates")), row
+    )
 
 
 def distinct(nbest: NBest) -> tuple[list[list[str]], IntArray]:
-    """The different candidates of each image, and the place of every candidate among all of these."""
+    """Return the distinct candidates of each image, and the index of every candidate among them."""
     groups: list[list[str]] = []
     row: list[int] = []
     count = 0
@@ -81,9 +101,10 @@ def distinct(nbest: NBest) -> tuple[list[list[str]], IntArray]:
 
 
 def geometric_mean(values: Mapping[str, Floats], measures: Sequence[Measure], images: int) -> Floats:
-    """The geometric mean of values, × 100 as papers print them; less-is-better ones enter as 1 / (100 · value).
+    """Return the geometric mean of metric values × 100.
 
-    A value of 0 whose reciprocal is asked for counts as half an image's: no share smaller than that was measured.
+    Lower-is-better metrics enter as 1 / (100 · value). Their 0 is replaced by half an image's share (0.5 /
+    images), below the smallest measurable value.
     """
     logs = []
     for measure in measures:
@@ -99,7 +120,7 @@ def geometric_mean(values: Mapping[str, Floats], measures: Sequence[Measure], im
 
 @dataclass(frozen=True, eq=False)
 class Tuned:
-    """The objective at every point of the grid (λ × α), and the best point."""
+    """Objective at every point of the grid (λ × α)."""
 
     lambdas: tuple[float, ...]
     alphas: tuple[float, ...]
@@ -109,25 +130,31 @@ class Tuned:
     images: int
 
     def best(self, alphas: NDArray[np.bool_] | None = None) -> Weights:
-        """The weights with the highest objective; of equals the smallest λ, then the smallest α. ``alphas`` restricts the columns."""
+        """Return the weights with the highest objective. Ties go to the smallest λ, then the smallest α.
+
+        ``alphas`` is a mask of the allowed columns.
+        """
         allowed = np.where(alphas if alphas is not None else True, self.objective, -np.inf)
         i, j = np.unravel_index(int(np.nanargmax(allowed)), allowed.shape)
         return Weights(self.lambdas[int(i)], self.alphas[int(j)])
 
     def at(self, weights: Weights) -> float:
-        """The objective at one point."""
+        """Return the objective at one point."""
         return float(self.objective[self.lambdas.index(weights.lam), self.alphas.index(weights.alpha)])
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready description."""
         return {
-            "images": self.images, "lambda": list(self.lambdas), "alpha": list(self.alphas), "objective": self.objective.tolist(),
+            "images": self.images,
+            "lambda": list(self.lambdas),
+            "alpha": list(self.alphas),
+            "objective": self.objective.tolist(),
             "metrics": {name: found.tolist() for name, found in self.values.items()},
-        }  # fmt: skip
+        }
 
 
 def tune(
-    judged: Judged,
+    judged: ScoredCandidates,
     prior: Prior,
     images: IntArray | None = None,
     *,
@@ -135,12 +162,26 @@ def tune(
     alphas: Sequence[float] = STEPS,
     normalise: bool = False,
 ) -> Tuned:
-    """The objective over a grid of λ and α on some images. With one language model there is no α."""
+    """Compute the objective over a grid of λ and α.
+
+    Parameters
+    ----------
+    judged
+        Scored candidates, from `judge`.
+    prior
+        log P(s) of the candidates.
+    images
+        Indices of the images to tune on. None for all.
+    lambdas, alphas
+        Grid of weights. With one language model, α is always 1.
+    normalise
+        Whether to normalise scores by the number of tokens.
+    """
     nbest = judged.nbest
     log_p = nbest.log_p()
     images = np.arange(len(nbest)) if images is None else images
     if not len(images):
-        raise InputError("there are no images to tune on")
+        raise InputError("no images are left to tune on; use a larger share")
     alphas = tuple(alphas) if len(prior.log) == 2 else (1.0,)
     shape = (len(lambdas), len(alphas))
     grid = Grid.of(nbest.offsets)
@@ -154,6 +195,9 @@ def tune(
             values[score.name][i, j] = score.measure.value(score.statistics[rows].sum(axis=0))
     objective = geometric_mean(values, judged.measures, len(images))
     if np.isnan(objective).all():
-        empty = [name for name, found in values.items() if np.isnan(found).all()]
-        raise InputError(f"the objective is nowhere defined ({', '.join(empty)} has no value); leave the metric out")
+        undefined = [name for name, found in values.items() if np.isnan(found).all()]
+        raise InputError(
+            f"the objective is undefined at every point ({', '.join(undefined)} has no value); remove the "
+            "metric"
+        )
     return Tuned(tuple(lambdas), alphas, objective, values, len(images))

@@ -1,11 +1,19 @@
-"""Robustness of metrics: transformed captions (Cui et al. 2018) and distraction tasks (Hodosh & Hockenmaier 2016)."""
+"""Robustness of metrics: transformed captions (Cui et al. 2018) and distraction tasks (Hodosh & Hockenmaier
+2016).
+"""
 
 from __future__ import annotations
 
-from captious.io.judgements.distractions import TASKS, load_distractions
-from captious.robustness.accuracy import DistractionAccuracy, distraction_accuracy
-from captious.robustness.curves import STRENGTHS, TRANSFORMATIONS, RobustnessCurve, robustness_curves
+from captious.io.judgements.distraction_sets import TASKS, load_distractions
 from captious.robustness.distractions import make_distractions
+from captious.robustness.pairwise_accuracy import DistractionAccuracy, distraction_accuracy
+from captious.robustness.robustness_curves import (
+    STRENGTHS,
+    TRANSFORMATIONS,
+    RobustnessCurve,
+    robustness_curves,
+)
+from captious.robustness.robustness_study import RobustnessReport, measure_robustness
 
 __all__ = [
     "STRENGTHS",
@@ -13,8 +21,10 @@ __all__ = [
     "TRANSFORMATIONS",
     "DistractionAccuracy",
     "RobustnessCurve",
+    "RobustnessReport",
     "distraction_accuracy",
     "load_distractions",
     "make_distractions",
+    "measure_robustness",
     "robustness_curves",
 ]

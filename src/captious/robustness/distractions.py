@@ -1,5 +1,8 @@
-"""Distraction tasks (Hodosh & Hockenmaier 2016), made from any captions: a correct caption against one that is wrong in one
-respect, to be told apart by a metric that sees the image's other captions."""
+"""Distraction tasks (Hodosh & Hockenmaier 2016), built from any captions.
+
+Each instance pairs a correct caption with one that is wrong in one respect. A metric has to tell them apart
+by the image's other captions.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from captious.errors import InputError, did_you_mean
+from captious.core.errors import InputError, did_you_mean
 from captious.io.judgements import CaptionPairs, Protocol, own_key
-from captious.io.judgements.distractions import TASKS
-from captious.language.parse_types import Sentence
+from captious.io.judgements.distraction_sets import TASKS
+from captious.parser.parse_types import Sentence
 from captious.robustness.mentions import MentionSpan, kinds_of_people, kinds_of_places, people, places
-from captious.robustness.word_lists import PEOPLE, PLACES, Person
+from captious.robustness.replacement_words import PEOPLE, PLACES, Person
 
 Words = tuple[str, ...]
 
@@ -34,7 +37,11 @@ class _Caption:
 
 @dataclass(frozen=True)
 class _Pool:
-    """What tasks draw from: the captions, phrases for people and places, and what each image's captions name."""
+    """Source material of the tasks: captions, phrases for people and places, and the kinds each image's
+    captions name.
+
+    ``by_person`` and ``by_scene`` map a phrase to the indices of the captions that contain it.
+    """
 
     captions: list[_Caption]
     people: list[tuple[Words, Person, bool]]
@@ -46,21 +53,41 @@ class _Pool:
 
 
 def make_distractions(
-    captions: Mapping[str, Sequence[str]], tasks: Sequence[str] = TASKS, *, limit: int | None = 2000, seed: int = 1
+    captions: Mapping[str, Sequence[str]],
+    tasks: Sequence[str] = TASKS,
+    *,
+    limit: int | None = 2000,
+    seed: int = 1,
 ) -> CaptionPairs:
-    """Make the tasks from image → captions (at least two for each image), as pairs of captions of which the first is right.
+    """Build distraction tasks from the captions of images.
 
-    Captions are used as the tokenizer leaves them, so that correct caption and distractor differ in nothing but the
-    distraction. At most ``limit`` instances of each task are kept, drawn at random.
+    Parameters
+    ----------
+    captions
+        Image id → captions. Images with fewer than two captions are skipped.
+    tasks
+        Names of tasks (see `captious.robustness.TASKS`).
+    limit
+        Maximum number of instances per task, drawn at random. None for all.
+    seed
+        Random seed.
+
+    Returns
+    -------
+    CaptionPairs
+        Pairs of captions, the first of which is correct. Captions are tokenised, so that both captions of a
+        pair differ in nothing but the distraction.
     """
     for task in tasks:
         if task not in TASKS:
-            raise InputError(f"unknown task '{task}'{did_you_mean(task, TASKS)} (known: {', '.join(TASKS)})")
+            raise InputError(
+                f"unknown task '{task}'{did_you_mean(task, TASKS)} (choose from: {', '.join(TASKS)})"
+            )
     usable = {image: list(texts) for image, texts in captions.items() if len(texts) > 1}
     if len(usable) < 2:
         raise InputError("distraction tasks need at least two images with two or more captions each")
     pool = _pool(list(usable.values()))
-    makers: dict[str, Callable[[_Caption, _Pool, np.random.Generator], Words | None]] = {
+    builders: dict[str, Callable[[_Caption, _Pool, np.random.Generator], Words | None]] = {
         "Replace Person": _replace_person, "Replace Scene": _replace_scene, "Share Person": _share_person,
         "Share Scene": _share_scene, "Just Person": _just_person, "Just Scene": _just_scene,
     }  # fmt: skip
@@ -68,22 +95,24 @@ def make_distractions(
     rows: list[tuple[str, str, str, list[str], str]] = []
     for task in tasks:
         generator = np.random.default_rng([seed, zlib.crc32(task.encode())])
-        made = 0
-        for place in generator.permutation(len(pool.captions)).tolist():
-            if limit is not None and made >= limit:
+        n_instances = 0
+        for index in generator.permutation(len(pool.captions)).tolist():
+            if limit is not None and n_instances >= limit:
                 break
-            caption = pool.captions[place]
-            wrong = makers[task](caption, pool, generator)
-            if not wrong or wrong == caption.words:
+            caption = pool.captions[index]
+            distractor = builders[task](caption, pool, generator)
+            if not distractor or distractor == caption.words:
                 continue
             texts = usable[images[caption.image]]
             others = [text for k, text in enumerate(texts) if k != caption.number]
-            others = [text for text in others if own_key(text) != own_key(" ".join(wrong))]
+            others = [text for text in others if own_key(text) != own_key(" ".join(distractor))]
             if others:
-                rows.append((images[caption.image], " ".join(caption.words), " ".join(wrong), others, task))
-                made += 1
+                rows.append(
+                    (images[caption.image], " ".join(caption.words), " ".join(distractor), others, task)
+                )
+                n_instances += 1
     if not rows:
-        raise InputError("no caption names a person or a place that captious knows; no distraction task can be made")
+        raise InputError("no caption names a known person or place, so no distraction task can be built")
     return CaptionPairs(
         name="distractions",
         images=[row[0] for row in rows],
@@ -97,7 +126,7 @@ def make_distractions(
 
 
 def _pool(images: Sequence[Sequence[str]]) -> _Pool:
-    from captious.language.parser import parse
+    from captious.parser.fast_parser import parse
     from captious.text.ptb import tokenize
 
     flat = [(i, k, text) for i, texts in enumerate(images) for k, text in enumerate(texts)]
@@ -106,23 +135,25 @@ def _pool(images: Sequence[Sequence[str]]) -> _Pool:
     sentences: list[list[Sentence]] = [[] for _ in images]
     for (image, number, _), parsed in zip(flat, parses):
         sentences[image].extend(parsed)
-        # A caption of several sentences has no one place where a phrase can be exchanged.
+        # Captions of several sentences are skipped: the phrase to replace would be ambiguous.
         if len(parsed) == 1:
             persons, scenes = people(parsed[0]), places(parsed[0])
             captions.append(
-                _Caption(image, number, parsed[0], persons[0] if persons else None, scenes[-1] if scenes else None)
+                _Caption(
+                    image, number, parsed[0], persons[0] if persons else None, scenes[-1] if scenes else None
+                )
             )
     by_person: dict[Words, list[int]] = {}
     by_scene: dict[Words, list[int]] = {}
     person_phrases: dict[tuple[Words, Person, bool], None] = {}
     place_phrases: dict[tuple[Words, str], None] = {}
-    for place, caption in enumerate(captions):
+    for index, caption in enumerate(captions):
         if caption.person is not None:
             phrase = caption.person.phrase(caption.words)
-            by_person.setdefault(phrase, []).append(place)
+            by_person.setdefault(phrase, []).append(index)
             person_phrases[phrase, PEOPLE[caption.person.lemma], caption.person.plural] = None
         if caption.scene is not None:
-            by_scene.setdefault(caption.scene.phrase(caption.words), []).append(place)
+            by_scene.setdefault(caption.scene.phrase(caption.words), []).append(index)
             place_phrases[caption.scene.with_preposition(caption.words), PLACES[caption.scene.lemma]] = None
     return _Pool(
         captions, list(person_phrases), list(place_phrases), by_person, by_scene,
@@ -130,25 +161,25 @@ def _pool(images: Sequence[Sequence[str]]) -> _Pool:
     )  # fmt: skip
 
 
-#: How many random phrases or captions are tried before a caption is passed over.
+#: Number of random phrases or captions to try before skipping a caption.
 _TRIES = 200
 
 
 def _replace_person(caption: _Caption, pool: _Pool, generator: np.random.Generator) -> Words | None:
-    """Someone else: a phrase that none of the persons in the image's captions can be, in the same number."""
+    """Replace the person by a phrase of the same number that fits nobody in the image's captions."""
     mention = caption.person
     if mention is None:
         return None
-    there = pool.image_people[caption.image]
+    present = pool.image_people[caption.image]
     for k in map(int, generator.integers(0, len(pool.people), _TRIES)):
         phrase, kind, plural = pool.people[k]
-        if plural == mention.plural and not any(kind.may_be(other) for other in there):
+        if plural == mention.plural and not any(kind.may_be(other) for other in present):
             return caption.words[: mention.start] + phrase + caption.words[mention.end :]
     return None
 
 
 def _replace_scene(caption: _Caption, pool: _Pool, generator: np.random.Generator) -> Words | None:
-    """Somewhere else: a place of a kind that none of the image's captions names, with its own preposition."""
+    """Replace the place by one of a kind that the image's captions do not name."""
     mention = caption.scene
     if mention is None:
         return None
@@ -160,20 +191,22 @@ def _replace_scene(caption: _Caption, pool: _Pool, generator: np.random.Generato
 
 
 def _share_person(caption: _Caption, pool: _Pool, generator: np.random.Generator) -> Words | None:
-    """A caption of another image about the same person, word for word."""
+    """Return a caption of another image that names the person with the same words."""
     if caption.person is None:
         return None
     return _other(caption, pool, pool.by_person[caption.person.phrase(caption.words)], generator)
 
 
 def _share_scene(caption: _Caption, pool: _Pool, generator: np.random.Generator) -> Words | None:
-    """A caption of another image at the same place, word for word."""
+    """Return a caption of another image that names the place with the same words."""
     if caption.scene is None:
         return None
     return _other(caption, pool, pool.by_scene[caption.scene.phrase(caption.words)], generator)
 
 
-def _other(caption: _Caption, pool: _Pool, among: Sequence[int], generator: np.random.Generator) -> Words | None:
+def _other(
+    caption: _Caption, pool: _Pool, among: Sequence[int], generator: np.random.Generator
+) -> Words | None:
     for k in map(int, generator.integers(0, len(among), min(_TRIES, 4 * len(among)))):
         other = pool.captions[among[k]]
         if other.image != caption.image and other.words != caption.words:
@@ -182,10 +215,10 @@ def _other(caption: _Caption, pool: _Pool, among: Sequence[int], generator: np.r
 
 
 def _just_person(caption: _Caption, pool: _Pool, generator: np.random.Generator) -> Words | None:
-    """Only who."""
+    """Return only the phrase for the person."""
     return caption.person.phrase(caption.words) if caption.person is not None else None
 
 
 def _just_scene(caption: _Caption, pool: _Pool, generator: np.random.Generator) -> Words | None:
-    """Only where."""
+    """Return only the phrase for the place."""
     return caption.scene.phrase(caption.words) if caption.scene is not None else None

@@ -1,10 +1,28 @@
-"""From one machine to many: captions by the hundred million, scored shard by shard on any executor (docs/scale.md)."""
+"""From one machine to many: captions by the hundred million, scored shard by shard on any executor
+(docs/howto/shards.md).
+"""
 
 from __future__ import annotations
 
 from captious.scale.engines import Dask, Engine, Executing, Local, Ray, Spark, engine
 from captious.scale.planning import Forecast
-from captious.scale.run import Result, forecast, score
+from captious.scale.run_shards import Result, ShardSettings, forecast, score
 from captious.scale.shards import Shard, ShardError, find
 
-__all__ = ["Dask", "Engine", "Executing", "Forecast", "Local", "Ray", "Result", "Shard", "ShardError", "Spark", "engine", "find", "forecast", "score"]
+__all__ = [
+    "Dask",
+    "Engine",
+    "Executing",
+    "Forecast",
+    "Local",
+    "Ray",
+    "Result",
+    "Shard",
+    "ShardError",
+    "ShardSettings",
+    "Spark",
+    "engine",
+    "find",
+    "forecast",
+    "score",
+]

@@ -1,7 +1,7 @@
 """Counts of things that do not fit into memory: sorted runs on disk, merged as a tree.
 
-A run is a file with a line for each item, sorted: the item and how often it was counted. To merge runs takes a line of each in
-memory and nothing else, whatever their length.
+A run is a file with a line for each item, sorted: the item and how often it was counted. To merge runs takes
+a line of each in memory and nothing else, whatever their length.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
 
-from captious.errors import InputError
-from captious.writing import atomic_write
+from captious.core.errors import InputError
+from captious.core.writing import atomic_write
 
 #: Different items held in memory before they are written to a run: about 300 MB of words and n-grams.
 HELD = 2_000_000
@@ -33,7 +33,13 @@ class CountsError(InputError):
 
 
 def _line(item: str, count: int) -> bytes:
-    return item.encode("utf-8", "surrogatepass").replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(b"\t", b"\\t") + b"\t%d\n" % count
+    return (
+        item.encode("utf-8", "surrogatepass")
+        .replace(b"\\", b"\\\\")
+        .replace(b"\n", b"\\n")
+        .replace(b"\t", b"\\t")
+        + b"\t%d\n" % count
+    )
 
 
 def _item(line: bytes) -> str:
@@ -77,7 +83,7 @@ def read(path: str | Path) -> Iterator[tuple[bytes, int]]:
 
 
 def digest(path: str | Path) -> str:
-    """What :func:`write` said of a run, from its lines; an error where they are not all there."""
+    """Parse the summary that :func:`write` made of a run; raise an error if lines are missing."""
     state = hashlib.blake2b(digest_size=16)
     with Path(path).open("rb", buffering=1 << 20) as stream:
         if stream.readline() == _HEAD:
@@ -113,7 +119,8 @@ def merge(paths: Sequence[str], target: str) -> str:
         return target
     with tempfile.TemporaryDirectory(dir=Path(target).parent, prefix=".merge-") as folder:
         steps = [
-            merge(list(paths[start : start + FAN]), str(Path(folder) / str(start))) for start in range(0, len(paths), FAN)
+            merge(list(paths[start : start + FAN]), str(Path(folder) / str(start)))
+            for start in range(0, len(paths), FAN)
         ]
         return merge(steps, target)
 

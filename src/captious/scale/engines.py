@@ -1,6 +1,7 @@
 """Where shards are worked on: processes of this machine, a Dask cluster, Ray, Spark, or any executor.
 
-An engine maps a function over items and gives results as they come, with the items' numbers. That is all of the contract.
+An engine maps a function over items and gives results as they come, with the items' numbers. That is all of
+the contract.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from multiprocessing import connection
 from types import TracebackType
 from typing import Any
 
-from captious.errors import InputError, MissingExtraError, did_you_mean
-from captious.threads import jobs
+from captious.core.errors import InputError, MissingExtraError, did_you_mean
+from captious.core.threads import jobs
 
 Function = Callable[[Any], Any]
 
-#: Seconds without a result after which somebody looks whether all workers live.
+#: Seconds of silence before checking that all workers are alive.
 _SILENCE = 2.0
 #: A shard whose workers died so often is at fault itself.
 STRIKES = 3
@@ -39,7 +40,10 @@ class Engine(ABC):
 
     @abstractmethod
     def run(self, function: Function, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        """(number of the item, result) in any order. Where the item could not be worked on, the result is the exception."""
+        """(number of the item, result) in any order.
+
+        Where the item could not be worked on, the result is the exception.
+        """
 
     def close(self) -> None:  # noqa: B027 - most have nothing to give back
         """Give back what was started."""
@@ -47,7 +51,9 @@ class Engine(ABC):
     def __enter__(self) -> Engine:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
 
@@ -60,7 +66,9 @@ class Executing(Engine):
 
     name = "executor"
 
-    def __init__(self, executor: Executor, workers: int | None = None, idle: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, executor: Executor, workers: int | None = None, idle: Callable[[], None] | None = None
+    ) -> None:
         """``idle`` is called when nothing has come for two seconds."""
         self.executor = executor
         self.idle = idle
@@ -71,7 +79,8 @@ class Executing(Engine):
         running: dict[Future[Any], int] = {}
         try:
             while True:
-                # A few in advance, so that no worker waits; not all, so that little is lost when the run is stopped.
+                # A few in advance, so that no worker waits; not all, so that little is lost when the run is
+                # stopped.
                 for number in left:
                     try:
                         running[self.executor.submit(function, items[number])] = number
@@ -92,7 +101,9 @@ class Executing(Engine):
 
 
 def _watch_parent() -> None:
-    """In a worker: end when the client does, also when it is killed, which otherwise would leave workers waiting for ever."""
+    """In a worker: end when the client does, also when it is killed, which otherwise would leave workers
+    waiting for ever.
+    """
     parent = multiprocessing.parent_process()
 
     def watch() -> None:
@@ -114,14 +125,16 @@ class Local(Engine):
 
     def _start(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            # Not forked: threads of this process may hold locks that nobody would open in the copy.
+            # Not forked: a copy would inherit locks held by other threads and never released.
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self.workers, mp_context=context, initializer=_watch_parent)
         return self._pool
 
     def _look(self) -> None:
-        """A worker that is killed while it starts can leave the others waiting for a lock that it held, without the pool noticing. The
-        pool watches the others: where they end, too, it says that it is broken."""
+        """A worker that is killed while it starts can leave the others waiting for a lock that it held,
+        without the pool noticing. The pool watches the others: where they end, too, it says that it is
+        broken.
+        """
         processes = list((self._pool._processes or {}).values()) if self._pool is not None else []
         if any(not process.is_alive() for process in processes):
             for process in processes:
@@ -131,13 +144,15 @@ class Local(Engine):
         strikes = [0] * len(items)
         left = list(range(len(items)))
         while left:
-            # What was running when workers died is at first tried again with the rest, and then one by one, so that only an item
-            # that kills its worker every time is given up.
+            # What was running when workers died is at first tried again with the rest, and then one by one,
+            # so that only an item that kills its worker every time is given up.
             alone = [number for number in left if strikes[number] >= STRIKES - 1]
             now = alone[:1] or left
             done: set[int] = set()
             broken = False
-            for place, outcome in Executing(self._start(), self.workers, self._look).run(function, [items[number] for number in now]):
+            for place, outcome in Executing(self._start(), self.workers, self._look).run(
+                function, [items[number] for number in now]
+            ):
                 number = now[place]
                 if isinstance(outcome, NotStarted):
                     broken = True
@@ -147,7 +162,9 @@ class Local(Engine):
                     strikes[number] += 1
                     if strikes[number] < STRIKES:
                         continue
-                    outcome = InputError("the worker died at it, again and again: it was killed, or there is not enough memory")
+                    outcome = InputError(
+                        "the worker died at it, again and again: it was killed, or there is not enough memory"
+                    )
                 done.add(number)
                 yield number, outcome
             if broken:
@@ -174,15 +191,22 @@ class Dask(Engine):
         self._cluster = None
         self._own = client is None
         if client is None and address is None:
-            # Dask's workers give memory back after every batch, only to ask for it again: a third of their time.
+            # Dask's workers give memory back after every batch, only to ask for it again: a third of their
+            # time.
             with dask.config.set({"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 28}):
-                self._cluster = LocalCluster(n_workers=workers or jobs(), threads_per_worker=1, dashboard_address=None)
-        self.client = client if client is not None else Client(self._cluster if self._cluster is not None else address)
+                self._cluster = LocalCluster(
+                    n_workers=workers or jobs(), threads_per_worker=1, dashboard_address=None
+                )
+        self.client = (
+            client if client is not None else Client(self._cluster if self._cluster is not None else address)
+        )
         self.workers = max(1, sum(self.client.nthreads().values()))
 
     def run(self, function: Function, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         # A task is done anew when its worker dies; Dask gives it up when that happened too often.
-        return Executing(self.client.get_executor(pure=False, retries=STRIKES), self.workers).run(function, items)
+        return Executing(self.client.get_executor(pure=False, retries=STRIKES), self.workers).run(
+            function, items
+        )
 
     def close(self) -> None:
         if self._own:
@@ -203,7 +227,13 @@ class Ray(Engine):
             raise MissingExtraError("ray", "ray", "'--engine ray'") from None
         self._own = not ray.is_initialized()
         if self._own:
-            ray.init(address=address, num_cpus=None if address else workers or jobs(), include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+            ray.init(
+                address=address,
+                num_cpus=None if address else workers or jobs(),
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
         self.workers = int(ray.cluster_resources().get("CPU", 1))
 
     def run(self, function: Function, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
@@ -263,7 +293,9 @@ class Spark(Engine):
 
         # One partition for each item: a partition is what one task works on.
         numbers = self.session.range(0, len(items), 1, numPartitions=max(len(items), 1))
-        for row in numbers.mapInPandas(worked, "number long, result binary").toLocalIterator(prefetchPartitions=True):
+        for row in numbers.mapInPandas(worked, "number long, result binary").toLocalIterator(
+            prefetchPartitions=True
+        ):
             yield int(row["number"]), _unpacked(bytes(row["result"]))
 
     def close(self) -> None:
@@ -280,7 +312,7 @@ def _results(function: Function, items: Sequence[Any], numbers: Any) -> dict[str
 
 
 def _unpacked(result: bytes) -> Any:
-    """What our own workers sent."""
+    """Return the result that one of our own workers sent."""
     import pickle
 
     return pickle.loads(result)
@@ -297,7 +329,9 @@ def engine(name: str | Engine | Executor = "local", workers: int | None = None) 
         return Executing(name, workers)
     kind, _, address = name.partition("=")
     if kind not in ENGINES:
-        raise InputError(f"unknown engine '{kind}'{did_you_mean(kind, ENGINES)} (known: {', '.join(ENGINES)})")
+        raise InputError(
+            f"unknown engine '{kind}'{did_you_mean(kind, ENGINES)} (known: {', '.join(ENGINES)})"
+        )
     if kind == "local":
         if address:
             raise InputError(f"the engine 'local' has no address: {address}")

@@ -1,8 +1,8 @@
-"""The first pass, for metrics that need to know the whole before they score a part of it: in how many captions each n-gram (for
-CIDEr) or each concept (for SPICE-U) occurs.
+"""The first pass, for metrics that need to know the whole before they score a part of it: in how many
+captions each n-gram (for CIDEr) or each concept (for SPICE-U) occurs.
 
-A row is a document. Counts are exact, in sorted runs on disk that are merged as a tree; or those of the most frequent, with a
-stated bound on how much too low they are.
+A row is a document. Counts are exact, in sorted runs on disk that are merged as a tree; or those of the most
+frequent, with a stated bound on how much too low they are.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from typing import Literal
 
 import numpy as np
 
+from captious.core.errors import CaptiousError, InputError
+from captious.core.progress import silenced
+from captious.core.threads import one_blas_thread, working
 from captious.corpus import Captions
-from captious.errors import CaptiousError, InputError
-from captious.frequencies import MAX_N, FrequencyTable
-from captious.io import container
+from captious.corpus.frequencies import MAX_N, FrequencyTable
+from captious.io import saved_files as container
 from captious.io.columns import Columns
-from captious.io.frequencies import save_frequencies
-from captious.progress import silenced
+from captious.io.frequency_files import save_frequencies
 from captious.scale import counting
-from captious.scale.checking import Images, checked
 from captious.scale.counting import JOIN, Counter
 from captious.scale.engines import Engine
-from captious.scale.merging import tree
-from captious.scale.reading import BATCH, batches
+from captious.scale.shard_checks import Images, checked
+from captious.scale.shard_merging import tree
+from captious.scale.shard_reading import BATCH, batches
 from captious.scale.shards import Shard, ShardError
 from captious.scale.sketches import Frequent
-from captious.threads import one_blas_thread, working
 
 Kind = Literal["n-grams", "concepts"]
 _KIND, _VERSION = "frequent items", 1
@@ -38,7 +38,7 @@ _KIND, _VERSION = "frequent items", 1
 
 @dataclass(frozen=True)
 class Counting:
-    """What is counted, and how."""
+    """Settings of the first pass: the counts to make."""
 
     kind: Kind
     columns: Columns
@@ -65,7 +65,7 @@ class Counted:
 def _items(how: Counting, captions: Captions) -> Iterator[tuple[str, int]]:
     """Each item of a batch with the number of captions that have it."""
     if how.kind == "concepts":
-        from captious.language.parsers import get as get_parser
+        from captious.parser.choice import get as get_parser
         from captious.scene import reference_graphs
         from captious.text.synonyms import Synonyms
 
@@ -83,7 +83,9 @@ def _items(how: Counting, captions: Captions) -> Iterator[tuple[str, int]]:
 
 
 def _count(how: Counting, step: tuple[Shard, str]) -> int | str | tuple[str]:
-    """On a worker: count one shard into a file; the number of documents, or what is wrong with the shard (or the run)."""
+    """On a worker: count one shard into a file; the number of documents, or what is wrong with the shard (or
+    the run).
+    """
     shard, target = step
     try:
         counter: Counter | Frequent = Counter(target) if how.top is None else Frequent(how.top)
@@ -109,7 +111,9 @@ def _save(path: str, kept: Frequent) -> None:
     items = sorted(kept.counts.items())
     arrays = {"counts": np.array([count for _, count in items], dtype=np.int64)}
     meta = {"size": kept.size, "error": kept.error, "total": kept.total}
-    container.write(path, _KIND, _VERSION, meta, arrays | container.text_arrays("items", [item for item, _ in items]))
+    container.write(
+        path, _KIND, _VERSION, meta, arrays | container.text_arrays("items", [item for item, _ in items])
+    )
 
 
 def _load(path: str) -> Frequent:
@@ -137,7 +141,9 @@ def _merge(exact: bool, step: tuple[Sequence[str], str]) -> str | None:
     return None
 
 
-def count(run: Engine, shards: Sequence[Shard], folder: Path, how: Counting, on_error: str = "stop") -> Counted:
+def count(
+    run: Engine, shards: Sequence[Shard], folder: Path, how: Counting, on_error: str = "stop"
+) -> Counted:
     """Count over all shards."""
     steps = [(shard, str(folder / f"count-{number}")) for number, shard in enumerate(shards)]
     documents = 0
@@ -161,22 +167,33 @@ def count(run: Engine, shards: Sequence[Shard], folder: Path, how: Counting, on_
     return Counted(documents, 0, counting.items(target), skipped)
 
 
-def frequencies(run: Engine, shards: Sequence[Shard], folder: Path, how: Counting, target: Path, on_error: str = "stop") -> int:
+def frequencies(
+    run: Engine, shards: Sequence[Shard], folder: Path, how: Counting, target: Path, on_error: str = "stop"
+) -> int:
     """Document frequencies of n-grams into a file for CIDEr; by how much a count may be too low."""
     found = count(run, shards, folder, how, on_error)
-    table = FrequencyTable.from_counts(((item.split(JOIN), number) for item, number in found.counts), found.documents, how.tokenizer)
+    table = FrequencyTable.from_counts(
+        ((item.split(JOIN), number) for item, number in found.counts), found.documents, how.tokenizer
+    )
     save_frequencies(table, target)
     return found.error
 
 
-def concepts(run: Engine, shards: Sequence[Shard], folder: Path, how: Counting, target: Path, on_error: str = "stop") -> int:
+def concepts(
+    run: Engine, shards: Sequence[Shard], folder: Path, how: Counting, target: Path, on_error: str = "stop"
+) -> int:
     """Concept frequencies into a file for SPICE-U; by how much a count may be too low."""
     from captious.scene import ConceptTable
 
     found = count(run, shards, folder, how, on_error)
-    ConceptTable(found.documents, {tuple(item.split(JOIN)): number for item, number in found.counts}).save(target)
+    ConceptTable(found.documents, {tuple(item.split(JOIN)): number for item, number in found.counts}).save(
+        target
+    )
     return found.error
 
 
 #: Options that may say "shards", how they are then counted, and what.
-FIRST_PASS: tuple[tuple[str, Callable[..., int], Kind], ...] = (("df", frequencies, "n-grams"), ("concepts", concepts, "concepts"))
+FIRST_PASS: tuple[tuple[str, Callable[..., int], Kind], ...] = (
+    ("df", frequencies, "n-grams"),
+    ("concepts", concepts, "concepts"),
+)

@@ -1,4 +1,4 @@
-"""What a run would do: how many shards, rows and bytes, and roughly how long it would take."""
+"""Forecast of a run: numbers of shards, rows and bytes, and roughly how long it will take."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from captious.errors import CaptiousError
+from captious.core.errors import CaptiousError
+from captious.core.threads import one_blas_thread, working
 from captious.io.columns import Columns
 from captious.scale.engines import Engine
-from captious.scale.job import Ready
-from captious.scale.reading import batches
+from captious.scale.shard_job import Ready
+from captious.scale.shard_reading import batches
+from captious.scale.shard_task import Sums, score_batch
 from captious.scale.shards import Shard, opened, parquet_file, reading
-from captious.scale.showing import duration
-from captious.scale.task import Sums, score_batch
-from captious.scale.whole import Whole
-from captious.threads import one_blas_thread, working
+from captious.scale.status_display import duration
+from captious.scale.whole_corpus import Whole
 
 #: Rows that are scored to know how long one takes.
 _TRIAL = 4096
@@ -29,11 +29,12 @@ _LOOK = 1 << 20
 
 @dataclass(frozen=True)
 class Forecast:
-    """What there is to do."""
+    """Work of a planned run."""
 
     shards: int
     rows: int
-    #: Whether rows were counted (Parquet says how many there are) or estimated from the length of the first ones.
+    #: Whether rows were counted (Parquet says how many there are) or estimated from the length of the first
+    #: ones.
     counted: bool
     bytes: int
     done: int
@@ -55,7 +56,9 @@ class Forecast:
         if self.done:
             text += f"; {self.done:,} have results from an earlier run, which are checked and kept"
         if self.seconds is not None and self.seconds_per_row:
-            text += f"; roughly {duration(self.seconds)} on {self.workers} worker{'s' if self.workers != 1 else ''}, {1 / self.seconds_per_row:,.0f} captions a second each"
+            workers = f"{self.workers} worker{'s' if self.workers != 1 else ''}"
+            speed = f"{1 / self.seconds_per_row:,.0f} captions a second each"
+            text += f"; roughly {duration(self.seconds)} on {workers}, {speed}"
         return text
 
 
@@ -91,7 +94,7 @@ def rows_of(named: Columns, shard: Shard) -> tuple[int, bool] | str:
 
 
 def trial(made: Ready, shards: Sequence[Shard]) -> float | None:
-    """Processor seconds per row, from the first rows that can be scored; the second time, when all is loaded."""
+    """Return processor seconds per row, from scoring the first rows a second time."""
     job = made.job
     for shard in shards:
         try:
@@ -100,7 +103,9 @@ def trial(made: Ready, shards: Sequence[Shard]) -> float | None:
                 continue
             seconds = 0.0
             for _ in range(2):
-                whole = Whole(job.whole, shard.name, "", top=job.top or 100_000, sample=job.sample, seed=job.seed)
+                whole = Whole(
+                    job.whole, shard.name, "", top=job.top or 100_000, sample=job.sample, seed=job.seed
+                )
                 start = time.process_time()
                 with working(1), one_blas_thread():
                     _, bad = score_batch(made, batch, Sums(made.measures), whole, shard)

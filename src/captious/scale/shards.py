@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from captious.errors import InputError, MissingExtraError, printable, some
+from captious.core.errors import InputError, MissingExtraError, printable, some
 from captious.io.columns import Columns, caption_names, columns, id_names, no_caption
 
 Kind = Literal["parquet", "jsonl", "tar"]
@@ -39,8 +39,9 @@ class Shard:
 
 
 def find(sources: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Shard]:
-    """Shards from files, folders (all Parquet, JSONL and tar files below them) and patterns (``big/*.parquet``), in the order
-    given. Columns of scores from an earlier run are left out."""
+    """Shards from files, folders (all Parquet, JSONL and tar files below them) and patterns
+    (``big/*.parquet``), in the order given. Columns of scores from an earlier run are left out.
+    """
     given = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     files = [path for source in given for path in _files(os.fspath(source))]
     if not files:
@@ -49,7 +50,9 @@ def find(sources: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> 
     for path in files:
         real = os.path.realpath(path)
         if real in seen:
-            raise InputError(f"{printable(path)} was given twice (also as {printable(seen[real])}); give each shard once")
+            raise InputError(
+                f"{printable(path)} was given twice (also as {printable(seen[real])}); give each shard once"
+            )
         seen[real] = path
     return [Shard(path, _kind(path), name) for path, name in zip(files, _names(files))]
 
@@ -57,13 +60,18 @@ def find(sources: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> 
 def _files(source: str) -> list[str]:
     path = Path(source)
     if path.is_dir():
-        found = sorted(str(file) for file in path.rglob("*") if file.is_file() and _plain(file.name) != file.name)
+        found = sorted(
+            str(file) for file in path.rglob("*") if file.is_file() and _plain(file.name) != file.name
+        )
     elif path.exists():
         return [source] if not source.endswith(SCORES) else []
     else:
         found = sorted(glob.glob(source))  # noqa: PTH207 - an absolute pattern is allowed here
         if not found:
-            raise InputError(f"cannot read {printable(source)}: there is no such file or folder, and no file fits it as a pattern")
+            raise InputError(
+                f"cannot read {printable(source)}: there is no such file or folder, and no file fits it as a "
+                "pattern"
+            )
     return [file for file in found if not file.endswith(SCORES) and not Path(file).name.startswith(".")]
 
 
@@ -79,16 +87,24 @@ def _names(files: Sequence[str]) -> list[str]:
     whole = [os.path.relpath(os.path.abspath(file), shared) for file in files]  # noqa: PTH100
     short = [os.path.join(os.path.dirname(name), _plain(os.path.basename(name))) for name in whole]  # noqa: PTH118, PTH119, PTH120
     # Two files that differ in their endings only keep them.
-    return [a if short.count(a) == 1 else b for a, b in zip(short, whole)] if len(set(short)) < len(short) else short
+    return (
+        [a if short.count(a) == 1 else b for a, b in zip(short, whole)]
+        if len(set(short)) < len(short)
+        else short
+    )
 
 
 def _kind(path: str) -> Kind:
-    """What a file is, from its content; one without any, from its name."""
+    """Detect the format of a file from its content, or from its name if it is empty."""
     with reading(path), opened(path) as stream:
         start = stream.read(512)
     if start[:4] == b"PAR1" or (not start and path.endswith(".parquet")):
         return "parquet"
-    if start[257:262] == b"ustar" or _plain(path) + ".tar" == path.removesuffix(".gz") or path.endswith(".tgz"):
+    if (
+        start[257:262] == b"ustar"
+        or _plain(path) + ".tar" == path.removesuffix(".gz")
+        or path.endswith(".tgz")
+    ):
         return "tar"
     return "jsonl"
 
@@ -120,17 +136,26 @@ class reading:  # noqa: N801 - reads as a statement
         damage = (EOFError, zlib.error, tarfile.TarError, gzip.BadGzipFile, UnicodeError)
         if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile) and error.strerror:
             raise ShardError(f"cannot read the shard {printable(self.path)}: {error.strerror}") from None
-        if isinstance(error, damage) or type(error).__module__.startswith("pyarrow") or isinstance(error, OSError):
+        if (
+            isinstance(error, damage)
+            or type(error).__module__.startswith("pyarrow")
+            or isinstance(error, OSError)
+        ):
             what = next(iter(str(error).splitlines()), type(error).__name__)
-            raise ShardError(f"the shard {printable(self.path)} is damaged: {printable(what)[:200]}") from None
+            raise ShardError(
+                f"the shard {printable(self.path)} is damaged: {printable(what)[:200]}"
+            ) from None
 
 
-# Digests -------------------------------------------------------------------------------------------------------------
+# Digests ----------------------------------------------------------------------------------------------------
 
 
 def digest(shard: Shard, named: Columns) -> str:
-    """Names what is scored of a shard. Of Parquet only the footer and the chosen columns are read, of a tar only the names and
-    what is text, so that pictures inside cost nothing."""
+    """Names what is scored of a shard.
+
+    Of Parquet only the footer and the chosen columns are read, of a tar only the names and what is text, so
+    that pictures inside cost nothing.
+    """
     state = hashlib.blake2b(shard.kind.encode(), digest_size=16)
     with reading(shard.path):
         for piece in _PIECES[shard.kind](shard, named):
@@ -181,7 +206,7 @@ def _texts_of_tar(shard: Shard, _: Columns) -> Iterator[bytes]:
 _PIECES: dict[Kind, Any] = {"parquet": _chosen_columns, "jsonl": _whole, "tar": _texts_of_tar}
 
 
-# Parquet -------------------------------------------------------------------------------------------------------------
+# Parquet ----------------------------------------------------------------------------------------------------
 
 
 def parquet_file(path: str) -> Any:
@@ -200,9 +225,14 @@ def parquet_columns(file: Any, path: str, named: Columns) -> tuple[str | None, s
     by_fold = {name.lower(): name for name in present}
     with columns(named.captions, named.ids):
         image = next((by_fold[key.lower()] for key in id_names() if key.lower() in by_fold), None)
-        caption = next((by_fold[key.lower()] for key in caption_names("predictions") if key.lower() in by_fold), None)
+        caption = next(
+            (by_fold[key.lower()] for key in caption_names("predictions") if key.lower() in by_fold), None
+        )
         if image is None and named.ids:
-            raise ShardError(f"the shard {printable(path)} has no column {' or '.join(map(repr, named.ids))}; it has {some(present, 12)}")
+            raise ShardError(
+                f"the shard {printable(path)} has no column {' or '.join(map(repr, named.ids))}; it has "
+                f"{some(present, 12)}"
+            )
         if caption is None:
             raise ShardError(str(no_caption(f"the shard {printable(path)}", "", present)))
     return image, caption

@@ -1,4 +1,5 @@
-"""Small summaries of large sets, which merge: how many different things there are, which ones are frequent, what was seen before.
+"""Small summaries of large sets, which merge: how many different things there are, which ones are frequent,
+what was seen before.
 
 Each says how far off it may be.
 """
@@ -14,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.io import container
+from captious.io import saved_files as container
 from captious.kernels import kernel
+from captious.kernels.types import Bool, Int64, Out, UInt8
 
 Keys = NDArray[np.uint64]
 
@@ -31,7 +33,9 @@ def mixed(keys: Keys, salt: int = 0) -> Keys:
 
 
 class DistinctCount:
-    """HyperLogLog (Flajolet et al. 2007) with 64-bit hashes: how many different keys, with a standard error of 1.04/√registers."""
+    """HyperLogLog (Flajolet et al. 2007) with 64-bit hashes: how many different keys, with a standard error
+    of 1.04/√registers.
+    """
 
     def __init__(self, registers: NDArray[np.uint8] | None = None, bits: int = 14) -> None:
         self.registers = registers if registers is not None else np.zeros(1 << bits, dtype=np.uint8)
@@ -42,8 +46,12 @@ class DistinctCount:
         hashed = mixed(keys)
         place = (hashed >> np.uint64(64 - self.bits)).astype(np.int64)
         rest = hashed << np.uint64(self.bits) | np.uint64(1 << (self.bits - 1))
-        # Leading zeros, from the halves: each is exact as a floating-point number, whose exponent is its length in bits.
-        high, low = (rest >> np.uint64(32)).astype(np.float64), (rest & np.uint64(0xFFFFFFFF)).astype(np.float64)
+        # Leading zeros, from the halves: each is exact as a floating-point number, whose exponent is its
+        # length in bits.
+        high, low = (
+            (rest >> np.uint64(32)).astype(np.float64),
+            (rest & np.uint64(0xFFFFFFFF)).astype(np.float64),
+        )
         length = np.where(high > 0, 32 + np.frexp(high)[1], np.frexp(low)[1])
         rank = 64 - length + 1
         np.maximum.at(self.registers, place, rank.astype(np.uint8))
@@ -56,7 +64,9 @@ class DistinctCount:
     def value(self) -> float:
         """The estimate; small sets are counted by empty registers, as in the paper."""
         m = len(self.registers)
-        raw = 0.7213 / (1 + 1.079 / m) * m * m / float(np.sum(np.ldexp(1.0, -self.registers.astype(np.int64))))
+        raw = (
+            0.7213 / (1 + 1.079 / m) * m * m / float(np.sum(np.ldexp(1.0, -self.registers.astype(np.int64))))
+        )
         empty = int(np.sum(self.registers == 0))
         return m * math.log(m / empty) if raw <= 2.5 * m and empty else raw
 
@@ -67,10 +77,15 @@ class DistinctCount:
 
 
 class Frequent:
-    """Misra–Gries: at most ``size`` counters. A kept count is too low by at most :attr:`error`, and whatever occurs more often than
-    that is kept. Summaries of parts merge into one of the whole with the same bound (Agarwal et al. 2012)."""
+    """Misra–Gries: at most ``size`` counters.
 
-    def __init__(self, size: int, counts: Mapping[str, int] | None = None, error: int = 0, total: int = 0) -> None:
+    A kept count is too low by at most :attr:`error`, and whatever occurs more often than that is kept.
+    Summaries of parts merge into one of the whole with the same bound (Agarwal et al. 2012).
+    """
+
+    def __init__(
+        self, size: int, counts: Mapping[str, int] | None = None, error: int = 0, total: int = 0
+    ) -> None:
         self.size, self.error, self.total = size, error, total
         self.counts: dict[str, int] = dict(counts or {})
 
@@ -102,12 +117,12 @@ class Frequent:
 
     @property
     def bound(self) -> int:
-        """What theory allows the error to be: total/(size + 1)."""
+        """Largest possible error: total/(size + 1)."""
         return self.total // (self.size + 1)
 
 
 @kernel
-def _set_bits(words, first, second, probes, bits):  # type: ignore[no-untyped-def]
+def _set_bits(words: Out[UInt8], first: Int64, second: Int64, probes: int, bits: int) -> None:
     """Set the bits of keys: positions first + i·second, as of two hashes (Kirsch & Mitzenmacher 2006)."""
     for k in range(first.shape[0]):
         at = first[k]
@@ -118,7 +133,7 @@ def _set_bits(words, first, second, probes, bits):  # type: ignore[no-untyped-de
 
 
 @kernel
-def _test_bits(words, first, second, probes, bits, out):  # type: ignore[no-untyped-def]
+def _test_bits(words: UInt8, first: Int64, second: Int64, probes: int, bits: int, out: Out[Bool]) -> None:
     """Whether all bits of each key are set."""
     for k in range(first.shape[0]):
         at = first[k]
@@ -133,12 +148,19 @@ def _test_bits(words, first, second, probes, bits, out):  # type: ignore[no-unty
 
 
 class Bloom:
-    """A filter (Bloom 1970) of keys: what was added is found; what was not is found with probability ``rate`` at most, if no more
-    than ``capacity`` different keys were added."""
+    """A filter (Bloom 1970) of keys: what was added is found; what was not is found with probability ``rate``
+    at most, if no more than ``capacity`` different keys were added.
+    """
 
     KIND, VERSION = "seen n-grams", 1
 
-    def __init__(self, capacity: int, rate: float, words: NDArray[np.uint8] | None = None, meta: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        capacity: int,
+        rate: float,
+        words: NDArray[np.uint8] | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
         self.capacity, self.rate = max(capacity, 1), rate
         self.bits = max(64, math.ceil(-self.capacity * math.log(rate) / math.log(2) ** 2))
         self.probes = max(1, round(self.bits / self.capacity * math.log(2)))
@@ -152,7 +174,7 @@ class Bloom:
 
     def add(self, keys: Keys) -> None:
         """Put keys in."""
-        _set_bits.pick(20 * len(keys))(self.words, *self._hashes(keys), self.probes, self.bits)
+        _set_bits(self.words, *self._hashes(keys), self.probes, self.bits)
 
     def __contains__(self, key: int) -> bool:
         return bool(self.has(np.array([key], dtype=np.uint64))[0])
@@ -160,7 +182,7 @@ class Bloom:
     def has(self, keys: Keys) -> NDArray[np.bool_]:
         """Which keys were (most probably) put in."""
         out = np.zeros(len(keys), dtype=np.bool_)
-        _test_bits.pick(20 * len(keys))(self.words, *self._hashes(keys), self.probes, self.bits, out)
+        _test_bits(self.words, *self._hashes(keys), self.probes, self.bits, out)
         return out
 
     def merge(self, other: Bloom) -> None:
@@ -189,5 +211,7 @@ class Bloom:
     @classmethod
     def load(cls, path: str | Path) -> Bloom:
         """Map it from a file."""
-        file = container.read(path, cls.KIND, cls.VERSION, "captious.scale.seen makes one")
-        return cls(int(file.meta["capacity"]), float(file.meta["rate"]), file.arrays["bits"], file.meta["meta"])
+        file = container.read(path, cls.KIND, cls.VERSION, "captious.scale.seen_ngrams makes one")
+        return cls(
+            int(file.meta["capacity"]), float(file.meta["rate"]), file.arrays["bits"], file.meta["meta"]
+        )

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from captious.scene.build import candidate_graphs, caption_tuples, reference_graphs, scene_graph
 from captious.scene.concept_table import ConceptTable
-from captious.scene.concepts import Concept
 from captious.scene.dependencies import Dependencies
-from captious.scene.enhance import enhance
-from captious.scene.graph import SceneGraph
-from captious.scene.match import Match, counts, match, precision_recall_f
-from captious.scene.rules import Tuple, tuples
+from captious.scene.graphs import Concept, SceneGraph, SceneGraphs
+from captious.scene.sentence_tuples import enhance, tuples
+from captious.scene.tuple_match import Match, counts, match, precision_recall_f
+from captious.scene.tuple_table import Tuple
 
 __all__ = [
     "Concept",
@@ -22,6 +21,7 @@ __all__ = [
     "Dependencies",
     "Match",
     "SceneGraph",
+    "SceneGraphs",
     "Tuple",
     "candidate_graphs",
     "caption_tuples",

@@ -1,4 +1,4 @@
-"""Scene graphs of captions: from text, and for whole corpora."""
+"""Scene graphs of captions: of one text, and of whole corpora."""
 
 from __future__ import annotations
 
@@ -8,20 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from captious.collector import collector_paused
+from captious.core.memo import Product
+from captious.core.ragged import IntArray, runs
 from captious.corpus import Captions
-from captious.language import ParsedBatch, Parser, Sentence, parses_of
-from captious.language.parsers import batch_of
-from captious.language.parsers import get as get_parser
-from captious.memo import Product
-from captious.progress import track
-from captious.ragged import IntArray, runs
-from captious.scene.flat.meanings import meanings
-from captious.scene.flat.merge import flat_graphs
-from captious.scene.flat.sentences import flat_tuples, worth_compiling
-from captious.scene.graph import SceneGraph
-from captious.scene.packed import PackedGraphs, pack, unpack
-from captious.scene.rules import Tuple, tuples
+from captious.parser import ParsedBatch, Parser
+from captious.parser.choice import batch_of
+from captious.parser.choice import get as get_parser
+from captious.scene.graphs import SceneGraph, SceneGraphs
+from captious.scene.sentence_tuples import read_tuples
+from captious.scene.tuple_table import Tuple, TupleTable
 from captious.text.synonyms import Synonyms
 
 
@@ -33,84 +28,81 @@ def scene_graph(
     meteor_data: str | Path | None = None,
     parser: Parser | str | None = None,
 ) -> SceneGraph:
-    """The scene graph of a caption, or one graph of several captions of the same image.
+    """Build the scene graph of a caption, or one graph of several captions of the same image.
 
-    The text is tokenized as for SPICE: lower case, no punctuation. Synonyms are WordNet's, which ship with
-    captious, or those of a folder with METEOR's data.
+    Parameters
+    ----------
+    text : str or sequence of str
+        A caption, or several captions of one image.
+    tokenizer : str
+        ``"ptb"`` tokenizes as for SPICE: lower case, no punctuation. ``"none"`` splits at spaces.
+    synonyms : Synonyms, optional
+        The dictionary. Without it, WordNet's synonyms, which ship with captious.
+    meteor_data : str or Path, optional
+        A folder with METEOR's data, to take the synonyms from.
+    parser : Parser or str, optional
+        ``"small"`` (the default), ``"exact"``, or a parser of your own.
+
+    Returns
+    -------
+    SceneGraph
+        Objects, attributes and relations, where synonyms are one object.
+
+    Examples
+    --------
+    >>> import captious
+    >>> captious.scene_graph("two young girls sit at a wooden table").relations
+    [('girl', 'sit at', 'table')]
     """
     captions = Captions.of([[text] if isinstance(text, str) else list(text)], tokenizer)
-    known = synonyms if synonyms is not None else Synonyms.load(meteor_data)
-    return SceneGraph((item for stated in caption_tuples(captions, get_parser(parser)) for item in stated), known)
+    dictionary = synonyms if synonyms is not None else Synonyms.load(meteor_data)
+    return _graphs(captions, get_parser(parser), dictionary, captions.image_offsets)[0]
 
 
 def caption_tuples(captions: Captions, parser: Parser) -> list[list[Tuple]]:
-    """The tuples of each caption, those of its sentences together. Equal captions share one list."""
-    return captions.cached(("scene tuples", parser.label, parser.digest), lambda: _caption_tuples(captions, parser))
+    """Return the tuples of each caption, without repetitions in a sentence. Equal captions share one list."""
 
-
-def _caption_tuples(captions: Captions, parser: Parser) -> list[list[Tuple]]:
-    known: dict[int, list[Tuple]] = {}
-    stated: list[list[Tuple]] = []
-    with collector_paused():
-        for parse in track(parses_of(captions, parser), "reading scenes"):
-            if len(parse) == 1:
-                stated.append(_sentence_tuples(parse[0], known))
-            else:
-                stated.append([item for sentence in parse for item in _sentence_tuples(sentence, known)])
-    return stated
-
-
-def _sentence_tuples(sentence: Sentence, known: dict[int, list[Tuple]]) -> list[Tuple]:
-    """Equal sentences of a corpus are one object, so its identity will do to know them again."""
-    key = id(sentence)
-    if key not in known:
-        known[key] = list(dict.fromkeys(tuples(sentence)))
-    return known[key]
-
-
-def reference_graphs(captions: Captions, parser: Parser, synonyms: Synonyms) -> Sequence[SceneGraph]:
-    """One graph per image, of all its captions; kept with the captions, for the next system."""
-    kind: Product[Sequence[SceneGraph]] = Product("scene graphs", pack, lambda arrays: unpack(arrays, synonyms))
-    parameters = (parser.label, parser.digest, synonyms.digest)
-    return captions.product(kind, parameters, lambda: _graphs(captions, parser, synonyms))
-
-
-def _graphs(captions: Captions, parser: Parser, synonyms: Synonyms) -> Sequence[SceneGraph]:
-    flat = _flat_graphs(captions, parser, synonyms, captions.image_offsets)
-    if flat is not None:
-        return flat
-    stated = caption_tuples(captions, parser)
-    bounds = captions.image_offsets.tolist()
-    with collector_paused():
-        return [
-            SceneGraph((item for i in range(first, last) for item in stated[i]), synonyms)
-            for first, last in track(itertools.pairwise(bounds), "joining scenes", total=captions.n_images)
+    def make() -> list[list[Tuple]]:
+        batch, table = _tuples(captions, parser)
+        sentences = [list(dict.fromkeys(table.of(s))) for s in range(len(table.offsets) - 1)]
+        chosen = batch.sentence_of.tolist()
+        distinct = [
+            [item for s in chosen[a:b] for item in sentences[s]]
+            for a, b in itertools.pairwise(batch.caption_offsets.tolist())
         ]
+        return [distinct[i] for i in captions.unique[1].tolist()]
+
+    return captions.cached(("scene tuples", parser.label, parser.digest), make)
 
 
-def candidate_graphs(captions: Captions, parser: Parser, synonyms: Synonyms) -> Sequence[SceneGraph]:
-    """One graph per caption."""
-
-    def make() -> Sequence[SceneGraph]:
-        flat = _flat_graphs(captions, parser, synonyms, np.arange(len(captions) + 1, dtype=np.int64))
-        if flat is not None:
-            return flat
-        stated = caption_tuples(captions, parser)
-        with collector_paused():
-            return [SceneGraph(own, synonyms) for own in stated]
-
-    return captions.cached(("scene graph of each", parser.label, parser.digest, synonyms), make)
+def reference_graphs(captions: Captions, parser: Parser, synonyms: Synonyms) -> SceneGraphs:
+    """Build one graph per image from all its captions. The graphs are cached with the captions."""
+    kind: Product[SceneGraphs] = Product(
+        "scene graphs", SceneGraphs.pack, lambda arrays: SceneGraphs.unpack(arrays, synonyms)
+    )
+    parameters = (parser.label, parser.digest, synonyms.digest)
+    return captions.product(
+        kind, parameters, lambda: _graphs(captions, parser, synonyms, captions.image_offsets)
+    )
 
 
-def _flat_graphs(captions: Captions, parser: Parser, synonyms: Synonyms, groups: IntArray) -> PackedGraphs | None:
-    """Graphs of groups of captions, made in arrays; none if there is too little to do, or the parser gives only objects."""
-    if not worth_compiling(int(captions.token_offsets[-1])):
-        return None
-    batch = batch_of(captions, parser)
-    if type(batch) is not ParsedBatch:
-        return None
-    tuples = captions.cached(("flat tuples", parser.label, parser.digest), lambda: flat_tuples(batch))
+def candidate_graphs(captions: Captions, parser: Parser, synonyms: Synonyms) -> SceneGraphs:
+    """Build one graph per caption."""
+    groups = np.arange(len(captions) + 1, dtype=np.int64)
+    return captions.cached(
+        ("scene graph of each", parser.label, parser.digest, synonyms),
+        lambda: _graphs(captions, parser, synonyms, groups),
+    )
+
+
+def _graphs(captions: Captions, parser: Parser, synonyms: Synonyms, groups: IntArray) -> SceneGraphs:
+    """Build a graph from each group of captions; group g is ``groups[g]:groups[g + 1]``."""
+    batch, tuples = _tuples(captions, parser)
     places, offsets = runs(batch.caption_offsets, captions.unique[1])
-    known = meanings(tuples.texts, synonyms)
-    flat = flat_graphs(tuples, batch.sentence_of[places], offsets[groups], known)
-    return PackedGraphs(tuples.texts, flat, synonyms, known=known)
+    return SceneGraphs.merge(tuples, batch.sentence_of[places], offsets[groups], synonyms)
+
+
+def _tuples(captions: Captions, parser: Parser) -> tuple[ParsedBatch, TupleTable]:
+    """Parse the distinct captions, and read the tuples of their distinct sentences."""
+    batch = batch_of(captions, parser)
+    return batch, captions.cached(("tuples", parser.label, parser.digest), lambda: read_tuples(batch))

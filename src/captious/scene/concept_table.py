@@ -1,4 +1,4 @@
-"""How many images of a reference corpus have each tuple: what SPICE-U measures uniqueness by."""
+"""Numbers of images of a reference corpus that have each tuple. SPICE-U measures uniqueness by them."""
 
 from __future__ import annotations
 
@@ -9,33 +9,41 @@ from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
-from captious.errors import InputError
+import numpy as np
+
+from captious.core.errors import InputError
+from captious.core.ragged import IntArray
+from captious.core.writing import atomic_write
 from captious.io.content import check_lines, decode, loads, read_bytes, shown_name
-from captious.scene.rules import Tuple
-from captious.writing import atomic_write
+from captious.scene.tuple_table import Tuple, TupleTable
 
 _FORMAT = "captious-concepts"
 _VERSION = 1
-_HOW = "'captious concepts build REFS -o FILE' makes a table from reference captions"
+_HOW = "build a table from reference captions with: captious concepts build REFS -o FILE"
 
 
 class ConceptTable:
-    """Tuples (with the names of merged synonyms joined by ``/``) and in how many images' references they are."""
+    """Tuples, and the number of images whose references have them.
+
+    Names of merged synonyms are joined by ``/``.
+    """
 
     label = "table"
 
     def __init__(self, images: int, counts: dict[Tuple, int]) -> None:
         if images < 1:
             raise InputError("a table of concepts needs at least one image")
-        wrong = next((item for item, count in counts.items() if not 0 < count <= images), None)
-        if wrong is not None:
-            raise InputError(f"the concept {wrong} is said to be in {counts[wrong]} of {images} images")
+        impossible = next((item for item, count in counts.items() if not 0 < count <= images), None)
+        if impossible is not None:
+            raise InputError(
+                f"the concept {impossible} has a count of {counts[impossible]} of {images} images"
+            )
         self.images = images
         self.counts = counts
 
     @classmethod
     def of(cls, images: Iterable[Iterable[Tuple]]) -> ConceptTable:
-        """Count over images, each given by its tuples."""
+        """Count the images that have each tuple; an image is an iterable of its tuples."""
         counts: Counter[Tuple] = Counter()
         number = 0
         for tuples in images:
@@ -44,19 +52,27 @@ class ConceptTable:
         return cls(number, dict(counts))
 
     def uniqueness(self, item: Tuple) -> float:
-        """The share of images without it: 1 for what was never seen."""
+        """Share of images without the tuple: 1 for an unknown one."""
         return 1.0 - self.counts.get(item, 0) / self.images
+
+    def counts_of(self, tuples: TupleTable) -> IntArray:
+        """Count the images that have each tuple."""
+        return np.array([self.counts.get(item, 0) for item in tuples.tuples()], np.int64)
 
     @cached_property
     def digest(self) -> str:
-        """A short name for the content, for signatures."""
+        """Digest of the content, for signatures."""
         import hashlib
 
         text = "\n".join(f"{count}\t" + "\t".join(item) for item, count in sorted(self.counts.items()))
         return hashlib.sha256(f"{self.images}\n{text}".encode()).hexdigest()[:8]
 
     def save(self, path: str | Path) -> None:
-        """Write the table: a line that says what it is, then count and tuple separated by tabs; compressed with gzip."""
+        """Write the table, compressed with gzip.
+
+        The first line is a header in JSON. Each other line has a count and the words of a tuple, separated by
+        tabs.
+        """
         header = {"format": _FORMAT, "version": _VERSION, "images": self.images, "concepts": len(self.counts)}
         lines = [json.dumps(header)]
         lines += ["\t".join((str(count), *item)) for item, count in sorted(self.counts.items())]
@@ -65,32 +81,39 @@ class ConceptTable:
 
     @classmethod
     def load(cls, path: str | Path) -> ConceptTable:
-        """Read a table, and check it."""
+        """Read and check a table."""
         name = shown_name(path)
         lines = decode(read_bytes(path), name).split("\n")
         check_lines(lines, name)
         try:
             header = loads(lines[0], name)
             images, number = int(header["images"]), int(header["concepts"])
-            known = header["format"] == _FORMAT
+            is_table = header["format"] == _FORMAT
         except (ValueError, KeyError, TypeError):
-            known = False
-        if not known:
+            is_table = False
+        if not is_table:
             raise InputError(f"{path} is not a table of concepts; {_HOW}")
         if header.get("version") != _VERSION:
-            raise InputError(f"{path} is a table of concepts of version {header.get('version')}, this reads {_VERSION}; {_HOW}")
+            raise InputError(
+                f"{path} is a table of concepts of version {header.get('version')}, but this captious reads "
+                f"version {_VERSION}; {_HOW}"
+            )
         counts: dict[Tuple, int] = {}
         for line, text in enumerate(lines[1:], start=2):
             if not text:
                 continue
             count, *item = text.split("\t")
             if not count.isdecimal() or len(count) > 15 or not 1 <= len(item) <= 3:
-                raise InputError(f"{path}, line {line}: expected a count and one to three words, found {text[:80]!r}")
+                raise InputError(
+                    f"{path}, line {line}: expected a count and one to three words, found {text[:80]!r}"
+                )
             if tuple(item) in counts:
                 raise InputError(f"{path}, line {line}: {', '.join(item)!r} is listed twice; {_HOW}")
             counts[tuple(item)] = int(count)
         if len(counts) != number:
-            raise InputError(f"{path}: {number} concepts were announced and {len(counts)} found: the file is damaged; {_HOW}")
+            raise InputError(
+                f"{path} is damaged: its header announces {number} concepts, but it has {len(counts)}; {_HOW}"
+            )
         try:
             return cls(images, counts)
         except InputError as error:

@@ -1,8 +1,9 @@
-"""Where METEOR's word lists and paraphrase table are: in an installed package, or in a directory the user names.
+"""Where METEOR's word lists and paraphrase table are: in an installed package, or in a directory the user
+names.
 
-None of that data is part of captious. The package ``pycocoevalcap`` (extra ``captious[meteor]``) carries it as a jar
-file (a zip archive with the small lists) beside the compressed paraphrase table; only those files are read, the package
-itself is never imported.
+None of that data is part of captious. The package ``pycocoevalcap`` (extra ``captious[meteor]``) carries it
+as a jar file (a zip archive with the small lists) beside the compressed paraphrase table; only those files
+are read, the package itself is never imported.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ import importlib.util
 import os
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from captious import limits
-from captious.errors import InputError, MissingExtraError
+from captious.core import digests as digest
+from captious.core import limits
+from captious.core.errors import InputError, MissingExtraError
 
 #: Environment variable naming a directory with METEOR's data.
 VARIABLE = "CAPTIOUS_METEOR_DATA"
@@ -27,45 +31,68 @@ _PARAPHRASES = "paraphrase-en.gz"
 
 @dataclass(frozen=True)
 class MeteorData:
-    """The two files METEOR's data consists of."""
+    """The two files of METEOR's data."""
 
     jar: Path
     paraphrases: Path
 
     def lines(self, member: str) -> tuple[str, ...]:
-        """The lines of a list inside the jar, such as ``function/english.words``."""
+        """Return the lines of a list inside the jar, such as ``function/english.words``."""
         return _lines(self, member)
 
+    def checksum(self, member: str) -> str:
+        """Return the checksum and size of a list from the jar's directory, without reading the list."""
+        with _member(self, member) as (_, info):
+            return f"{info.CRC:08x}-{info.file_size}"
 
-# A list is asked for twice: to look words up, and to name it in signatures.
+    def digest(self, member: str) -> str:
+        """Return the digest of a list's lines."""
+        return digest.of_lines(["\n".join(self.lines(member))])
+
+
+# Each list is requested twice: to look up words, and for its digest in signatures.
 @lru_cache(maxsize=8)
 def _lines(data: MeteorData, member: str) -> tuple[str, ...]:
+    with _member(data, member) as (archive, info):
+        limits.CONTENT.check(info.file_size, f"{data.jar}, {member}")
+        return tuple(archive.read(info).decode("utf-8").splitlines())
+
+
+@contextmanager
+def _member(data: MeteorData, member: str) -> Iterator[tuple[zipfile.ZipFile, zipfile.ZipInfo]]:
+    """Return the opened jar and its directory entry of a list."""
     try:
         with zipfile.ZipFile(data.jar) as archive:
-            limits.CONTENT.check(archive.getinfo(member).file_size, f"{data.jar}, {member}")
-            return tuple(archive.read(member).decode("utf-8").splitlines())
+            yield archive, archive.getinfo(member)
     except KeyError:
-        raise InputError(f"{data.jar} has no '{member}': METEOR needs the file {_JAR} of METEOR 1.5") from None
+        raise InputError(
+            f"{data.jar} has no '{member}': METEOR needs the file {_JAR} of METEOR 1.5"
+        ) from None
     except (OSError, UnicodeDecodeError, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError(f"cannot read {data.jar}: {error}; reinstall with pip install 'captious[meteor]'") from error
+        raise InputError(
+            f"cannot read {data.jar}: {error}; reinstall with pip install 'captious[meteor]'"
+        ) from error
 
 
 def find(data_dir: str | Path | None = None) -> MeteorData:
-    """Locate the data: in ``data_dir``, else in ``$CAPTIOUS_METEOR_DATA``, else in the installed ``pycocoevalcap``.
+    """Locate the data: in ``data_dir``, else in ``$CAPTIOUS_METEOR_DATA``, else in the installed
+    ``pycocoevalcap``.
 
     A directory holds ``meteor-1.5.jar`` and ``paraphrase-en.gz``, the latter there or in its folder ``data``.
     """
-    given = data_dir or os.environ.get(VARIABLE)
-    if given:
-        folder = Path(given).expanduser()
+    configured = data_dir or os.environ.get(VARIABLE)
+    if configured:
+        folder = Path(configured).expanduser()
         if not folder.is_dir():
             raise InputError(f"the METEOR data directory {folder} does not exist")
     else:
-        # find_spec of a top-level package looks for it without running any of its code.
-        found = importlib.util.find_spec("pycocoevalcap")
-        if found is None or not found.submodule_search_locations:
-            raise MissingExtraError("pycocoevalcap", "meteor", "METEOR's data (or a directory given with --meteor-data)")
-        folder = Path(next(iter(found.submodule_search_locations))) / "meteor"
+        # find_spec of a top-level package does not run its code.
+        spec = importlib.util.find_spec("pycocoevalcap")
+        if spec is None or not spec.submodule_search_locations:
+            raise MissingExtraError(
+                "pycocoevalcap", "meteor", "METEOR's data (or a directory given with --meteor-data)"
+            )
+        folder = Path(next(iter(spec.submodule_search_locations))) / "meteor"
     jar = folder / _JAR
     paraphrases = folder / "data" / _PARAPHRASES
     if not paraphrases.is_file() and (folder / _PARAPHRASES).is_file():
@@ -74,6 +101,7 @@ def find(data_dir: str | Path | None = None) -> MeteorData:
     if missing:
         raise InputError(
             f"the METEOR data directory {folder} lacks {' and '.join(missing)}; "
-            f"it must hold {_JAR} and data/{_PARAPHRASES}, as the package pycocoevalcap does (pip install 'captious[meteor]')"
+            f"it must hold {_JAR} and data/{_PARAPHRASES}, as the package pycocoevalcap does "
+            "(pip install 'captious[meteor]')"
         )
     return MeteorData(jar, paraphrases)

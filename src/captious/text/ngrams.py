@@ -1,4 +1,4 @@
-"""n-grams as integers: each distinct n-gram of a corpus has one number, shared by all its captions."""
+"""n-grams as integers. Each distinct n-gram of a corpus has one number, shared by all captions."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.kernels import kernel
+from captious.kernels import inner, kernel
+from captious.kernels.types import Float64, Int32, Int64, Out, UInt64
+from captious.text.hashing import find_place, free_place
 
 IntArray = NDArray[np.int64]
 
-#: Keys numbered before the table is looked at again.
+#: Keys that are numbered between two checks of the table's size.
 _PIECE = 1 << 15
 
-#: 2⁶⁴ over the golden ratio, which spreads products evenly (Knuth's multiplicative hashing).
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-
-#: Words fit into this many bits when n-grams are packed exactly; larger vocabularies fall back to a 64-bit hash.
+#: Bits of a word in an exactly packed n-gram. Larger vocabularies use a 64-bit hash instead.
 BITS = 16
 
 
 def is_exact(n: int, vocabulary_size: int) -> bool:
-    """Whether n-grams over so many words are packed exactly."""
+    """Whether n-grams over a vocabulary of this size are packed exactly."""
     return vocabulary_size < (1 << BITS) and n * BITS <= 64
 
 
 def pack(tokens: NDArray[np.int32], n: int, vocabulary_size: int) -> NDArray[np.uint64]:
-    """One 64-bit key for the n-gram that starts at each position of ``tokens`` (the last n−1 positions run over).
+    """Return the 64-bit key of the n-gram that starts at each position of ``tokens`` (the last n−1 of
+    them incomplete).
 
-    Up to 65,536 words and n ≤ 4 the key is the n-gram itself. Beyond that it is a 64-bit hash, where two different
-    n-grams among ten million share a key with probability 3 in a million.
+    Below 65,536 words and for n ≤ 4 the key is the n-gram itself. Beyond that it is a 64-bit hash: the
+    probability that two of ten million distinct n-grams share a key is 3 in a million.
     """
     words = tokens.astype(np.uint64) + np.uint64(1)
     keys = words.copy()
@@ -41,12 +41,12 @@ def pack(tokens: NDArray[np.int32], n: int, vocabulary_size: int) -> NDArray[np.
         if exact:
             keys |= following << np.uint64(BITS * shift)
         else:
-            keys = _mix(keys) ^ following  # unsigned arithmetic wraps, as a hash wants
+            keys = _mix(keys) ^ following  # overflow is intended
     return keys if exact or n == 1 else _mix(keys)
 
 
 def _mix(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """A bijective scrambling of 64-bit numbers (the finaliser of splitmix64)."""
+    """Mix the bits of 64-bit numbers by a bijection (the finaliser of splitmix64)."""
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: NDArray[np.uint64] = keys ^ (keys >> np.uint64(31))
@@ -54,90 +54,73 @@ def _mix(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 @kernel
-def _assign(keys, places, stored, known, multiplier, half, hits):  # type: ignore[no-untyped-def]
-    """Number each key by open addressing: ``places`` holds numbers from 1 on (0 = free), ``stored`` the key of each number.
+def _assign(keys: UInt64, places: Out[Int32], stored: Out[UInt64], known: int, numbers: Out[Int32]) -> int:
+    """Number each key.
 
-    ``multiplier`` and ``half`` (32) are arguments because only typed scalars keep the arithmetic unsigned.
+    Keys that are not among the `known` ones in `stored` are added; return how many there are then.
     """
-    mask = places.shape[0] - 1
     for i in range(keys.shape[0]):
-        key = keys[i]
-        place = int(((key ^ (key >> half)) * multiplier) >> half) & mask
-        while places[place] != 0 and stored[places[place] - 1] != key:
-            place = (place + 1) & mask
+        place = find_place(keys[i], places, stored)
         if places[place] == 0:
-            stored[known] = key
+            stored[known] = keys[i]
             known += 1
             places[place] = known
-        hits[i] = places[place] - 1
+        numbers[i] = places[place] - 1
     return known
 
 
 @kernel
-def _find(keys, places, stored, multiplier, half, hits):  # type: ignore[no-untyped-def]
-    """The number of each key, −1 where it is not in the table."""
-    mask = places.shape[0] - 1
+def _find(keys: UInt64, places: Int32, stored: UInt64, numbers: Out[Int32]) -> None:
+    """Find the number of each key, or -1."""
     for i in range(keys.shape[0]):
-        key = keys[i]
-        place = int(((key ^ (key >> half)) * multiplier) >> half) & mask
-        while places[place] != 0 and stored[places[place] - 1] != key:
-            place = (place + 1) & mask
-        hits[i] = places[place] - 1
+        numbers[i] = places[find_place(keys[i], places, stored)] - 1
 
 
 @kernel
-def _fill(stored, size, places, multiplier, half):  # type: ignore[no-untyped-def]
-    """Put the numbers of all keys into an empty table."""
-    mask = places.shape[0] - 1
+def _fill(stored: UInt64, size: int, places: Out[Int32]) -> None:
+    """Insert all keys, which are distinct, into an empty table."""
     for i in range(size):
-        key = stored[i]
-        place = int(((key ^ (key >> half)) * multiplier) >> half) & mask
-        while places[place] != 0:
-            place = (place + 1) & mask
-        places[place] = i + 1
+        places[free_place(stored[i], places)] = i + 1
 
 
 class NgramIndex:
-    """The numbers of all n-grams of one length that some captions have."""
+    """Numbers of all n-grams of one length in some captions."""
 
     def __init__(self, n: int, exact: bool = True) -> None:
         self.n = n
         self.size = 0
         #: Whether keys are packed n-grams; otherwise they are hashes.
         self.exact = exact
-        #: The key of each number, and room for more.
+        #: Key of each number, with spare room at the end.
         self.keys: NDArray[np.uint64] = np.empty(512, dtype=np.uint64)
-        #: A hash table of numbers, counted from 1; 0 is free.
+        #: Hash table (see :mod:`captious.text.hashing`).
         self.places: NDArray[np.int32] = np.zeros(1024, dtype=np.int32)
 
     @classmethod
     def restore(cls, n: int, exact: bool, keys: NDArray[np.uint64], places: NDArray[np.int32]) -> NgramIndex:
-        """An index from its parts, as a prepared file keeps them."""
+        """Create an index from the arrays of a prepared file."""
         index = cls(n, exact)
         index.size, index.keys, index.places = len(keys), keys, places
         return index
 
     def encode(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """The number of each key, adding those that are new."""
-        hits = np.empty(len(keys), dtype=np.int32)
-        assign = _assign.pick(len(keys) * 4)
-        for at in range(0, len(keys), _PIECE):
-            # All keys of a piece may be new, but most are not: pieces keep the table as small as the caches like it.
-            piece = slice(at, at + _PIECE)
-            part = keys[piece]
-            self._reserve(self.size + len(part))
+        """Return the number of each key. New keys are added."""
+        numbers = np.empty(len(keys), dtype=np.int32)
+        for start in range(0, len(keys), _PIECE):
+            # Room is reserved for a piece as if all of its keys were new. Few are, so small pieces keep the
+            # table small.
+            piece = slice(start, start + _PIECE)
+            self._reserve(self.size + len(keys[piece]))
             with np.errstate(over="ignore"):
-                self.size = int(
-                    assign(part, self.places, self.keys, self.size, _MULTIPLIER, np.uint64(32), hits[piece])
-                )
-        return hits
+                self.size = _assign(keys[piece], self.places, self.keys, self.size, numbers[piece])
+        return numbers
 
     def find(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """The number of each key, −1 for those that are not here; nothing is added."""
-        hits = np.empty(len(keys), dtype=np.int32)
+        """Return the number of each key, −1 for unknown keys."""
+        numbers = np.empty(len(keys), dtype=np.int32)
         with np.errstate(over="ignore"):
-            _find.pick(len(keys) * 4)(keys, self.places, self.keys, _MULTIPLIER, np.uint64(32), hits)
-        return hits
+            _find(keys, self.places, self.keys, numbers)
+        return numbers
 
     def _reserve(self, count: int) -> None:
         if count > len(self.keys):
@@ -151,27 +134,27 @@ class NgramIndex:
             capacity *= 2
         self.places = np.zeros(capacity, dtype=np.int32)
         with np.errstate(over="ignore"):
-            _fill.pick(self.size * 4)(self.keys, self.size, self.places, _MULTIPLIER, np.uint64(32))
+            _fill(self.keys, self.size, self.places)
 
 
 @dataclass(frozen=True, eq=False)
 class NgramTable:
-    """The distinct n-grams of each caption, sorted by number, with their counts.
+    """Distinct n-grams of each caption, sorted by number, with their counts.
 
     Rows ``offsets[i]:offsets[i + 1]`` of ``number`` and ``count`` belong to caption i.
     """
 
     number: NDArray[np.int32]
-    #: In bytes, unless a caption has hundreds of n-grams.
-    count: NDArray[np.uint8] | NDArray[np.int32]
+    count: NDArray[np.int32]
     offsets: IntArray
     #: Number of n-grams (with repeats) of each caption.
     totals: IntArray
 
 
-@kernel
-def sort_run(numbers, low, high):  # type: ignore[no-untyped-def]
-    """Sort ``numbers[low:high]`` in place: a short run by insertion, a long one by a heap, which is never slow, whatever the order was."""
+@inner
+def sort_run(numbers: Out[Int32] | Out[Float64], low: int, high: int) -> None:
+    """Sort ``numbers[low:high]`` in place: short runs by insertion, long ones by heapsort, which has no
+    slow case."""
     size = high - low
     if size <= 64:
         for j in range(low + 1, high):
@@ -205,7 +188,9 @@ def sort_run(numbers, low, high):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _tabulate(numbers, starts, out_number, out_count, out_offsets):  # type: ignore[no-untyped-def]
+def _tabulate(
+    numbers: Out[Int32], starts: Int64, out_number: Out[Int32], out_count: Out[Int32], out_offsets: Out[Int64]
+) -> int:
     """Sort and count the n-gram numbers of each caption."""
     at = 0
     out_offsets[0] = 0
@@ -228,7 +213,8 @@ def _tabulate(numbers, starts, out_number, out_count, out_offsets):  # type: ign
 
 
 def ngram_positions(offsets: IntArray, n: int) -> tuple[IntArray, IntArray]:
-    """Positions at which a whole n-gram of one caption starts, and where each caption's run of them starts."""
+    """Return the positions at which an n-gram of one caption starts, and the offset of each caption
+    among them."""
     totals = np.maximum(np.diff(offsets) - (n - 1), 0)
     starts = np.zeros(len(offsets), dtype=np.int64)
     np.cumsum(totals, out=starts[1:])
@@ -237,33 +223,34 @@ def ngram_positions(offsets: IntArray, n: int) -> tuple[IntArray, IntArray]:
 
 
 class TableWriter:
-    """Makes a table of the n-grams of captions, a stretch of captions after the other."""
+    """Builder of an n-gram table that receives its captions in stretches."""
 
     def __init__(self, totals: IntArray) -> None:
-        """For captions with so many n-grams each."""
+        """``totals``: number of n-grams of each caption."""
         self._starts = np.zeros(len(totals) + 1, dtype=np.int64)
         np.cumsum(totals, out=self._starts[1:])
         self._totals = totals
-        # Room for n-grams that all differ. The system gives memory for what is written, so what is left over costs nothing.
+        # Room for n-grams that all differ. Pages that are never written take no memory.
         self._number = np.empty(int(self._starts[-1]), dtype=np.int32)
-        # No n-gram occurs more often than there are n-grams.
-        self._count = np.empty(int(self._starts[-1]), dtype=np.uint8 if totals.max(initial=0) < 256 else np.int32)
+        self._count = np.empty(int(self._starts[-1]), dtype=np.int32)
         self._offsets = np.zeros(len(totals) + 1, dtype=np.int64)
         self._captions = 0
         self._used = 0
 
     def add(self, numbers: NDArray[np.int32]) -> None:
-        """The numbers of the n-grams of further captions, with repeats; they get sorted."""
+        """Add the n-gram numbers of the next captions, with repeats. Sorts ``numbers`` in place."""
         first, begin = self._captions, int(self._starts[self._captions])
-        # Captions without n-grams behind the stretch belong to it as well.
+        # Captions without n-grams that follow the stretch belong to it.
         last = int(np.searchsorted(self._starts, begin + len(numbers), side="right")) - 1
         room = slice(self._used, self._used + len(numbers))
         offsets = self._offsets[first : last + 1]
-        used = _tabulate.pick(len(numbers) * 4)(numbers, self._starts[first : last + 1] - begin, self._number[room], self._count[room], offsets)
+        used = _tabulate(
+            numbers, self._starts[first : last + 1] - begin, self._number[room], self._count[room], offsets
+        )
         offsets += self._used
         self._used += int(used)
         self._captions = last
 
     def table(self) -> NgramTable:
-        """The table of all captions."""
+        """Return the table of all captions."""
         return NgramTable(self._number[: self._used], self._count[: self._used], self._offsets, self._totals)

@@ -1,27 +1,28 @@
 """Tokens in the manner of spaCy's English rules, lowercased, punctuation kept (``--tokenizer spacy-like``).
 
-Papers on the diversity of captions tokenize with spaCy. The convention: white space first; from each chunk, opening and
-closing punctuation is peeled off, contractions are taken apart ("don't" and, without its apostrophe, "dont" both give
-two words), abbreviations and emoticons stay whole, and what is left is split at hyphens and the like between letters.
-Unlike spaCy, runs of white space are no tokens.
+Papers on the diversity of captions tokenize with spaCy. The convention: white space first; from each chunk,
+opening and closing punctuation is peeled off, contractions are taken apart ("don't" and, without its
+apostrophe, "dont" both give two words), abbreviations and emoticons stay whole, and what is left is split
+at hyphens and the like between letters. Unlike spaCy, runs of white space are no tokens.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from importlib import resources
 from itertools import chain, pairwise, product
 
 import numpy as np
-import regex
 from numpy.typing import NDArray
 
-from captious.ragged import offsets_of
+from captious.core.ragged import offsets_of
 
 #: Suffixes are looked for in the last characters only, so that a hostile chunk costs linear time.
 _WINDOW = 12
-#: Longer than any web address that browsers take. Each mark that is peeled off asks anew whether the rest is an address, so
-#: without this a hostile chunk would cost quadratic time.
+#: Longer than any web address that browsers take. Each mark that is peeled off asks anew whether the rest
+#: is an address, so without this a hostile chunk would cost quadratic time.
 _LONGEST_ADDRESS = 2_000
 
 _PUNCTUATION = "…,:;!?¿؟¡()\\[\\]{}<>_#*&。？！，、；：～·।،۔؛٪"
@@ -33,24 +34,43 @@ _UNITS = (
 )
 _HYPHENS = r"-{1,3}|[–—~]|——"
 
-_PREFIX = regex.compile(rf"\.\.+|''|{_CURRENCY}|[§%=—–{_PUNCTUATION}{_QUOTES}\p{{So}}]|\+(?![0-9])")
-_SUFFIX = regex.compile(
-    rf"(?:\.\.+|''|['’][sS]|[—–{_PUNCTUATION}{_QUOTES}\p{{So}}]"
+
+def _unicode_classes() -> dict[str, str]:
+    """Return the characters of Unicode's categories as ranges for a set of a pattern.
+
+    Read from a file, so that tokens depend neither on the version of Python nor on that of a package.
+    """
+    text = resources.files("captious.text").joinpath("unicode_classes.txt").read_text(encoding="ascii")
+    return {
+        name: "".join("-".join(chr(int(code, 16)) for code in part.split("-")) for part in ranges)
+        for name, *ranges in map(str.split, text.splitlines())
+    }
+
+
+_CLASSES = _unicode_classes()
+_L, _LL, _LO, _LU, _N, _SO = (_CLASSES[name] for name in ("L", "Ll", "Lo", "Lu", "N", "So"))
+
+_PREFIX = re.compile(rf"\.\.+|''|{_CURRENCY}|[§%=—–{_PUNCTUATION}{_QUOTES}{_SO}]|\+(?![0-9])")
+_SUFFIX = re.compile(
+    rf"(?:\.\.+|''|['’][sS]|[—–{_PUNCTUATION}{_QUOTES}{_SO}]"
     rf"|(?<=[0-9])(?:\+|{_CURRENCY}|{_UNITS})"
-    rf"|(?<=[0-9\p{{Ll}}\p{{Lo}}%²\-+{_PUNCTUATION}{_QUOTES}]|°[FCK]|[\p{{Lu}}\p{{Lo}}]{{2}})\.)$"
+    rf"|(?:(?<=[0-9{_LL}{_LO}%²\-+{_PUNCTUATION}{_QUOTES}])|(?<=°[FCK])|(?<=[{_LU}{_LO}]{{2}}))\.)$"
 )
-_INFIX = regex.compile(
-    rf"\.\.+|…|\p{{So}}"
+_INFIX = re.compile(
+    rf"\.\.+|…|[{_SO}]"
     rf"|(?<=[0-9])[+\-*^](?=[0-9-])"
-    rf"|(?<=[\p{{Ll}}\p{{Lo}}{_QUOTES}])\.(?=[\p{{Lu}}\p{{Lo}}{_QUOTES}])"
-    rf"|(?<=\p{{L}}),(?=\p{{L}})"
-    rf"|(?<=[\p{{L}}0-9])(?:{_HYPHENS})(?=\p{{L}})"
-    rf"|(?<=[\p{{L}}0-9])[:<>=/](?=\p{{L}})"
+    rf"|(?<=[{_LL}{_LO}{_QUOTES}])\.(?=[{_LU}{_LO}{_QUOTES}])"
+    rf"|(?<=[{_L}]),(?=[{_L}])"
+    rf"|(?<=[{_L}0-9])(?:{_HYPHENS}|[:<>=/])(?=[{_L}])"
 )
-_URL = regex.compile(
-    r"(?i)(?:(?:https?|ftp)://|www\.)\S*[\p{L}\p{N}/]|[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.(?:com|org|net|edu|gov|co\.uk|de)(?:/\S*[\p{L}\p{N}/])?"
+_URL = re.compile(
+    rf"(?:(?i:https?|ftp)://|(?i:www)\.)\S*[{_L}{_N}/]"
+    rf"|[{_L}{_N}-]+(?:\.[{_L}{_N}-]+)*\.(?i:com|org|net|edu|gov|co\.uk|de)(?:/\S*[{_L}{_N}/])?"
 )
-_EMOTICON = regex.compile(r"[:;=8xX]['’]?[-o^]?[)(\]\[DPpOo3/\\|*}{@]{1,3}|[(\[][-o^]?['’]?[:;=]|<3|\^_+\^|-_+-|[oO0]_+[oO0]")
+_EMOTICON = re.compile(
+    r"[:;=8xX]['’]?[-o^]?[)(\]\[DPpOo3/\\|*}{@]{1,3}|[(\[][-o^]?['’]?[:;=]|<3|\^_+\^|-_+-|[oO0]_+[oO0]"
+)
+
 
 def _list(words: str) -> list[str]:
     return words.split()
@@ -58,13 +78,18 @@ def _list(words: str) -> list[str]:
 
 #: Chunks that stay whole.
 _WHOLE = _list(
-    "'s 's 're 'd 'll 'em 'cause 'cos 'coz 'cuz 'bout 'nuff ma'am o'clock doin' goin' havin' lovin' nothin' nuthin' ol' "
-    "somethin' and/or w/o co. a.m. p.m. e.g. i.e. v.s. vs. mt. ak. ala. apr. ariz. ark. aug. calif. colo. conn. dec. del. "
-    "feb. fla. ga. ia. id. ill. ind. jan. jul. jun. kan. kans. ky. la. mar. mass. mich. minn. miss. n.c. n.d. n.h. n.j. "
-    "n.m. n.y. neb. nebr. nev. nov. oct. okla. ore. pa. s.c. sep. sept. tenn. va. wash. wis. adm. bros. corp. d.c. dr. gen. "
+    "'s 's 're 'd 'll 'em 'cause 'cos 'coz 'cuz 'bout 'nuff ma'am o'clock doin' goin' havin' lovin' nothin' "
+    "nuthin' ol' "
+    "somethin' and/or w/o co. a.m. p.m. e.g. i.e. v.s. vs. mt. ak. ala. apr. ariz. ark. aug. calif. colo. "
+    "conn. dec. del. "
+    "feb. fla. ga. ia. id. ill. ind. jan. jul. jun. kan. kans. ky. la. mar. mass. mich. minn. miss. n.c. "
+    "n.d. n.h. n.j. "
+    "n.m. n.y. neb. nebr. nev. nov. oct. okla. ore. pa. s.c. sep. sept. tenn. va. wash. wis. adm. bros. "
+    "corp. d.c. dr. gen. "
     "gov. inc. jr. ltd. md. messrs. mo. mont. mr. mrs. ms. ph.d. prof. rep. rev. sen. st."
 )
-#: Those of them that are abbreviations only with a capital: "miss." at the end of a sentence is a word and a full stop.
+#: Those of them that are abbreviations only with a capital: "miss." at the end of a sentence is a word and
+#: a full stop.
 _CAPITAL = frozenset(_WHOLE[_WHOLE.index("mt.") :])
 
 #: Chunks that look like a contraction without apostrophe, and are words.
@@ -72,7 +97,7 @@ _WORDS = frozenset(_list("ill its hell shell shed were well whore"))
 
 
 def tokenize_flat(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
-    """All tokens of all captions, and the number of tokens of each."""
+    """Return all tokens of all captions and the number of tokens of each."""
     if len(_known) > _REMEMBERED:
         _known.clear()
     chunks = [text.split() for text in texts]
@@ -83,7 +108,7 @@ def tokenize_flat(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
 
 
 class _Chunks(dict[str, list[str]]):
-    """Chunks of text with their tokens: captions repeat the same few."""
+    """Cache of the tokens of chunks. Captions repeat the same few chunks."""
 
     def __missing__(self, chunk: str) -> list[str]:
         tokens = [token.lower() for token in split_chunk(chunk)]
@@ -92,13 +117,14 @@ class _Chunks(dict[str, list[str]]):
         return tokens
 
 
-#: Captions come in portions, which have the same chunks; a long run brings new ones without end, and some without words between.
+#: Captions come in portions, which have the same chunks; a long run brings new ones without end, and some
+#: without words between.
 _REMEMBERED, _LONGEST_KEPT = 1 << 16, 40
 _known = _Chunks()
 
 
 def split_chunk(chunk: str) -> list[str]:
-    """The tokens of a piece of text without white space, in their own case."""
+    """Return the tokens of a chunk (text without white space), in their own case."""
     if chunk.isalpha() and chunk not in _specials():
         return [chunk]
     start, end = 0, len(chunk)
@@ -125,7 +151,7 @@ def split_chunk(chunk: str) -> list[str]:
 
 
 def _kept(chunk: str, start: int, end: int) -> list[str] | None:
-    """The parts of a special chunk, or a web address as it is; nothing when it is to be taken apart."""
+    """Return the parts of a special chunk or a whole web address, or None if the chunk must be split."""
     special = _special(chunk, start, end)
     if special:
         return special
@@ -140,7 +166,7 @@ def _special(chunk: str, start: int, end: int) -> list[str] | None:
     text = chunk[start:end]
     found = _specials().get(text.replace("’", "'"))
     if found is not None:
-        # The parts as they are written, with the apostrophe that was used.
+        # The parts as written, with their own kind of apostrophe.
         bounds = np.cumsum([0, *map(len, found)]).tolist()
         return [text[a:b] for a, b in pairwise(bounds)]
     return [text] if end - start > 1 and _EMOTICON.fullmatch(text) else None
@@ -149,7 +175,7 @@ def _special(chunk: str, start: int, end: int) -> list[str] | None:
 def _pieces(text: str) -> Iterator[str]:
     at = 0
     for found in _INFIX.finditer(text):
-        # A mark at the very start is not between two things.
+        # A mark at the start is not an infix.
         if found.start() == 0:
             continue
         if found.start() > at:
@@ -162,20 +188,24 @@ def _pieces(text: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def _specials() -> dict[str, list[str]]:
-    """Contractions, times and abbreviations with their parts; the apostrophe is the straight one."""
-    made: dict[str, list[str]] = {}
+    """Return contractions, times and abbreviations with their parts. Apostrophes are straight."""
+    specials: dict[str, list[str]] = {}
 
     def add(parts: Sequence[str], bare: bool = True) -> None:
-        """Lower and title case; ``bare`` adds the form without apostrophes ("dont")."""
-        for written in ({tuple(parts), tuple(part.replace("'", "") for part in parts)} if bare else {tuple(parts)}):
+        """Add lower and title case. ``bare`` adds the form without apostrophes ("dont")."""
+        for written in (
+            {tuple(parts), tuple(part.replace("'", "") for part in parts)} if bare else {tuple(parts)}
+        ):
             for cased in (written, (written[0].title(), *written[1:])):
                 if "".join(cased).lower() not in _WORDS or "'" in "".join(written):
-                    made["".join(cased)] = list(cased)
+                    specials["".join(cased)] = list(cased)
 
     for ending in ("'m",):
         add(["i", ending])
         add(["i", ending, "a"])
-    for pronoun, endings in product(_list("i you he she it we they"), (["'ll"], ["'d"], ["'ll", "'ve"], ["'d", "'ve"])):
+    for pronoun, endings in product(
+        _list("i you he she it we they"), (["'ll"], ["'d"], ["'ll", "'ve"], ["'d", "'ve"])
+    ):
         add([pronoun, *endings])
     for pronoun, ending in [
         *product(_list("i you we they"), ["'ve"]), *product(_list("you we they"), ["'re"]),
@@ -199,16 +229,23 @@ def _specials() -> dict[str, list[str]]:
     for verb in _list("ai are is was were have has dare"):
         add([verb, "n't"])
     for hour, half in product(range(1, 13), ("a.m.", "am", "p.m.", "pm")):
-        made[f"{hour}{half}"] = [str(hour), half]
+        specials[f"{hour}{half}"] = [str(hour), half]
     for parts in (["y'", "all"], ["not", "'ve"]):
         add(parts)
-    for parts in (["can", "not"], ["gon", "na"], ["got", "ta"], ["let", "'s"], ["c'm", "on"], ["how", "'d", "'y"]):
+    for parts in (
+        ["can", "not"],
+        ["gon", "na"],
+        ["got", "ta"],
+        ["let", "'s"],
+        ["c'm", "on"],
+        ["how", "'d", "'y"],
+    ):
         add(parts, bare=False)
     for word in _WHOLE:
         cased = {word.capitalize(), word.upper()} if "." in word[:-1] else {word.capitalize()}
         for form in cased if word in _CAPITAL else cased | {word}:
-            made[form] = [form]
-    made["'Cause"], made["'S"], made["Ph.D."] = ["'Cause"], ["'S"], ["Ph.D."]
+            specials[form] = [form]
+    specials["'Cause"], specials["'S"], specials["Ph.D."] = ["'Cause"], ["'S"], ["Ph.D."]
     for letter in "abcdefghijklmnopqrstuvwxyz":
-        made[f"{letter}."] = [f"{letter}."]
-    return made
+        specials[f"{letter}."] = [f"{letter}."]
+    return specials

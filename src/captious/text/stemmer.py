@@ -1,8 +1,9 @@
 """The English stemmer of the early Snowball releases (Porter2, 2002), which METEOR 1.5 uses.
 
-Today's Snowball, and with it PyStemmer's ``english``, has changed since: it keeps *organic* apart from *organ*, strips
-*-ist* in *biologist*, does not undouble *added*, and so on. A METEOR that follows it differs from the reference where a
-caption has such a word, so the rules as first published live here, and do not move when PyStemmer is updated.
+Today's Snowball, and with it PyStemmer's ``english``, has changed since: it keeps *organic* apart from
+*organ*, strips *-ist* in *biologist*, does not undouble *added*, and so on. A METEOR that follows it
+differs from the reference where a caption has such a word, so the rules as first published live here, and
+do not move when PyStemmer is updated.
 """
 
 from __future__ import annotations
@@ -13,17 +14,21 @@ from functools import lru_cache
 _VOWEL = "[aeiouy]"
 _OTHER = "[^aeiouy]"
 
-#: Irregular words, and words that stay as they are.
+#: Irregular and invariant words.
 _SPECIAL = {
-    "skis": "ski", "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie", "idly": "idl", "gently": "gentl",
+    "skis": "ski", "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie", "idly": "idl",
+    "gently": "gentl",
     "ugly": "ugli", "early": "earli", "only": "onli", "singly": "singl",
     **{word: word for word in ("sky", "news", "howe", "atlas", "cosmos", "bias", "andes")},
 }  # fmt: skip
 
-#: Words that are finished once their plural is gone.
-_AFTER_PLURAL = frozenset(("inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed"))
+#: Words whose stem only lacks the plural ending.
+_AFTER_PLURAL = frozenset(
+    ("inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed")
+)
 
-#: R1 starts behind the first consonant that follows a vowel; some prefixes would otherwise give too short a stem.
+#: R1 starts after the first consonant that follows a vowel. Some prefixes would otherwise yield too short a
+#: stem.
 _REGION = re.compile(f"{_OTHER}*{_VOWEL}+{_OTHER}")
 _REGION1_PREFIXES = ("gener", "commun", "arsen")
 
@@ -34,9 +39,12 @@ _CONSONANT_Y = re.compile(f".{_OTHER}[yY]$", re.DOTALL)
 _LONG_Y = re.compile("(^|[aeiouy])y")
 
 _STEP2 = {
-    "tional": "tion", "enci": "ence", "anci": "ance", "abli": "able", "entli": "ent", "izer": "ize", "ization": "ize",
-    "ational": "ate", "ation": "ate", "ator": "ate", "alism": "al", "aliti": "al", "alli": "al", "fulness": "ful",
-    "ousli": "ous", "ousness": "ous", "iveness": "ive", "iviti": "ive", "biliti": "ble", "bli": "ble", "ogi": "og",
+    "tional": "tion", "enci": "ence", "anci": "ance", "abli": "able", "entli": "ent", "izer": "ize",
+    "ization": "ize",
+    "ational": "ate", "ation": "ate", "ator": "ate", "alism": "al", "aliti": "al", "alli": "al",
+    "fulness": "ful",
+    "ousli": "ous", "ousness": "ous", "iveness": "ive", "iviti": "ive", "biliti": "ble", "bli": "ble",
+    "ogi": "og",
     "fulli": "ful", "lessli": "less", "li": "",
 }  # fmt: skip
 _STEP3 = {
@@ -44,7 +52,8 @@ _STEP3 = {
     "ness": "", "ative": "",
 }  # fmt: skip
 _STEP4 = dict.fromkeys(
-    ("al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ism", "ate", "iti", "ous", "ive",
+    ("al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ism", "ate", "iti",
+    "ous", "ive",
      "ize", "ion"),
     "",
 )  # fmt: skip
@@ -52,7 +61,7 @@ _STEP1B = dict.fromkeys(("eed", "eedly", "ed", "edly", "ing", "ingly"), "")
 
 
 def _longest(endings: dict[str, str]) -> re.Pattern[str]:
-    """An expression that finds the longest of the endings at the end of a word."""
+    """Return a pattern that matches the longest of these endings of a word."""
     return re.compile("(?:" + "|".join(sorted(endings, key=len, reverse=True)) + ")$")
 
 
@@ -60,7 +69,7 @@ _FIND1B, _FIND2, _FIND3, _FIND4 = map(_longest, (_STEP1B, _STEP2, _STEP3, _STEP4
 
 
 def _plural(word: str) -> str:
-    """Steps 0 and 1a: possessives and plurals."""
+    """Apply steps 0 and 1a: possessives and plurals."""
     for ending in ("'s'", "'s", "'"):
         if word.endswith(ending):
             word = word[: -len(ending)]
@@ -77,7 +86,7 @@ def _plural(word: str) -> str:
 
 
 def _participle(word: str, r1: int) -> str:
-    """Step 1b: *-ed*, *-ing* and their adverbs, then the repairs of what is left."""
+    """Apply step 1b: *-ed*, *-ing* and their adverbs, then repairs of the rest."""
     found = _FIND1B.search(word)
     if not found:
         return word
@@ -97,7 +106,7 @@ def _participle(word: str, r1: int) -> str:
 
 
 def _derivations(word: str, r1: int, r2: int) -> str:
-    """Steps 2, 3 and 4: derivational endings, long to short."""
+    """Apply steps 2, 3 and 4: derivational endings, longest first."""
     found = _FIND2.search(word)
     if found and found.start() >= r1:
         ending, before = found[0], word[: found.start()]
@@ -116,7 +125,7 @@ def _derivations(word: str, r1: int, r2: int) -> str:
 
 @lru_cache(maxsize=1 << 17)
 def stem(word: str) -> str:
-    """The stem of a lower-case word, as METEOR 1.5 has it."""
+    """Return the stem of a lower-case word, as in METEOR 1.5."""
     if word in _SPECIAL:
         return _SPECIAL[word]
     if len(word) <= 2:
@@ -124,7 +133,7 @@ def stem(word: str) -> str:
     if word.startswith("'"):
         word = word[1:]
     if "y" in word:
-        # A y at the start or behind a vowel is a consonant, and is written Y until the end.
+        # A y at the start or after a vowel is a consonant, written Y until the end.
         word = _LONG_Y.sub(r"\1Y", word)
     r1 = next((len(prefix) for prefix in _REGION1_PREFIXES if word.startswith(prefix)), -1)
     if r1 < 0:
@@ -148,8 +157,10 @@ def stem(word: str) -> str:
 
 
 def java_hash(word: str) -> int:
-    """The hash of a Java string, as an unsigned number of 32 bits."""
+    """Return the hash of a Java string as an unsigned 32-bit number."""
     value = 0
-    for unit in word.encode() if word.isascii() else memoryview(word.encode("utf-16-le", "surrogatepass")).cast("H"):
+    for unit in (
+        word.encode() if word.isascii() else memoryview(word.encode("utf-16-le", "surrogatepass")).cast("H")
+    ):
         value = value * 31 + unit
     return value & 0xFFFFFFFF

@@ -1,24 +1,25 @@
-"""English stop words: the list that NLTK ships, and the pieces into which Penn Treebank tokenization cuts contractions."""
+"""English stop words: the list that NLTK ships, and the pieces into which Penn Treebank tokenization cuts
+contractions."""
 
 from __future__ import annotations
 
 _TEXT = """
 i me my myself we our ours ourselves you you're you've you'll you'd your yours yourself yourselves he him his
-himself she she's her hers herself it it's its itself they them their theirs themselves what which who whom this
-that that'll these those am is are was were be been being have has had having do does did doing a an the and but if
-or because as until while of at by for with about against between into through during before after above below to
-from up down in out on off over under again further then once here there when where why how all any both each few
-more most other some such no nor not only own same so than too very s t can will just don don't should should've
-now d ll m o re ve y ain aren aren't couldn couldn't didn didn't doesn doesn't hadn hadn't hasn hasn't haven
-haven't isn isn't ma mightn mightn't mustn mustn't needn needn't shan shan't shouldn shouldn't wasn wasn't weren
-weren't won won't wouldn wouldn't
+himself she she's her hers herself it it's its itself they them their theirs themselves what which who whom
+this that that'll these those am is are was were be been being have has had having do does did doing a an
+the and but if or because as until while of at by for with about against between into through during before
+after above below to from up down in out on off over under again further then once here there when where
+why how all any both each few more most other some such no nor not only own same so than too very s t can
+will just don don't should should've now d ll m o re ve y ain aren aren't couldn couldn't didn didn't doesn
+doesn't hadn hadn't hasn hasn't haven haven't isn isn't ma mightn mightn't mustn mustn't needn needn't shan
+shan't shouldn shouldn't wasn wasn't weren weren't won won't wouldn wouldn't
 """
 
 #: NLTK's English list (179 words).
 NLTK = frozenset(_TEXT.split())
 
-#: "don't" is the two tokens "do n't" after Penn Treebank tokenization; NLTK's list knows only the whole word, so
-#: without these the pieces would count as content.
+#: "don't" is the two tokens "do n't" after Penn Treebank tokenization; NLTK's list knows only the whole
+#: word, so without these the pieces would count as content.
 CLITICS = frozenset({"n't", "'s", "'re", "'ve", "'ll", "'d", "'m", "'", "ca", "wo", "sha"})
 
 ENGLISH = NLTK | CLITICS

@@ -1,11 +1,14 @@
-"""The synsets of many words at once, from the arrays of a mapped dictionary (see :mod:`captious.text.synonyms`)."""
+"""The synsets of many words at once, from the arrays of a mapped dictionary (see
+:mod:`captious.text.synonyms`)."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.kernels import kernel
+from captious.kernels import inner, kernel
+from captious.kernels.types import Int32, Int64, Int64x2, Out, UInt8, UInt32
+from captious.text.hashing import equal_bytes
 
 Bytes = NDArray[np.uint8]
 Ends = NDArray[np.uint32]
@@ -17,7 +20,7 @@ _ABSENT = -1
 
 
 def _remainders() -> NDArray[np.int64]:
-    """What each byte does to a checksum of zlib."""
+    """Return the table of the CRC-32 checksum."""
     table = np.arange(256, dtype=np.int64)
     for _ in range(8):
         table = np.where(table & 1, 0xEDB88320 ^ (table >> 1), table >> 1)
@@ -27,32 +30,44 @@ def _remainders() -> NDArray[np.int64]:
 REMAINDERS = _remainders()
 
 
-@kernel
-def row_of(text: Bytes, begin: int, end: int, keys: Bytes, key_ends: Ends, buckets: Ends, remainders: Ints) -> int:
-    """The row of a flat table that has a text as its key, or -1."""
+@inner
+def row_of(
+    text: UInt8, begin: int, end: int, keys: UInt8, key_ends: UInt32, buckets: UInt32, remainders: Int64
+) -> int:
+    """Return the row of a flat table with a text as its key, or -1."""
     state = 0xFFFFFFFF
     for k in range(begin, end):
         state = remainders[(state ^ np.int64(text[k])) & 0xFF] ^ (state >> 8)
     bucket = (state ^ 0xFFFFFFFF) & (len(buckets) - 2)
     for row in range(np.int64(buckets[bucket]), np.int64(buckets[bucket + 1])):
         first = np.int64(key_ends[row])
-        if np.int64(key_ends[row + 1]) - first == end - begin:
-            k = 0
-            while k < end - begin and keys[first + k] == text[begin + k]:
-                k += 1
-            if k == end - begin:
-                return row
+        size = np.int64(key_ends[row + 1]) - first
+        if size == end - begin and equal_bytes(keys, first, text, begin, size):
+            return row
     return _ABSENT
 
 
 @kernel
 def find_rows(
-    text: Bytes, offsets: Ints, keys: Bytes, key_ends: Ends, buckets: Ends, base_keys: Bytes, base_key_ends: Ends, base_buckets: Ends, rules: Bytes, rule_ends: Ints,
-    remainders: Ints, form: Bytes, rows: Ints,
-) -> None:  # fmt: skip
-    """Two rows of the table of synsets for each word: its own, and that of its base form (-1: none; ``SINGLE``: look it up by itself).
+    text: UInt8,
+    offsets: Int64,
+    keys: UInt8,
+    key_ends: UInt32,
+    buckets: UInt32,
+    base_keys: UInt8,
+    base_key_ends: UInt32,
+    base_buckets: UInt32,
+    rules: UInt8,
+    rule_ends: Int64,
+    remainders: Int64,
+    form: Out[UInt8],
+    rows: Out[Int64x2],
+) -> None:
+    """Two rows of the table of synsets for each word: its own, and that of its base form (-1: none;
+    ``SINGLE``: look it up by itself).
 
-    ``rules`` are pairs of an ending and what replaces it, in the order they are tried; ``form`` is room for a word.
+    ``rules`` are pairs of an ending and what replaces it, in the order they are tried; ``form`` is room
+    for a word.
     """
     for w in range(len(offsets) - 1):
         begin, end = offsets[w], offsets[w + 1]
@@ -87,8 +102,13 @@ def find_rows(
 
 
 @kernel
-def join_rows(rows: Ints, values: NDArray[np.int32], value_ends: Ends, counts: Ints, synsets: NDArray[np.int32]) -> int:
-    """Write the synsets of both rows of each word, ascending, each once; how many there are. ``counts`` has those of each word."""
+def join_rows(
+    rows: Int64x2, values: Int32, value_ends: UInt32, counts: Out[Int64], synsets: Out[Int32]
+) -> int:
+    """Write the synsets of both rows of each word, ascending, each once; how many there are.
+
+    ``counts`` has those of each word.
+    """
     n = 0
     for w in range(len(rows)):
         begin = n

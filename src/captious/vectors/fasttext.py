@@ -1,4 +1,4 @@
-"""fastText's binary models: vectors of words, and of any other string through its character n-grams."""
+"""fastText's binary models: vectors of words and, through character n-grams, of any other string."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.errors import InputError
-from captious.progress import track
-from captious.vectors.table import Floats, Integers, WordList, WordVectors
+from captious.core.errors import InputError
+from captious.core.progress import track
+from captious.vectors.vector_table import Floats, Integers, WordList, WordVectors
 
 MAGIC = 793712314
 _VERSION = 12
 
 
 def is_fasttext(path: Path) -> bool:
-    """Whether a file begins as fastText's binary models do."""
+    """Return whether a file begins like fastText's binary models."""
     with path.open("rb") as handle:
         start = handle.read(4)
     return len(start) == 4 and struct.unpack("<i", start)[0] == MAGIC
 
 
 def subwords(word: str, shortest: int, longest: int) -> Iterator[bytes]:
-    """The character n-grams of ``<word>`` with ``shortest`` to ``longest`` characters, without the bare brackets."""
+    """Yield the n-grams of ``<word>`` of ``shortest`` to ``longest`` characters, without bare brackets."""
     marked = f"<{word}>"
     for start in range(len(marked)):
         for size in range(max(shortest, 1), longest + 1):
@@ -38,18 +38,20 @@ def subwords(word: str, shortest: int, longest: int) -> Iterator[bytes]:
 
 
 def bucket_hash(text: bytes) -> int:
-    """The 32-bit FNV-1a hash in the form fastText uses: bytes count as signed."""
+    """Return fastText's variant of the 32-bit FNV-1a hash, which treats bytes as signed."""
     value = 2166136261
     for byte in text:
-        # A byte above 127 is negative there and extends its sign over the upper bits.
+        # A byte above 127 is negative, and its sign extends over the upper bits.
         value = ((value ^ (byte if byte < 128 else byte | 0xFFFFFF00)) * 16777619) & 0xFFFFFFFF
     return value
 
 
 class FastTextRows:
-    """Vectors of words: the mean of the word's own row and the rows of its n-grams, mapped from the model file."""
+    """Vectors of words: the mean of the word's row and of its n-grams' rows in the memory-mapped model."""
 
-    def __init__(self, matrix: NDArray[np.float32], words: list[str], buckets: int, shortest: int, longest: int) -> None:
+    def __init__(
+        self, matrix: NDArray[np.float32], words: list[str], buckets: int, shortest: int, longest: int
+    ) -> None:
         self._matrix, self._words = matrix, words
         self._buckets, self._shortest, self._longest = buckets, shortest, longest
         self.shape: tuple[int, int] = (len(words), int(matrix.shape[1]))
@@ -57,7 +59,10 @@ class FastTextRows:
     def _pieces(self, word: str) -> list[int]:
         if not self._buckets or self._longest < 1 or word == "</s>":
             return []
-        return [len(self._words) + bucket_hash(p) % self._buckets for p in subwords(word, self._shortest, self._longest)]
+        return [
+            len(self._words) + bucket_hash(p) % self._buckets
+            for p in subwords(word, self._shortest, self._longest)
+        ]
 
     def take(self, rows: Integers) -> Floats:
         out: Floats = np.empty((len(rows), self.shape[1]), np.float32)
@@ -66,7 +71,7 @@ class FastTextRows:
         return out
 
     def unknown(self, word: str) -> Floats | None:
-        """The vector of a word outside the vocabulary: the mean of its n-grams' rows."""
+        """Return the vector of a word outside the vocabulary: the mean of its n-grams' rows."""
         pieces = self._pieces(word)
         if not pieces:
             return None
@@ -75,7 +80,7 @@ class FastTextRows:
 
 
 class FastTextVectors(WordVectors):
-    """A fastText model: no word is unknown."""
+    """A fastText model. Words outside its vocabulary have a vector, too."""
 
     def __init__(self, name: str, words: list[str], rows: FastTextRows, digest: str | None = None) -> None:
         super().__init__(name, WordList(words), rows, digest=digest)
@@ -86,33 +91,40 @@ class FastTextVectors(WordVectors):
 
 
 def read(path: Path, name: str, digest: str | None = None) -> FastTextVectors:
-    """A fastText ``.bin`` model; its matrix stays in the file and is mapped."""
+    """Read a fastText ``.bin`` model. Its matrix is memory-mapped."""
     with path.open("rb") as handle:
         numbers = _take(handle, "<14i", path, "settings")
         magic, version, dimension = numbers[0], numbers[1], numbers[2]
         buckets, shortest, longest = numbers[10], numbers[11], numbers[12]
         if magic != MAGIC or version != _VERSION:
-            raise InputError(f"{path}: fastText format version {version} is not understood (only {_VERSION} is)")
+            raise InputError(
+                f"{path}: fastText format version {version}, but only {_VERSION} can be read; "
+                "save the model again"
+            )
         _take(handle, "<d", path, "settings")
         size, n_words, n_labels, _, pruned = _take(handle, "<3i2q", path, "dictionary")
         if n_labels or size != n_words or pruned > 0 or not 1 <= dimension <= 100_000 or n_words < 1:
-            raise InputError(f"{path}: a classifier or pruned fastText model; word vectors were expected")
+            raise InputError(f"{path}: a classifier or pruned fastText model; pass a model of word vectors")
         words = []
         for number in track(range(1, n_words + 1), f"reading {path.name}"):
             words.append(_string(handle, path, number))
             _take(handle, "<qb", path, f"word {number:,}")
         (quantised,) = _take(handle, "<?", path, "matrix")
         if quantised:
-            raise InputError(f"{path}: a quantised fastText model (.ftz); give the full .bin model")
+            raise InputError(f"{path}: a quantised fastText model (.ftz); pass the full .bin model")
         rows, columns = _take(handle, "<2q", path, "matrix")
         start = handle.tell()
     if columns != dimension or rows not in (n_words, n_words + buckets):
         raise InputError(
-            f"{path}: a matrix of {rows:,} × {columns:,} where {n_words + buckets:,} × {dimension} was expected; "
+            f"{path}: a matrix of {rows:,} × {columns:,} where {n_words + buckets:,} × {dimension} was "
+            "expected; "
             "the file is damaged"
         )
     if path.stat().st_size < start + 4 * rows * columns:
-        raise InputError(f"{path}: cut off inside its matrix of {rows:,} × {columns:,} numbers")
+        raise InputError(
+            f"{path}: cut off inside its matrix of {rows:,} × {columns:,} numbers; "
+            "get a fresh copy of the file"
+        )
     matrix = np.memmap(path, dtype="<f4", mode="r", offset=start, shape=(rows, columns))
     used = buckets if rows > n_words else 0
     return FastTextVectors(name, words, FastTextRows(matrix, words, used, shortest, longest), digest)
@@ -130,6 +142,8 @@ def _string(handle: BinaryIO, path: Path, number: int) -> str:
     letters = bytearray()
     while (letter := handle.read(1)) != b"\0":
         if not letter or len(letters) > 100_000:
-            raise InputError(f"{path}: cut off in word {number:,} of its dictionary; get a fresh copy of the file")
+            raise InputError(
+                f"{path}: cut off in word {number:,} of its dictionary; get a fresh copy of the file"
+            )
         letters += letter
     return letters.decode("utf-8", "replace")

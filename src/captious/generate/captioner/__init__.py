@@ -1,4 +1,4 @@
-"""A small captioner: from the objects of an image (or features of its regions) to captions, trained here.
+"""A small captioner: from the objects (or region features) of an image to captions.
 
-PyTorch is needed (``pip install 'captious[train]'``), and imported where it is used.
+It needs PyTorch (``pip install 'captious[train]'``), which is imported on first use.
 """

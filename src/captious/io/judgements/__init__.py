@@ -1,4 +1,4 @@
-"""Sets of human judgements, each read from its authors' files, from ours, or from anyone's own table."""
+"""Sets of human judgements, read from their authors' files, from files of captious or from tables."""
 
 from __future__ import annotations
 
@@ -8,10 +8,23 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from captious.errors import InputError, did_you_mean
-from captious.io.judgements import coco_sets, composite, fifty, flickr8k, own
-from captious.io.judgements.places import Place
-from captious.io.judgements.sets import (
+from captious.core.errors import InputError, did_you_mean
+from captious.core.writing import is_standard
+from captious.io.judgements import (
+    coco_sets,
+    flickr8k,
+)
+from captious.io.judgements import (
+    composite_set as composite,
+)
+from captious.io.judgements import (
+    own_format as own,
+)
+from captious.io.judgements import (
+    pascal50s as fifty,
+)
+from captious.io.judgements.data_places import Place
+from captious.io.judgements.judged_sets import (
     CaptionPairs,
     JudgementSet,
     Protocol,
@@ -21,7 +34,6 @@ from captious.io.judgements.sets import (
     plain_words,
     with_protocol,
 )
-from captious.writing import is_standard
 
 __all__ = [
     "SETS",
@@ -39,11 +51,11 @@ __all__ = [
 
 
 class SetReader(NamedTuple):
-    """How one set is recognised in a folder and read from it."""
+    """Functions that detect a set in a folder and read it."""
 
     holds: Callable[[Place], bool]
     load: Callable[[Place], JudgementSet]
-    #: Whether a folder that holds it means this set too; variants must be asked for by name.
+    #: Whether naming the folder selects this set. Variants must be requested by name.
     usual: bool = True
 
 
@@ -63,15 +75,17 @@ SETS: dict[str, SetReader] = {
     "nebula": SetReader(coco_sets.holds_nebula, coco_sets.nebula),
     "cxc": SetReader(coco_sets.holds_cxc, coco_sets.cxc),
     "coco-2015": SetReader(coco_sets.holds_challenge, coco_sets.challenge),
-    "coco-2015-c40": SetReader(coco_sets.holds_challenge, partial(coco_sets.challenge, test="c40"), usual=False),
+    "coco-2015-c40": SetReader(
+        coco_sets.holds_challenge, partial(coco_sets.challenge, test="c40"), usual=False
+    ),
 }
 
 
 def find_judgements(source: str | Path, data: str | Path | None = None) -> list[Callable[[], JudgementSet]]:
-    """What a name stands for, as functions that read it.
+    """Return functions that read the sets of judgements in a source.
 
-    ``NAME`` is a set known by name, under ``data`` (else CAPTIOUS_DATA, else here); ``NAME=FOLDER`` says where it is; a folder
-    stands for all sets that it holds; a file is one's own table of judgements.
+    ``NAME`` is a set in ``SETS``, under ``data`` (else CAPTIOUS_DATA, else the current folder), and
+    ``NAME=FOLDER`` also gives its folder. A folder means all sets in it. A file is the user's table.
     """
     text = str(source)
     name, equals, folder = text.partition("=")
@@ -81,23 +95,33 @@ def find_judgements(source: str | Path, data: str | Path | None = None) -> list[
     path = Path(text)
     if path.is_dir():
         place = Place(path)
-        held = [partial(_load_named, key, place) for key, reader in SETS.items() if reader.usual and reader.holds(place)]
+        held = [
+            partial(_load_named, key, place)
+            for key, reader in SETS.items()
+            if reader.usual and reader.holds(place)
+        ]
         if not held:
-            raise InputError(f"{path} holds no set of judgements that captious knows ({', '.join(SETS)}; docs/agreement.md)")
+            raise InputError(
+                f"{path} holds no set of judgements that captious knows ({', '.join(SETS)}; "
+                "docs/reference/judgements.md)"
+            )
         return list(held)
-    if path.exists() or is_standard(text):  # a pipe will do, too
+    if path.exists() or is_standard(text):  # or a pipe
         return [partial(own.load, path)]
     raise InputError(
-        f"'{text}' is neither a file or folder nor a set known by name{did_you_mean(text, SETS)} (known: {', '.join(SETS)})"
+        f"'{text}' is neither a file or folder nor a set known by name{did_you_mean(text, SETS)} "
+        f"(known: {', '.join(SETS)})"
     )
 
 
 def load_judgements(source: str | Path, data: str | Path | None = None) -> JudgementSet:
-    """One set of judgements; see :func:`find_judgements`."""
-    found = find_judgements(source, data)
-    if len(found) > 1:
-        raise InputError(f"{source} holds {len(found)} sets of judgements; name one of them: {', '.join(SETS)}")
-    return found[0]()
+    """Read one set of judgements (see :func:`find_judgements`)."""
+    loaders = find_judgements(source, data)
+    if len(loaders) > 1:
+        raise InputError(
+            f"{source} holds {len(loaders)} sets of judgements; name one of them: {', '.join(SETS)}"
+        )
+    return loaders[0]()
 
 
 def _load_named(name: str, place: Place) -> JudgementSet:

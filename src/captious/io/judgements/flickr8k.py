@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 
-from captious.errors import InputError
+from captious.core.errors import InputError
 from captious.io.content import decode, read_bytes
-from captious.io.judgements.places import Place
-from captious.io.judgements.references import caption_ids, image_key, read_references
-from captious.io.judgements.rows import number, read_rows, table_cells
-from captious.io.judgements.sets import Protocol, RatedCaptions
+from captious.io.judgements.data_places import Place
+from captious.io.judgements.judged_rows import number, read_rows, table_cells
+from captious.io.judgements.judged_sets import Protocol, RatedCaptions
+from captious.io.judgements.reference_captions import caption_ids, image_key, read_references
 
 _INSIDE = ("flickr8k", "Flickr8k_text")
 
@@ -29,13 +29,17 @@ def holds(place: Place) -> bool:
 
 
 def expert(place: Place) -> RatedCaptions:
-    """5,664 captions × 3 experts: own references left out, one row for each expert, tau-c (as in the SPICE paper)."""
+    """5,664 captions × 3 experts: own references left out, one row for each expert, tau-c (as in the
+    SPICE paper)."""
     path = place.find(("ExpertAnnotations.txt",), _INSIDE)
     if path is not None:
         rows = _authors(place, path.name, ratings=slice(2, 5))
     else:
         path = place.need(("expert.jsonl",), "flickr8k", _INSIDE)
-        rows = [_Rated(r.text("image"), r.text("caption"), r.numbers("scores"), r.flag("own_reference")) for r in read_rows(path)]
+        rows = [
+            _Rated(r.text("image"), r.text("caption"), r.numbers("scores"), r.flag("own_reference"))
+            for r in read_rows(path)
+        ]
     return _set("Flickr8k-Expert", place, rows, Protocol("tau-c", judges="each", own="drop"))
 
 
@@ -55,7 +59,10 @@ def _crowd(name: str, place: Place, own: str) -> RatedCaptions:
         rows = _authors(place, path.name, ratings=slice(2, 3))
     else:
         path = place.need(("crowdflower.jsonl",), "flickr8k", _INSIDE)
-        rows = [_Rated(r.text("image"), r.text("caption"), r.numbers("frac_yes"), r.flag("own_reference")) for r in read_rows(path)]
+        rows = [
+            _Rated(r.text("image"), r.text("caption"), r.numbers("frac_yes"), r.flag("own_reference"))
+            for r in read_rows(path)
+        ]
     return _set(name, place, rows, Protocol("tau-b", judges="each", own=own))
 
 

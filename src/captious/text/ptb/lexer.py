@@ -1,4 +1,4 @@
-"""The full lexer: scan, then turn each match into a token as the reference writes it."""
+"""The lexer: scan a caption and convert each match to a token as the reference writes it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from captious.text.ptb.automaton import Automaton, Scanner
-from captious.text.ptb.grammar import PARTS, RULES, SPLIT_WORDS
-from captious.text.ptb.tables import keep_table, open_table
+from captious.text.ptb.automaton import Automaton
+from captious.text.ptb.lexer_rules import RULES, SPLIT_WORDS
 
-# What follows the caption. The reference reads a whole file, and a few rules look past the end of the line: after an
-# abbreviation or a single letter, a capital on the next line means that a sentence ends here. Captions are tokenized
-# on their own here, as if the next line began with the commonest beginning of a caption (unless they are lines of a file).
+#: Text that the rules see after a caption. The reference reads a whole file, and a few rules look past the
+#: end of a line: after an abbreviation or a single letter, a capital on the next line means that a sentence
+#: has ended. Captions that are tokenized on their own are treated as if the next line began with the
+#: commonest first word of captions.
 NEXT_LINE = "\nA\n"
 
-# From this many units on, scans are remembered so that hostile text takes linear time.
+#: Tokens that the COCO pipeline drops. It does so after lowercasing, so the lowercase names of brackets
+#: remain.
+PUNCTUATION = frozenset(
+    ["''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?", "!", ",", ":", "-", "--", "...", ";"]
+)
+
+# UTF-16 units from which scans are remembered, so that hostile text takes linear time.
 _LONG = 500
 
 _BRACKETS = {"(": "-LRB-", ")": "-RRB-", "{": "-LCB-", "}": "-RCB-", "[": "-LSB-", "]": "-RSB-"}
@@ -23,13 +29,14 @@ _CURRENCY = {"\u00a2": "cents", "\u00a3": "#", "\u00a4": "$", "\u0080": "$", "\u
 _VULGAR = {"\u00bc": "1/4", "\u00bd": "1/2", "\u00be": "3/4", "\u2153": "1/3", "\u2154": "2/3"}
 _QUOTES = str.maketrans(
     {
-        "\u2018": "`", "\u2019": "'", "\u0091": "`", "\u0092": "'", "\u201b": "`", "\u2039": "`", "\u203a": "'",
+        "\u2018": "`", "\u2019": "'", "\u0091": "`", "\u0092": "'", "\u201b": "`", "\u2039": "`",
+        "\u203a": "'",
         "\u201c": "``", "\u201d": "''", "\u0093": "``", "\u0094": "''", "\u00ab": "``", "\u00bb": "''",
     }
 )  # fmt: skip
 
 
-_DOUBLE = ('"', "&quot;")  # in other capitals the entity is kept as it is
+_DOUBLE = ('"', "&quot;")  # the entity in other capitals stays as it is
 
 
 def _straighten(token: str) -> str:
@@ -52,12 +59,12 @@ def _fraction(token: str) -> str:
     return token.replace("\\/", "/").replace(" ", "\u00a0")
 
 
-# Letters followed by a space are a word whatever comes next: no rule reaches over a space from a letter. Saves most of
-# the scanning; words that are split must still be scanned.
+# Letters followed by a space are a word whatever comes next, because no rule continues over a space after a
+# letter. This saves most of the scanning. Words that are divided must be scanned.
 _WORDS = re.compile("(?:[A-Za-z]+ +)+")
 _SPLIT = frozenset(SPLIT_WORDS)
 
-# action → the token for the text matched; None: no token
+# Function of each action that returns the token of the matched text, or None for no token.
 ACTIONS: dict[str, Callable[[str], str | None]] = {
     "keep": str,
     "markup": lambda token: token.replace(" ", "\u00a0"),
@@ -87,21 +94,23 @@ ACTIONS: dict[str, Callable[[str], str | None]] = {
 
 
 class Lexer:
-    """Compiled rules. One instance serves every caption."""
+    """Compiled rules. One instance serves all captions."""
 
     def __init__(self, scanner: Automaton) -> None:
         self.scanner = scanner
         self.actions = [ACTIONS[rule.action] for rule in RULES]
         self.back = [rule.back if isinstance(rule.back, int) else 0 for rule in RULES]
         self.cut = [re.compile(rule.back) if isinstance(rule.back, str) else None for rule in RULES]
-        self.twice = [rule.action == "abbreviation_end" for rule in RULES]  # the period is read again, alone
+        self.twice = [
+            rule.action == "abbreviation_end" for rule in RULES
+        ]  # the period is scanned again on its own
 
     def tokens(self, text: str, following: str = NEXT_LINE) -> list[str]:
-        """Tokens of one caption, in the case of the text. ``following`` is what a few rules see behind it."""
+        """Return the tokens of one caption, not lowercased. A few rules look at the text ``following`` it."""
         source = _as_units(text + following)
         kinds = self.scanner.classes(source)
         end_of_caption = len(kinds) - len(_as_units(following))
-        found: list[str] = []
+        tokens: list[str] = []
         dead: set[int] | None = set() if len(kinds) > _LONG else None
         at = 0
         while at < end_of_caption:
@@ -109,16 +118,22 @@ class Lexer:
             if run is not None:
                 words = run.group().split()
                 if _SPLIT.isdisjoint(word.lower() for word in words):
-                    found += words
+                    tokens += words
                     at = run.end()
                     continue
-            at = self._one(source, kinds, at, end_of_caption, found, dead)
-        return [_from_units(token) for token in found]
+            at = self._scan_token(source, kinds, at, end_of_caption, tokens, dead)
+        return [_from_units(token) for token in tokens]
 
-    def _one(
-        self, source: str, kinds: list[int], at: int, end_of_caption: int, found: list[str], dead: set[int] | None
+    def _scan_token(
+        self,
+        source: str,
+        kinds: list[int],
+        at: int,
+        end_of_caption: int,
+        tokens: list[str],
+        dead: set[int] | None,
     ) -> int:
-        """Scan one token (or a stretch without one) at ``at``; returns where to go on."""
+        """Scan one token (or text without one) at ``at``. Return the index at which to continue."""
         rule, end = self.scanner.longest(kinds, at, dead)
         cut = self.cut[rule]
         if cut is not None:
@@ -129,18 +144,16 @@ class Lexer:
         end = max(min(end, end_of_caption), at + 1)
         token = self.actions[rule](source[at:end])
         if token is not None:
-            found.append(token)
+            tokens.append(token)
         return end - 1 if self.twice[rule] else end
 
 
 def _as_units(text: str) -> str:
-    """Write characters beyond the basic plane as surrogate pairs, which is how the reference sees them."""
+    """Write characters beyond the basic plane as surrogate pairs, as the reference sees them."""
     if text.isascii() or max(text) < "\U00010000":
         return text
     return "".join(
-        char
-        if char < "\U00010000"
-        else chr(0xD7C0 + (ord(char) >> 10)) + chr(0xDC00 + (ord(char) & 0x3FF))
+        char if char < "\U00010000" else chr(0xD7C0 + (ord(char) >> 10)) + chr(0xDC00 + (ord(char) & 0x3FF))
         for char in text
     )
 
@@ -151,19 +164,17 @@ def _from_units(token: str) -> str:
     return token.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
-def make_scanner() -> Scanner:
-    """The automaton of the rules; its states appear as text needs them."""
-    return Scanner(PARTS, [f"({rule.expression})({rule.context})" for rule in RULES])
-
-
 @lru_cache(maxsize=1)
 def lexer() -> Lexer:
-    """For a few captions: with the table of all states if it is there."""
-    return Lexer(open_table() or make_scanner())
+    """Return the lexer with the shipped automaton."""
+    return Lexer(Automaton.shipped())
 
 
-@lru_cache(maxsize=1)
-def kept_lexer() -> Lexer:
-    """For many captions, in this process and in others: the table of all states is made, if it can be kept."""
-    found = keep_table(lambda: make_scanner().table())
-    return lexer() if found is None else Lexer(found)
+def tokenize(
+    text: str, keep_punctuation: bool = False, *, lowercase: bool = True, following: str = NEXT_LINE
+) -> list[str]:
+    """Return the tokens of one caption. A few rules look at the text ``following`` it."""
+    tokens = lexer().tokens(text.replace("\n", " "), following)
+    if lowercase:
+        tokens = [token.lower() for token in tokens]
+    return tokens if keep_punctuation else [token for token in tokens if token not in PUNCTUATION]

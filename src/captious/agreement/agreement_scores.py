@@ -1,0 +1,276 @@
+"""Agreement between metrics and human judgements, with confidence intervals and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from captious.agreement.coefficients import COEFFICIENTS
+from captious.agreement.judgement_table import JudgementTable
+from captious.agreement.kendall import FloatArray
+from captious.agreement.protocols import METRICS, Study
+from captious.agreement.resampling import (
+    bootstrap_p,
+    perfect_interval,
+    resample_counts,
+    small_sample_interval,
+    williams,
+)
+from captious.core.progress import track
+from captious.io.judgements import JudgementSet
+from captious.results.scores import json_number
+from captious.results.significance import RESAMPLES, SEED, holm, percentile_interval
+
+#: Significance level for adjusted p-values.
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class HumanAgreement:
+    """Agreement of one metric with one set of judgements, or with a part of the set."""
+
+    metric: str
+    judgements: str
+    #: A category of pairs or a judging criterion. "" is the whole set.
+    part: str
+    #: "tau-c", "pearson", …, "accuracy".
+    coefficient: str
+    level: str
+    #: From −1 to 1, or from 0 to 1 for accuracy. Tables show 100 × the value.
+    value: float
+    interval: tuple[float, float] | None
+    #: Judgements used, and judgements skipped because the metric is undefined for the caption.
+    rows: int
+    undefined: int
+    #: Number of resampled units: images, or systems.
+    units: int
+    signature: str
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "metric": self.metric,
+            "judgements": self.judgements,
+            "part": self.part or None,
+            "coefficient": self.coefficient,
+            "level": self.level,
+            "value": json_number(self.value),
+            "interval": [json_number(bound) for bound in self.interval] if self.interval else None,
+            "rows": self.rows,
+            "undefined": self.undefined,
+            "units": self.units,
+            "signature": self.signature,
+        }
+
+
+def signature_of(table: JudgementTable, metric: str, resamples: int | None = None, seed: int = SEED) -> str:
+    """Return the signature of an agreement: the metric's signature, the set and the protocol."""
+    fields = [table.signatures.get(metric, metric), f"judged:{table.judged}"]
+    if table.part:
+        fields.append(f"part:{table.part}")
+    fields += [f"{key}:{value}" for key, value in table.protocol.fields.items()]
+    if resamples is not None:
+        analytic = table.protocol.level == "system"
+        fields.append("ci:95%|fisher-z" if analytic else f"ci:95%|bootstrap:{resamples} images|seed:{seed}")
+    return "|".join(fields)
+
+
+def measure(
+    table: JudgementTable,
+    metrics: Iterable[str] | None = None,
+    *,
+    ci: bool = False,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> list[HumanAgreement]:
+    """Compute the agreement of each metric with the judgements of a table."""
+    agreements = []
+    for metric in table.scores if metrics is None else metrics:
+        rows = table.where(table.defined([metric]))
+        value = table.estimate(metric)
+        interval = None
+        if ci and table.protocol.level == "system":
+            interval = small_sample_interval(value, len(rows), table.protocol.coefficient)
+        elif ci:
+            resampled = _resampled(rows, [metric], resamples, seed)[metric]
+            is_extreme = table.protocol.coefficient == "accuracy" and value in (0.0, 1.0)
+            interval = perfect_interval(value, rows.units) if is_extreme else percentile_interval(resampled)
+        agreements.append(
+            HumanAgreement(
+                metric=metric,
+                judgements=table.name,
+                part=table.part,
+                coefficient=table.protocol.coefficient,
+                level=table.protocol.level,
+                value=value,
+                interval=interval,
+                rows=len(rows),
+                undefined=len(table) - len(rows),
+                units=rows.units,
+                signature=signature_of(table, metric, resamples if ci else None, seed),
+            )
+        )
+    return agreements
+
+
+def agreement(
+    judged: JudgementSet | Study,
+    metrics: Any = METRICS,
+    *,
+    protocol: Mapping[str, Any] | None = None,
+    ci: bool = False,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+    **options: Any,
+) -> list[HumanAgreement]:
+    """Compute the agreement of metrics with a set of human judgements.
+
+    Parameters
+    ----------
+    judged
+        A set of judgements (see `captious.agreement.load_judgements`), or a `Study` that is already scored.
+    metrics
+        Metric names, groups or objects. Ignored for a `Study`.
+    protocol
+        Changes to the set's own protocol, such as ``{"judges": "mean"}``.
+    ci
+        Whether to compute 95% confidence intervals.
+    resamples, seed
+        Number of bootstrap resamples of images, and their random seed.
+    **options
+        Options of the metrics.
+
+    Returns
+    -------
+    list of HumanAgreement
+        The whole set first, then its parts. For pairs, accuracy is followed by Pearson's correlation between
+        the margin of votes and the difference of scores.
+    """
+    study = (
+        judged if isinstance(judged, Study) else Study.of(judged, metrics, options=options, protocol=protocol)
+    )
+    tables = list(study.tables)
+    if study.whole.protocol.coefficient == "accuracy":
+        tables.insert(1, study.whole.under(coefficient="pearson"))
+    return [
+        item
+        for table in track(tables, "agreement")
+        for item in measure(table, ci=ci, resamples=resamples, seed=seed)
+    ]
+
+
+def _resampled(
+    table: JudgementTable, metrics: Sequence[str], resamples: int, seed: int
+) -> dict[str, FloatArray]:
+    """Compute the agreement on the same resamples for all metrics, which must be defined in every row."""
+    parts: dict[str, list[FloatArray]] = {metric: [] for metric in metrics}
+    for counts in resample_counts(table.units, resamples, seed):
+        for metric in metrics:
+            parts[metric].append(table.resampled(metric, counts))
+    return {metric: np.concatenate(values) for metric, values in parts.items()}
+
+
+@dataclass(frozen=True)
+class MetricComparison:
+    """Comparison of two metrics on the same judgements."""
+
+    judgements: str
+    part: str
+    coefficient: str
+    a: str
+    b: str
+    value_a: float
+    value_b: float
+    #: A − B, with its interval over images.
+    difference: float
+    interval: tuple[float, float]
+    rows: int
+    p_bootstrap: float
+    #: Williams' test, for correlations.
+    p_williams: float | None
+    #: The larger of the two p-values, with Holm's correction over all pairs of this set.
+    p_holm: float
+
+    @property
+    def better(self) -> str | None:
+        """The metric with the significantly higher agreement, or None."""
+        if not self.p_holm < ALPHA or self.difference == 0:
+            return None
+        return self.a if self.difference > 0 else self.b
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "judgements": self.judgements,
+            "part": self.part or None,
+            "coefficient": self.coefficient,
+            "a": self.a,
+            "b": self.b,
+            "value_a": json_number(self.value_a),
+            "value_b": json_number(self.value_b),
+            "difference": json_number(self.difference),
+            "interval": [json_number(bound) for bound in self.interval],
+            "rows": self.rows,
+            "p_bootstrap": json_number(self.p_bootstrap),
+            "p_williams": None if self.p_williams is None else json_number(self.p_williams),
+            "p_holm": json_number(self.p_holm),
+            "better": self.better,
+        }
+
+
+def compare_metrics(
+    table: JudgementTable,
+    metrics: Sequence[str] | None = None,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> list[MetricComparison]:
+    """Compare every pair of metrics on the rows where all metrics are defined.
+
+    All metrics share the same resamples of images, and Holm's correction runs over all pairs. Correlations
+    are tested twice, by the bootstrap and by Williams' test; the larger p-value counts.
+    """
+    names = list(table.scores if metrics is None else metrics)
+    rows = table.where(table.defined(names))
+    level = rows.protocol.level
+    if len(rows) < 2:
+        return []
+    values = {name: rows.estimate(name) for name in names}
+    resampled = _resampled(rows, names, resamples, seed)
+    pairs = list(combinations(names, 2))
+    is_correlation = level != "image" and rows.protocol.coefficient in ("pearson", "spearman")
+    p_boot, p_williams = [], []
+    for a, b in pairs:
+        p_boot.append(bootstrap_p(values[a] - values[b], resampled[a] - resampled[b]))
+        between = (
+            COEFFICIENTS[rows.protocol.coefficient](rows.scores[a], rows.scores[b])
+            if is_correlation
+            else float("nan")
+        )
+        p_williams.append(
+            williams(values[a], values[b], between, len(rows))[1] if is_correlation else float("nan")
+        )
+    # Where there are two tests, a difference must pass both.
+    adjusted = holm([b if np.isnan(w) else max(b, w) for b, w in zip(p_boot, p_williams)])
+    return [
+        MetricComparison(
+            judgements=table.name,
+            part=table.part,
+            coefficient=rows.protocol.coefficient,
+            a=a,
+            b=b,
+            value_a=values[a],
+            value_b=values[b],
+            difference=values[a] - values[b],
+            interval=percentile_interval(resampled[a] - resampled[b]),
+            rows=len(rows),
+            p_bootstrap=p_boot[k],
+            p_williams=p_williams[k] if is_correlation else None,
+            p_holm=adjusted[k],
+        )
+        for k, (a, b) in enumerate(pairs)
+    ]

@@ -1,0 +1,207 @@
+"""Agreement results as text tables, for terminals and documents."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from captious.agreement.agreement_scores import HumanAgreement, MetricComparison
+from captious.agreement.metric_relations import MetricCorrelations, PairOfMetrics
+from captious.agreement.reference_curves import AgreementCurve
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A titled table; the first column names the rows."""
+
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+    notes: list[str] = field(default_factory=list)
+    #: Columns with text, aligned left.
+    words: tuple[int, ...] = (0,)
+
+
+def percent(value: float) -> str:
+    """Format a coefficient × 100, as papers print it."""
+    return "–" if value != value else f"{100 * value:.3f}"
+
+
+def _short(value: float) -> str:
+    return "–" if value != value else f"{100 * value:.1f}"
+
+
+def with_interval(item: HumanAgreement) -> str:
+    """Format a coefficient × 100 with its interval, if it has one."""
+    text = percent(item.value)
+    return (
+        text if item.interval is None else f"{text} [{_short(item.interval[0])}, {_short(item.interval[1])}]"
+    )
+
+
+def p_value(p: float | None) -> str:
+    """Format a p-value. Small ones are shown as a bound."""
+    if p is None or p != p:
+        return "–"
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def overview(agreements: Sequence[HumanAgreement]) -> TextTable:
+    """Build a table with one row per metric and one column per set (its first coefficient)."""
+    first: dict[str, HumanAgreement] = {}
+    for item in agreements:
+        first.setdefault(item.judgements, item)
+    columns = list(first)
+    cells = {(item.metric, item.judgements): item for item in reversed(agreements)}
+    names = list(dict.fromkeys(item.metric for item in agreements))
+    header = ["metric", *(f"{name} ({_column(first[name])})" for name in columns)]
+    rows = [
+        [name, *(with_interval(cells[name, c]) if (name, c) in cells else "" for c in columns)]
+        for name in names
+    ]
+    return TextTable("Agreement with people, × 100", header, rows)
+
+
+def _column(item: HumanAgreement) -> str:
+    part = f"{item.part}, " if item.part else ""
+    return f"{part}{item.coefficient}"
+
+
+def of_set(agreements: Sequence[HumanAgreement]) -> TextTable:
+    """Build the table of one set: one row per metric, one column per part and coefficient."""
+    columns = list(dict.fromkeys((item.part, item.coefficient) for item in agreements))
+    cells = {(item.metric, item.part, item.coefficient): item for item in agreements}
+    names = list(dict.fromkeys(item.metric for item in agreements))
+    one = agreements[0]
+    unit = "systems" if one.level == "system" else "images"
+    most = max(agreements, key=lambda item: item.rows)
+    level = {"caption": "", "image": ", mean within images", "system": ", over systems"}[one.level]
+    rows = [
+        [name, *(with_interval(cells[name, p, c]) if (name, p, c) in cells else "" for p, c in columns)]
+        for name in names
+    ]
+    title = f"{one.judgements}: agreement × 100{level}; {most.rows:,} rows of {most.units:,} {unit}"
+    notes = []
+    undefined = {item.metric: item.undefined for item in agreements if item.undefined}
+    if undefined:
+        alike = len(set(undefined.values())) == 1 and len(undefined) == len(names)
+        every = f"{next(iter(undefined.values())):,} rows for every metric"
+        listed = every if alike else ", ".join(f"{name} {count:,} rows" for name, count in undefined.items())
+        notes.append(f"Left out as undefined: {listed}.")
+    header = ["metric", *(f"{part or 'all'} ({coefficient})" for part, coefficient in columns)]
+    return TextTable(title, header, rows, notes)
+
+
+def comparisons(compared: Sequence[MetricComparison]) -> TextTable:
+    """Build a table of compared pairs of metrics, with tests and verdicts."""
+    one = compared[0]
+    rows = [
+        [
+            c.a, c.b, percent(c.value_a), percent(c.value_b),
+            f"{100 * c.difference:+.3f} [{_short(c.interval[0])}, {_short(c.interval[1])}]",
+            p_value(c.p_bootstrap), p_value(c.p_williams), p_value(c.p_holm),
+            f"{c.better} is better" if c.better else "no difference shown",
+        ]
+        for c in compared
+    ]  # fmt: skip
+    part = f" ({one.part})" if one.part else ""
+    title = f"{one.judgements}{part}: differences between metrics, {one.coefficient} × 100, {one.rows:,} rows"
+    header = ["A", "B", "A", "B", "A − B", "p, bootstrap", "p, Williams", "p, Holm", "verdict"]
+    return TextTable(title, header, rows, words=(0, 1, 8))
+
+
+def curve(agreement_curve: AgreementCurve) -> TextTable:
+    """Build the table of a curve: one row per metric, one column per point."""
+    names = list(dict.fromkeys(item.metric for point in agreement_curve.points for item in point.agreements))
+    cells = {
+        (point.label, item.metric): item for point in agreement_curve.points for item in point.agreements
+    }
+    rows = [
+        [
+            name,
+            *(
+                with_interval(cells[p.label, name]) if (p.label, name) in cells else ""
+                for p in agreement_curve.points
+            ),
+        ]
+        for name in names
+    ]
+    coefficient = agreement_curve.points[0].agreements[0].coefficient if agreement_curve.points else ""
+    header = ["metric", *(point.label for point in agreement_curve.points)]
+    return TextTable(
+        f"{agreement_curve.judgements}: {coefficient} × 100 by {agreement_curve.axis}", header, rows
+    )
+
+
+def correlations(matrix: MetricCorrelations) -> TextTable:
+    """Build a table of the correlation matrix of metrics."""
+    rows = [
+        [name, *(f"{value:.2f}" for value in row)]
+        for name, row in zip(matrix.metrics, matrix.matrix.tolist())
+    ]
+    return TextTable(
+        f"Metrics with each other ({matrix.coefficient}) over {matrix.rows:,} {matrix.over}",
+        ["metric", *matrix.metrics],
+        rows,
+    )
+
+
+def pairs(metric_pairs: Sequence[PairOfMetrics], number: int = 10) -> TextTable:
+    """Build a table of the pairs of metrics with the largest gain over the better of the two."""
+    rows = [
+        [
+            f"{p.a} + {p.b}", percent(p.value_a), percent(p.value_b), percent(p.combined), f"{p.share_a:.2f}",
+            f"{100 * p.gain:+.3f} [{_short(p.interval[0])}, {_short(p.interval[1])}]", p_value(p.p_holm),
+            "yes" if p.complementary else "not shown",
+        ]
+        for p in metric_pairs[:number]
+    ]  # fmt: skip
+    first = metric_pairs[0]
+    header = [
+        "pair",
+        "first",
+        "second",
+        "together",
+        "share of first",
+        "gain",
+        "p, Holm",
+        "better than either",
+    ]
+    return TextTable(
+        f"{first.judgements}: pairs of metrics, cross-validated by image, {first.coefficient} × 100",
+        header,
+        rows,
+        words=(0, 7),
+    )
+
+
+def as_markdown(tables: Sequence[TextTable], signatures: Sequence[str] = ()) -> str:
+    """Format tables as Markdown, followed by signatures."""
+    lines: list[str] = []
+    for table in tables:
+        lines += [
+            f"**{table.title}**",
+            "",
+            _line(table.header),
+            "|" + "|".join("---" if k in table.words else "---:" for k in range(len(table.header))) + "|",
+        ]
+        lines += [_line(row) for row in table.rows]
+        lines += ["", *(f"{note}\n" for note in table.notes)]
+    if signatures:
+        lines += ["Signatures:", "", *(f"- `{text}`" for text in signatures), ""]
+    return "\n".join(lines)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def as_csv(tables: Sequence[TextTable]) -> str:
+    """Format tables as CSV, one after the other, each under its title."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    for table in tables:
+        writer.writerows([[table.title], table.header, *table.rows, []])
+    return out.getvalue()

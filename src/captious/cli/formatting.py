@@ -1,0 +1,144 @@
+"""How a command shows its results: the format of tables, digits, error bars.
+
+A command takes one of the option groups :class:`Tables`, :class:`ScoreTables` and :class:`IntervalTables`.
+While it runs, :func:`look` returns the settings.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextlib import ExitStack
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar
+
+from captious.cli.command import Option, OptionGroup
+from captious.core.errors import InputError, did_you_mean
+from captious.results.significance import Bootstrap
+
+FORMATS = ("rich", "markdown", "latex", "csv", "json")
+
+#: Formats of measures that are fractions: what --percent multiplies by 100.
+_FRACTION = ".4f"
+
+
+@dataclass(frozen=True)
+class Look:
+    """Settings of tables."""
+
+    format: str = "rich"
+    percent: bool = False
+    digits: int | None = None
+    quiet: bool = False
+    bootstrap: Bootstrap = field(default_factory=Bootstrap)
+
+
+_LOOK: ContextVar[Look | None] = ContextVar("look", default=None)
+
+
+def look() -> Look:
+    """Return the settings of the running command."""
+    return _LOOK.get() or Look()
+
+
+def number(value: float, form: str = _FRACTION) -> str:
+    """Format a number for a table; a dash for NaN."""
+    return "–" if value != value else format(value, form)
+
+
+def score(value: float, form: str = _FRACTION) -> str:
+    """Format a score for a table, with --digits, and times 100 with --percent if it is a fraction."""
+    asked = look()
+    fraction = form.lstrip("+") == _FRACTION
+    if fraction and asked.percent:
+        value *= 100
+    if fraction:
+        digits = asked.digits if asked.digits is not None else 1 if asked.percent else 4
+        form = f"{'+' if form.startswith('+') else ''}.{digits}f"
+    elif asked.digits is not None and form[-1] in "f%":
+        form = f".{asked.digits}{form[-1]}"
+    return number(value, form)
+
+
+def interval(bounds: tuple[float, float], form: str = _FRACTION) -> str:
+    """Format an interval for a table; without spaces, so that a narrow table breaks before it."""
+    low, high = bounds
+    return f"[{score(low, form)},{score(high, form)}]"
+
+
+@dataclass
+class Tables(OptionGroup):
+    """Options of commands that print tables."""
+
+    heading: ClassVar[str] = "Tables"
+
+    format: Annotated[str, Option("--format", "-f", help=f"Format of tables: {', '.join(FORMATS)}.")] = "rich"
+    quiet: Annotated[
+        bool, Option("--quiet", "-q", help="No warnings, no progress, nothing below tables.")
+    ] = False
+
+    def look(self) -> Look:
+        """Return the settings of these options."""
+        form = self.format.casefold()
+        form = {"md": "markdown", "tex": "latex", "table": "rich"}.get(form, form)
+        if form not in FORMATS:
+            raise InputError(
+                f"unknown format '{self.format}'{did_you_mean(form, FORMATS)} (known: {', '.join(FORMATS)})"
+            )
+        return Look(format=form, quiet=self.quiet)
+
+    def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
+        chosen = self.look()
+        if chosen.format == "json":
+            # The same as --json prints.
+            if values.get("json") not in (None, "-"):
+                raise InputError(
+                    "'--format json' prints the JSON that '--json FILE' writes; give one of them"
+                )
+            values["json"] = "-"
+        token = _LOOK.set(chosen)
+        try:
+            with ExitStack() as stack:
+                if chosen.quiet:
+                    from captious.core import progress
+                    from captious.io import CaptionWarning
+
+                    stack.enter_context(warnings.catch_warnings())
+                    warnings.simplefilter("ignore", CaptionWarning)
+                    stack.enter_context(progress.silenced())
+                command(**values)
+        finally:
+            _LOOK.reset(token)
+
+
+@dataclass
+class ScoreTables(Tables):
+    """Options of commands whose tables hold scores."""
+
+    percent: Annotated[bool, Option("--percent", help="Multiply scores by 100 and show one digit.")] = False
+    digits: Annotated[
+        int | None,
+        Option("--digits", min=0, max=15, help="Digits of scores (default: 4, or 1 with --percent)."),
+    ] = None
+
+    def look(self) -> Look:
+        return replace(super().look(), percent=self.percent, digits=self.digits)
+
+
+@dataclass
+class IntervalTables(ScoreTables):
+    """Options of commands with ``--ci``."""
+
+    level: Annotated[float, Option("--level", help="Level of confidence intervals (--ci).")] = 0.95
+    resamples: Annotated[int, Option("--resamples", min=10, help="Bootstrap resamples (--ci).")] = (
+        Bootstrap().resamples
+    )
+    seed: Annotated[int, Option("--seed", min=0, help="Seed of the bootstrap.")] = Bootstrap().seed
+
+    def look(self) -> Look:
+        # Accept 95 for 0.95.
+        level = self.level / 100 if 1 < self.level < 100 else self.level
+        if not 0 < level < 1:
+            raise InputError(f"a level lies between 0 and 1, such as 0.95, not {level:g}")
+        return replace(super().look(), bootstrap=Bootstrap(level, self.resamples, self.seed))

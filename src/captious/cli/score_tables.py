@@ -1,0 +1,121 @@
+"""Tables of scores: one row per system, with images and signatures below."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from captious.cli.formatting import interval, look
+from captious.cli.formatting import score as shown
+from captious.cli.output import note, print_table, write_csv
+
+
+def show(results: list[Any], *, ci: bool = False, signature: bool = False, title: str = "") -> None:
+    """Print the table of scores, and what it is of; several captions per image add a row with the best
+    caption of each image.
+
+    A value is marked as the best only among values that can be compared.
+    """
+    names = list(dict.fromkeys(name for scores in results for name in scores))
+    rows: list[list[str]] = []
+    numbers: list[list[float | None]] = []
+    for scores in results:
+        numbers.append([scores[name].value if name in scores else None for name in names])
+        rows.append([scores.system, *(_cell(scores[name], ci) if name in scores else "–" for name in names)])
+        if any(score.several for score in scores.values()):
+            numbers.append([None] * len(names))
+            best_ones = (
+                shown(scores[name].oracle, scores[name].measure.format) if name in scores else "–"
+                for name in names
+            )
+            rows.append([f"{scores.system} (best of each image)", *best_ones])
+    best = [[False] * (len(names) + 1) for _ in rows]
+    header = []
+    for j, name in enumerate(names):
+        found = [scores[name] for scores in results if name in scores]
+        higher = found[0].measure.higher_is_better
+        header.append(name if higher else f"{name} ↓")
+        column = [row[j] for row in numbers]
+        known = [value for value in column if value is not None and value == value]
+        # If all are equal, none is marked.
+        if len(set(known)) > 1 and len({(score.signature, score.ids) for score in found}) == 1:
+            top = max(known) if higher else min(known)
+            for i, value in enumerate(column):
+                best[i][j + 1] = value == top
+    print_table(title, ["system", *header], rows, best=best, turn=True)
+    print_origin(results, ci=ci)
+    if signature:
+        print_signatures(results, ci=ci)
+
+
+def print_origin(results: list[Any], *, ci: bool = False) -> None:
+    """Print numbers of images, references and left-out images below a table, once if all systems agree."""
+    said: dict[str, list[str]] = {}
+    for scores in results:
+        found = list(scores.values())
+        if not found:
+            continue
+        images = max(len(score.ids) for score in found)
+        fields = [score.origin for score in found]
+        known = next((f["refs"].partition("@")[0].partition("x")[2] for f in fields if "refs" in f), None)
+        cut = next((f["subset"].split("of") for f in fields if "subset" in f), None)
+        # Shards have sums over groups of images.
+        grouped = any("groups" in f for f in fields)
+        text = (
+            f"{images:,} group{'s' if images != 1 else ''} of images"
+            if grouped
+            else f"{images:,} image{'s' if images != 1 else ''}"
+        )
+        if known is not None:
+            text += f", {known} reference{'s' if known != '1' else ''} per image"
+        if cut is not None:
+            text += f"; {int(cut[1]) - int(cut[0]):,} of {int(cut[1]):,} images left out (--subset)"
+        said.setdefault(text, []).append(scores.system)
+    lines = [text if len(said) == 1 else f"{', '.join(systems)}: {text}" for text, systems in said.items()]
+    if ci:
+        how = look().bootstrap
+        lines.append(
+            f"in brackets: {100 * how.level:g} % intervals, {how.resamples:,} bootstrap resamples of the "
+            f"images, seed {how.seed}"
+        )
+    if lines:
+        note("\n".join(lines))
+
+
+def print_signatures(results: list[Any], *, ci: bool = False) -> None:
+    """Print the signature of each score, once if all systems agree."""
+    for name in dict.fromkeys(name for scores in results for name in scores):
+        made: dict[str, list[str]] = {}
+        for scores in results:
+            if name in scores:
+                score = scores[name]
+                made.setdefault(
+                    score.interval_signature(*look().bootstrap) if ci else str(score.signature), []
+                ).append(scores.system)
+        for signature, systems in made.items():
+            note(signature if len(made) == 1 else f"{', '.join(systems)}: {signature}")
+
+
+def _cell(score: Any, ci: bool) -> str:
+    form = score.measure.format
+    if not ci or score.value != score.value:
+        return shown(score.value, form)
+    return f"{shown(score.value, form)} {interval(score.interval(*look().bootstrap), form)}"
+
+
+def write_per_image(results: list[Any], target: Path) -> None:
+    """Write a CSV file with one row per system and image."""
+    names = list(dict.fromkeys(name for scores in results for name in scores))
+    rows: list[list[Any]] = [["system", "image_id", *names]]
+    for scores in results:
+        columns = {name: score.per_image for name, score in scores.items()}
+        images = dict.fromkeys(image for column in columns.values() for image in column)
+        rows.extend(
+            [
+                scores.system,
+                image,
+                *(repr(columns[n][image]) if image in columns.get(n, ()) else "" for n in names),
+            ]
+            for image in images
+        )
+    write_csv(rows, target)

@@ -1,0 +1,93 @@
+"""Errors with messages for users.
+
+Each message says what is wrong, where, and what to do. The command line prints it and exits with code 2.
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+
+class CaptiousError(Exception):
+    """Base class of all errors that captious raises on purpose."""
+
+
+class InputError(CaptiousError, ValueError):
+    """A file, caption, id, name or option that cannot be used."""
+
+
+class WriteError(InputError):
+    """A file that cannot be written."""
+
+
+class MissingInputError(InputError):
+    """A measure lacks an input, such as a file. Groups of measures skip such a measure."""
+
+
+class MissingExtraError(CaptiousError, ImportError):
+    """A feature that needs an optional dependency which is not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the package '{package}', which is not installed: pip install "
+            f"'captious[{extra}]'"
+        )
+        self.package = package
+        self.extra = extra
+
+
+def require(module: str, extra: str, purpose: str) -> Any:
+    """Import a module of an optional dependency, or raise an error that names the extra to install."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(module.partition(".")[0], extra, purpose) from error
+
+
+@contextmanager
+def one_message() -> Iterator[None]:
+    """In a program, print a `CaptiousError` to standard error as one message and exit with code 2."""
+    try:
+        yield
+    except CaptiousError as error:
+        print(f"captious: {printable(str(error))}", file=sys.stderr)
+        sys.exit(2)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a hint such as ``; did you mean 'CIDEr-D'?``, or an empty text if no known name is similar."""
+    by_fold = {candidate.casefold(): candidate for candidate in known}
+    near = difflib.get_close_matches(name.casefold(), list(by_fold), n=2, cutoff=0.5)
+    if not near:
+        return ""
+    return "; did you mean " + " or ".join(f"'{by_fold[fold]}'" for fold in near) + "?"
+
+
+def printable(text: str) -> str:
+    """Escape the characters of a text that control a terminal, such as ``\\x1b`` or ``\\u202e``.
+
+    Letters, marks and spaces of all scripts stay as they are.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or unicodedata.category(c) == "Zs" else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    if character == "\u200d":  # joins letters of Indic scripts and parts of emoji
+        return character
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def some(items: Iterable[object], limit: int = 5) -> str:
+    """Return the first few items for a message: ``3, 7, 12, … (1,204 in all)``."""
+    listed = [str(item) for item in items]
+    if len(listed) <= limit:
+        return ", ".join(listed)
+    return ", ".join(listed[:limit]) + f", … ({len(listed):,} in all)"

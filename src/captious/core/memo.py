@@ -1,0 +1,83 @@
+"""Thread-safe cache of derived values, some of which can be saved in a file."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+T = TypeVar("T")
+Arrays = Mapping[str, NDArray[Any]]
+ProductKey = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Product(Generic[T]):
+    """Kind of derived value that a prepared file can hold: conversion to arrays and back."""
+
+    name: str
+    pack: Callable[[T], Arrays]
+    unpack: Callable[[Arrays], T]
+
+
+class Memo:
+    """Values by key. If two threads request one key, one of them computes the value and the other waits."""
+
+    def __init__(self, stored: Mapping[ProductKey, Arrays] | None = None) -> None:
+        #: Products from a file, by name and parameters, unpacked on first use.
+        self.stored: Mapping[ProductKey, Arrays] = stored if stored is not None else {}
+        self._values: dict[Hashable, Any] = {}
+        self._kinds: dict[ProductKey, Product[Any]] = {}
+        self._locks: dict[Hashable, threading.RLock] = {}
+        self._guard = threading.Lock()
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the value of a key. The first call computes it with ``make``."""
+        if key in self._values:
+            return cast(T, self._values[key])
+        with self._guard:
+            lock = self._locks.setdefault(key, threading.RLock())
+        with lock:
+            if key not in self._values:
+                self._values[key] = make()
+        # Threads that wait hold the lock object itself, and later ones find the value.
+        with self._guard:
+            self._locks.pop(key, None)
+        return cast(T, self._values[key])
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._values
+
+    def product(self, kind: Product[T], parameters: tuple[str, ...], make: Callable[[], T]) -> T:
+        """Return a product, from the prepared file if it has it.
+
+        ``parameters`` identify everything that the value depends on besides the captions, such as
+        digests of resources.
+        """
+        key: ProductKey = (kind.name, *parameters)
+        self._kinds[key] = kind
+        return self.get(key, lambda: kind.unpack(self.stored[key]) if key in self.stored else make())
+
+    def products(self) -> Iterator[tuple[ProductKey, Arrays]]:
+        """Yield all products, computed and from a file, as arrays."""
+        # A copy, because other threads can add more.
+        computed = {key: kind for key, kind in self._kinds.copy().items() if key in self._values}
+        for key, kind in computed.items():
+            yield key, kind.pack(self._values[key])
+        for key, arrays in self.stored.items():
+            if key not in computed:
+                yield key, arrays
+
+    def __getstate__(self) -> dict[ProductKey, dict[str, NDArray[Any]]]:
+        # Products are expensive, so they are sent to other processes. The rest is computed there again.
+        return {
+            key: {name: np.asarray(array) for name, array in arrays.items()}
+            for key, arrays in self.products()
+        }
+
+    def __setstate__(self, stored: Mapping[ProductKey, Arrays]) -> None:
+        Memo.__init__(self, stored)

@@ -1,0 +1,237 @@
+"""Training examples of a critic: human captions, and three kinds of other captions (Cui et al. 2018).
+
+See section 3.3 and appendix A.3 of the paper.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.core import digests as digest
+from captious.core.errors import InputError, did_you_mean
+from captious.core.ragged import IntArray
+from captious.corpus import Captions
+from captious.critic.critic_vocabulary import CriticVocabulary, EncodedTexts
+from captious.robustness.robustness_curves import TRANSFORMATIONS
+from captious.robustness.transformations import Neighbours, permute_words, random_words
+
+Floats = NDArray[np.float32]
+#: Kinds of negatives: captions of the judged system, corrupted captions, and samples from a model.
+NEGATIVES = ("system", "pathological", "samples")
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """Images with their captions. All kinds of captions cover the same images in the same order."""
+
+    references: Captions
+    system: Captions | None = None
+    samples: Captions | None = None
+    #: One row per image.
+    features: Floats | None = None
+    #: Object classes of the columns of the features. Empty for other features.
+    classes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return self.references.n_images
+
+    def take(self, images: IntArray) -> TrainingData:
+        """Select images."""
+        return TrainingData(
+            self.references.take_images(images),
+            None if self.system is None else self.system.take_images(images),
+            None if self.samples is None else self.samples.take_images(images),
+            None if self.features is None else self.features[images],
+            self.classes,
+        )
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the content."""
+        parts = [digest.of_lines(self.references.ids)]
+        for captions in (self.references, self.system, self.samples):
+            parts.append(
+                ""
+                if captions is None
+                else digest.of_lines([*map(str, captions.image_offsets.tolist()), *captions.sentences])
+            )
+        parts.append("" if self.features is None else digest.of_arrays(self.features))
+        return digest.together(*parts)
+
+
+@dataclass(frozen=True)
+class Negatives:
+    """Kinds of negative examples, drawn with equal probability."""
+
+    kinds: tuple[str, ...] = NEGATIVES
+    transformations: tuple[str, ...] = TRANSFORMATIONS
+    #: Range of the random strength of transformations, in percent.
+    strength: tuple[float, float] = (0.0, 100.0)
+
+    def check(self) -> None:
+        """Raise InputError for unknown kinds or an invalid strength."""
+        for what, names, known in (
+            ("negatives", self.kinds, NEGATIVES),
+            ("transformations", self.transformations, TRANSFORMATIONS),
+        ):
+            if not names:
+                raise InputError(f"no {what} selected; choose some of {', '.join(known)}")
+            for name in names:
+                if name not in known:
+                    raise InputError(
+                        f"unknown {what} '{name}'{did_you_mean(name, known)}; choose some of "
+                        f"{', '.join(known)}"
+                    )
+        low, high = self.strength
+        if not 0 <= low <= high <= 100 or high == 0:
+            raise InputError(
+                f"the strength of transformations must be between 0 and 100 percent, not {low} to {high}"
+            )
+
+
+class CriticBatch(NamedTuple):
+    """Candidates with the reference and the image of each. The first half is human."""
+
+    candidates: EncodedTexts
+    #: Rows of :attr:`CriticExamples.references`, and images.
+    contexts: IntArray
+    images: IntArray
+    labels: IntArray
+
+
+class CriticExamples:
+    """Examples from one set of images. The examples of a step depend only on the seed and the step."""
+
+    def __init__(
+        self,
+        given: TrainingData,
+        words: CriticVocabulary,
+        negatives: Negatives,
+        *,
+        other_reference: bool,
+        by_features: bool,
+    ) -> None:
+        """Encode the captions.
+
+        ``other_reference``: the context of a human caption is a different reference. ``by_features``: nearest
+        images are found by features, else by captions.
+        """
+        self.given, self.words, self.negatives = given, words, negatives
+        self.other_reference = other_reference
+        references = given.references
+        self.references = words.encode(references.sentences)
+        self.first, self.each, self.image_of = (
+            references.image_offsets,
+            references.per_image,
+            references.image_of,
+        )
+        self.system = None if given.system is None else words.encode(given.system.sentences)
+        self.samples = None if given.samples is None else words.encode(given.samples.sentences)
+        # Truncate to the words the critic reads: it could not see a change after them.
+        self.texts = [
+            [word for word in sentence.split(" ") if word][: words.longest]
+            for sentence in references.sentences
+        ]
+        self.neighbours: Neighbours | None = None
+        if "pathological" in negatives.kinds and "random caption" in negatives.transformations:
+            if by_features and given.features is not None:
+                self.neighbours = Neighbours(given.features.astype(np.float64))
+            else:
+                bounds = references.image_offsets.tolist()
+                self.neighbours = Neighbours.by_captions(
+                    [self.texts[a:b] for a, b in itertools.pairwise(bounds)]
+                )
+
+    def __len__(self) -> int:
+        """Return the number of human captions."""
+        return len(self.texts)
+
+    def steps(self, batch: int) -> int:
+        """Return the steps of an epoch, in which each human caption is used once."""
+        return -(-len(self) // (batch // 2))
+
+    def batch(self, seed: int, step: int, size: int) -> CriticBatch:
+        """Return the examples of a step."""
+        half, each = size // 2, self.steps(size)
+        epoch, place = divmod(step, each)
+        human = (
+            np.random.default_rng([seed, epoch, 1])
+            .permutation(len(self))[place * half : (place + 1) * half]
+            .astype(np.int64)
+        )
+        rng = np.random.default_rng([seed, step, 2])
+        count = len(human)
+        images = np.concatenate([self.image_of[human], rng.integers(0, len(self.given), count)])
+        contexts = self._reference(images, rng)
+        if self.other_reference:
+            contexts[:count] = self._another(human, rng)
+        negative = self._negatives(images[count:], contexts[count:], rng)
+        candidates = EncodedTexts(
+            np.concatenate([self.references.tokens[human], negative.tokens]),
+            np.concatenate([self.references.lengths[human], negative.lengths]),
+        )
+        return CriticBatch(candidates, contexts, images, np.repeat(np.array([1, 0], np.int64), count))
+
+    def _reference(self, images: IntArray, rng: np.random.Generator) -> IntArray:
+        rows: IntArray = self.first[images] + rng.integers(0, self.each[images])
+        return rows
+
+    def _another(self, rows: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw a different reference of the same image."""
+        image = self.image_of[rows]
+        others = self.first[image] + rng.integers(0, self.each[image] - 1)
+        others += others >= rows
+        return others
+
+    def _negatives(self, images: IntArray, contexts: IntArray, rng: np.random.Generator) -> EncodedTexts:
+        kinds = self.negatives.kinds
+        kind_of = rng.integers(0, len(kinds), len(images))
+        tokens = np.zeros((len(images), self.words.longest), np.int64)
+        lengths = np.ones(len(images), np.int64)
+        for number, kind in enumerate(kinds):
+            selected = np.flatnonzero(kind_of == number)
+            if not len(selected):
+                continue
+            if kind == "pathological":
+                encoded_wrong = self.words.encode(
+                    [self._wrong(int(i), int(c), rng) for i, c in zip(images[selected], contexts[selected])]
+                )
+                tokens[selected], lengths[selected] = encoded_wrong
+                continue
+            captions, encoded = (
+                (self.given.system, self.system) if kind == "system" else (self.given.samples, self.samples)
+            )
+            if captions is None or encoded is None:
+                raise InputError(
+                    f"negatives of the kind '{kind}' are requested, but there are no such captions"
+                )
+            own_images = images[selected]
+            rows = captions.image_offsets[own_images] + rng.integers(0, captions.per_image[own_images])
+            tokens[selected], lengths[selected] = encoded.tokens[rows], encoded.lengths[rows]
+        return EncodedTexts(tokens, lengths)
+
+    def _wrong(self, image: int, context: int, rng: np.random.Generator) -> Sequence[str]:
+        """A caption that is wrong on purpose."""
+        low, high = self.negatives.strength
+        gamma = high - (high - low) * float(rng.random())
+        name = self.negatives.transformations[int(rng.integers(0, len(self.negatives.transformations)))]
+        source = int(self._another(np.array([context]), rng)[0]) if self.other_reference else context
+        words = self.texts[source]
+        if name == "word permutation" and len(set(words)) > 1:
+            return permute_words(words, gamma, rng)
+        if self.neighbours is None or (name != "random caption" and words):
+            return random_words(words, gamma, self.words.names, rng)
+        # Also the fallback for captions without words to change.
+        other = self.neighbours.draw(image, gamma, rng)
+        return self.texts[int(self._reference(np.array([other]), rng)[0])]
+
+
+# Former names, used by other rooms.
+Given = TrainingData

@@ -1,0 +1,155 @@
+"""Diversity of several systems beside people, as ``captious diversity`` reports it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from captious.core.errors import InputError
+from captious.core.progress import track
+from captious.diversity_analysis.sets.accuracy_diversity import BETA_SQUARED
+from captious.diversity_analysis.sets.best_of_m import BestOfM, best
+from captious.diversity_analysis.sets.human_diversity import JudgementCorrelation, correlate_judgements
+from captious.diversity_analysis.sets.set_diversity import SetDiversity, diversity, human, read_df
+from captious.io.content import read_json
+from captious.metrics.corpus.training_captions import TrainingCaptions
+from captious.metrics.factory import make_measures
+from captious.metrics.registry import Wanted
+from captious.metrics.sets.similarity_kernels import make_kernel
+from captious.results.references import Source, load_systems
+from captious.results.significance import Bootstrap
+
+#: Measures that are correlated with human scores.
+CORRELATED = ("Self-CIDEr", "LSA", "1-mBLEU-mix", "1-mBLEU-4", "Div-1", "Div-2")
+
+
+@dataclass(frozen=True, eq=False)
+class DiversityStudy:
+    """Measures of all systems and of people (the references)."""
+
+    systems: list[SetDiversity]
+    human: SetDiversity
+    #: Names of the accuracy metrics; the first enters the F-measure.
+    accuracy: list[str]
+    #: By system, the measures of the best captions of each image.
+    best: dict[str, list[BestOfM]]
+    #: Correlation of each measure with human scores.
+    agreement: list[JudgementCorrelation]
+    #: Document frequencies and similarity kernel, for figures.
+    df: Any
+    kernel: Any
+
+    @property
+    def rows(self) -> list[SetDiversity]:
+        """All systems, then people."""
+        return [*self.systems, self.human]
+
+    def to_json(self, *, per_image: bool = False, ci: bool | Bootstrap = False) -> dict[str, Any]:
+        """Return a JSON-ready description. ``ci`` adds confidence intervals."""
+        description: dict[str, Any] = {
+            "systems": [system.to_json(per_image=per_image, ci=ci) for system in self.systems],
+            "human": self.human.to_json(per_image=per_image, ci=ci),
+        }
+        if self.best:
+            description["best"] = {
+                name: [{"m": row.m, "images": row.images, **row.scores.to_json()} for row in rows]
+                for name, rows in self.best.items()
+            }
+        if self.agreement:
+            description["agreement"] = [row.to_json() for row in self.agreement]
+        return description
+
+
+def measure_diversity(
+    references: Source,
+    samples: Sequence[Source],
+    *,
+    df: Any = None,
+    kernel: str = "cider",
+    accuracy: Wanted = "CIDEr-D",
+    beta_squared: float = BETA_SQUARED,
+    train: Any = None,
+    best_captions: bool = False,
+    human_scores: str | Path | Mapping[str, Mapping[str, float]] | None = None,
+    names: Iterable[str | None] | None = None,
+    tokenizer: str | None = None,
+    subset: bool = False,
+) -> DiversityStudy:
+    """Measure the diversity of several captions per image, for each system and for people.
+
+    Parameters
+    ----------
+    references
+        Human captions.
+    samples
+        Captions of each system, several per image.
+    df
+        Document frequencies for Self-CIDEr and CIDEr (default: those of the references).
+    kernel
+        Similarity inside Self-CIDEr: "cider", "cider-d", or a metric's name.
+    accuracy, beta_squared
+        Accuracy metrics (an empty text for none), the first of which enters the F-measure, and its β².
+    train
+        Training captions, for the share of novel captions.
+    best_captions
+        Also measure the best 2, 5, 8 and 10 captions of each image.
+    human_scores
+        Human diversity scores to correlate with: system → image → score, or a JSON file of these.
+    names, tokenizer, subset
+        As for :func:`captious.load_systems`.
+
+    Returns
+    -------
+    DiversityStudy
+        Measures of all systems and of people.
+    """
+    judged = read_human_scores(human_scores) if isinstance(human_scores, str | Path) else human_scores
+    table = read_df(df)
+    has_accuracy = bool(accuracy.strip() if isinstance(accuracy, str) else accuracy)
+    metrics = make_measures(accuracy, {} if table is None else {"df": table}) if has_accuracy else []
+    chosen = make_kernel(kernel, table)
+    corpora = load_systems(references, samples, tokenizer=tokenizer, subset=subset, several=True, names=names)
+    shared: dict[str, Any] = {
+        "df": table,
+        "kernel": chosen,
+        "accuracy": metrics,
+        "beta_squared": beta_squared,
+        "train": TrainingCaptions.read(train) if train is not None else None,
+    }
+    systems = [diversity(corpus, **shared) for corpus in track(corpora, "measuring diversity")]
+    people = human(corpora[0], **shared)
+    cut: dict[str, list[BestOfM]] = {}
+    if best_captions and metrics:
+        cut = {s.system: best(s.corpus, metric=metrics[0], df=table, kernel=chosen) for s in systems}
+    agreement = [] if judged is None else _correlations(systems, judged)
+    return DiversityStudy(systems, people, [metric.name for metric in metrics], cut, agreement, table, chosen)
+
+
+def _correlations(
+    systems: Sequence[SetDiversity], judged: Mapping[str, Mapping[str, float]]
+) -> list[JudgementCorrelation]:
+    return [
+        correlate_judgements({system.system: system[name] for system in systems}, judged, measure=name)
+        for name in CORRELATED
+        if all(name in system for system in systems)
+    ]
+
+
+def read_human_scores(path: str | Path) -> dict[str, dict[str, float]]:
+    """Read human diversity scores: a JSON file with ``{system: {image: score}}``."""
+    shape = 'expected {"system": {"image": score}}'
+    content = read_json(path, f"human scores: {shape}")
+    if not isinstance(content, dict) or not content:
+        raise InputError(f"{path}: {shape}, found {type(content).__name__}")
+    for system, scores in content.items():
+        if not isinstance(scores, dict):
+            raise InputError(f"{path}: {shape}, but '{system}' holds {type(scores).__name__}")
+        for image, value in scores.items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+                raise InputError(
+                    f"{path}: the score of {system} for image {image} is {value!r}, not a number"
+                )
+    return content

@@ -1,0 +1,406 @@
+"""Training of a captioner: cross-entropy, then cross-entropy together with rewards.
+
+The loss is XE + λ · self-critical reward + β · retrieval reward. The advantage of a sample is its reward
+minus a baseline: the mean of the other samples of its image (leave one out), or the reward of the greedy
+caption. All randomness comes from the seed, and an interrupted training continues from its last checkpoint to
+the same result.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from captious.core.errors import InputError
+from captious.core.progress import track
+from captious.core.threads import one_blas_thread
+from captious.generate.captioner import captioner_checkpoint as checkpoint
+from captious.generate.captioner import decoding
+from captious.generate.captioner.batches import CaptionerExamples, batches, lessons, longest_caption
+from captious.generate.captioner.captioner_checkpoint import TrainedCaptioner
+from captious.generate.captioner.captioners import (
+    Captioner,
+    CaptionerShape,
+    Seen,
+    build,
+    log_likelihood,
+    without_gradients,
+)
+from captious.generate.captioner.image_features import ImageFeatures
+from captious.generate.captioner.retrieval import Matcher, train_matcher
+from captious.generate.captioner.subword_units import BEGIN, Units
+from captious.generate.captioner_files import optimizer_state, restore_optimizer
+from captious.results.references import References
+from captious.rewards import Reward, reward
+
+ProgressCallback = Callable[[dict[str, Any]], None]
+BASELINES = ("leave-one-out", "greedy")
+
+
+@dataclass(frozen=True)
+class CaptionerSettings:
+    """Training settings."""
+
+    steps: int = 2000
+    batch: int = 100
+    rate: float = 2e-3
+    #: Weights of metrics (λ) and of the retrieval reward (β). Without both, only cross-entropy is used.
+    rewards: Mapping[str, float] = field(default_factory=dict)
+    retrieval: float = 0.0
+    #: For rewards: samples per image, and images per batch.
+    samples: int = 5
+    images: int = 64
+    baseline: str = "leave-one-out"
+    #: Weight of the latent vector's KL divergence, reached linearly over the first half of the training.
+    divergence: float = 0.1
+    evaluate_every: int = 500
+    #: Number of images per validation.
+    validate: int = 200
+    save_every: int = 500
+    seed: int = 1
+
+    def check(self) -> None:
+        """Raise InputError for invalid settings."""
+        whole = {
+            "steps": self.steps,
+            "batch": self.batch,
+            "samples": self.samples,
+            "images": self.images,
+            "evaluate-every": self.evaluate_every,
+            "save-every": self.save_every,
+        }
+        for name, value in whole.items():
+            if value < 1:
+                raise InputError(f"{name} must be a positive integer, not {value}")
+        if not (self.rate > 0 and math.isfinite(self.rate)):
+            raise InputError(f"the learning rate must be above 0, not {self.rate}")
+        if self.baseline not in BASELINES:
+            raise InputError(f"unknown baseline '{self.baseline}'; choose {' or '.join(BASELINES)}")
+        if self.rewarded and self.baseline == "leave-one-out" and self.samples < 2:
+            raise InputError("the baseline leave-one-out needs at least 2 samples per image")
+        for name, weight in {**self.rewards, "retrieval": self.retrieval}.items():
+            if not math.isfinite(weight):
+                raise InputError(f"the weight of {name} must be a finite number, not {weight}")
+
+    @property
+    def rewarded(self) -> bool:
+        return any(self.rewards.values()) or self.retrieval != 0
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def train(
+    images: ImageFeatures,
+    references: References,
+    output: str | Path,
+    *,
+    ids: Sequence[str] | None = None,
+    validation: Sequence[str] = (),
+    shape: CaptionerShape | None = None,
+    units: str = "words",
+    vocabulary: int | None = None,
+    least: int = 5,
+    settings: CaptionerSettings | None = None,
+    start: TrainedCaptioner | None = None,
+    matcher: Matcher | None = None,
+    resume: bool = False,
+    told: ProgressCallback | None = None,
+    where: str = "the images",
+) -> TrainedCaptioner:  # fmt: skip
+    """Train a captioner, or continue with ``start``, and save it to ``output``.
+
+    ``ids`` are the images to train on (default: all with references). ``validation`` images are held out:
+    after every ``evaluate_every`` steps, the loss and the CIDEr-D of greedy captions on them are recorded and
+    passed to ``told``. With ``resume``, an interrupted training continues.
+    """
+    settings, shape = settings or CaptionerSettings(), shape or CaptionerShape()
+    settings.check()
+    shape.check()
+    held_out = set(validation)
+    training_ids = [
+        image for image in (ids if ids is not None else references.captions.ids) if image not in held_out
+    ]
+    if ids is None:
+        image_ids = set(images.ids)
+        training_ids = [image for image in training_ids if image in image_ids]
+    if len(training_ids) < 2:
+        raise InputError(
+            f"{len(training_ids)} images have both objects and references; a captioner needs at least 2 to "
+            "learn from"
+        )
+    trained, first_step, state = _begin(
+        images, references, training_ids, output, shape, units, vocabulary, least, settings, start, resume
+    )
+    if first_step is None:
+        return trained
+    training = lessons(images, references, training_ids, trained.units, trained.longest, where)
+    held_out_examples = (
+        lessons(
+            images, references, list(validation)[: settings.validate], trained.units, trained.longest, where
+        )
+        if validation
+        else None
+    )
+    if start is None and not state:
+        trained.model.spread.copy_(training.views.spread)
+    with torch.random.fork_rng(), one_blas_thread():
+        run = _CaptionerTraining(trained, training, held_out_examples, references, settings, matcher, told)
+        run.go(output, first_step, state)
+    trained.model.eval()
+    return trained
+
+
+def _begin(
+    images: ImageFeatures,
+    references: References,
+    ids: Sequence[str],
+    output: str | Path,
+    shape: CaptionerShape,
+    units: str,
+    vocabulary: int | None,
+    least: int,
+    settings: CaptionerSettings,
+    start: TrainedCaptioner | None,
+    resume: bool,
+) -> tuple[TrainedCaptioner, int | None, dict[str, Tensor]]:
+    """Return the captioner to train, the completed steps (None if all), and the training's state."""
+    if Path(output).exists() and resume:
+        trained, step, state = checkpoint.load_unfinished(output)
+        last = trained.history[-1]["settings"] if trained.history else None
+        if last != settings.to_json():
+            differing = sorted(
+                k for k, v in settings.to_json().items() if not isinstance(last, dict) or last.get(k) != v
+            )
+            raise InputError(
+                f"{output}: was trained with other settings ({', '.join(differing)}); go on with the same, "
+                "or "
+                "write to another file"
+            )
+        return trained, step, state
+    if start is not None:
+        if start.classes != images.classes or start.model.width != images.width:
+            raise InputError(
+                "the captioner to start from was trained on other objects or features; use the same kind"
+            )
+        begun = TrainedCaptioner(
+            start.model, start.units, start.classes, start.longest, start.tokenizer, start.history
+        )
+    else:
+        row_of = {image: i for i, image in enumerate(references.captions.ids)}
+        texts = references.captions.take_images(
+            np.array([row_of[image] for image in ids if image in row_of], np.int64)
+        ).sentences
+        vocabulary_units = Units.learn(texts, units, vocabulary, least)
+        with torch.random.fork_rng():
+            torch.manual_seed(settings.seed)
+            model = build(shape, len(vocabulary_units), images.width)
+        begun = TrainedCaptioner(
+            model,
+            vocabulary_units,
+            images.classes,
+            longest_caption(vocabulary_units, texts),
+            references.captions.tokenizer,
+        )
+    begun.history = (*begun.history, {"settings": settings.to_json(), "images": len(ids), "curve": []})
+    return begun, 0, {}
+
+
+class _CaptionerTraining:
+    """A single training run."""
+
+    def __init__(
+        self,
+        trained: TrainedCaptioner,
+        taught: CaptionerExamples,
+        tested: CaptionerExamples | None,
+        references: References,
+        settings: CaptionerSettings,
+        matcher: Matcher | None,
+        told: ProgressCallback | None,
+    ) -> None:
+        self.trained, self.model, self.taught, self.tested = trained, trained.model, taught, tested
+        self.settings, self.told = settings, told
+        self.references = references
+        self.rewards: list[tuple[float, Reward]] = [
+            (weight, _reward(references, name, trained))
+            for name, weight in settings.rewards.items()
+            if weight
+        ]
+        self.judge = (
+            _reward(references, "CIDEr-D", trained)
+            if tested is not None and references.captions.n_images > 1
+            else None
+        )
+        self.matcher = matcher
+        if settings.retrieval and matcher is None:
+            self.matcher = train_matcher(taught, len(trained.units), seed=settings.seed)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), settings.rate)
+        self.draw = torch.Generator()
+
+    def go(self, output: str | Path, first_step: int, state: dict[str, Tensor]) -> None:
+        """Run the remaining steps."""
+        settings = self.settings
+        torch.manual_seed(settings.seed + 1)
+        self.draw.manual_seed(settings.seed + 2)
+        if state:
+            restore_optimizer(self.optimizer, state)
+            torch.set_rng_state(state["rng"])
+            self.draw.set_state(state["draw"])
+        size = settings.images if settings.rewarded else settings.batch
+        steps = batches(
+            self.taught, settings.seed, size, first_step, settings.steps, images=settings.rewarded
+        )
+        started, losses = time.monotonic(), []
+        for step, rows in track(steps, "training the captioner", total=settings.steps - first_step):
+            self.model.train()
+            for group in self.optimizer.param_groups:
+                # Cosine decay to 5% of the rate. Short trainings and rewards use a constant rate.
+                falling = 0.05 + 0.95 * (1 + math.cos(math.pi * step / settings.steps)) / 2
+                group["lr"] = settings.rate * (1.0 if settings.rewarded or settings.steps < 300 else falling)
+            loss, row = self._rewarded(rows) if settings.rewarded else self._taught(rows, step)
+            self.optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), 5.0)
+            self.optimizer.step()
+            losses.append({"loss": float(loss.detach()), **row})
+            at = step + 1
+            if at % settings.evaluate_every == 0 or at == settings.steps:
+                self._evaluate(at, losses, time.monotonic() - started)
+                losses = []
+            if at % settings.save_every == 0 and at < settings.steps:
+                state_to_save = {
+                    **optimizer_state(self.optimizer),
+                    "rng": torch.get_rng_state(),
+                    "draw": self.draw.get_state(),
+                }
+                checkpoint.save(output, self.trained, at, state_to_save)
+        checkpoint.save(output, self.trained)
+
+    # Cross-entropy.
+
+    def _taught(self, rows: Any, step: int) -> tuple[Tensor, dict[str, float]]:
+        image, units = self.taught.batch(rows)
+        seen = self.taught.views.batch(image)
+        if not self.model.shape.latent:
+            return self._cross_entropy(seen, units), {}
+        mean, log_variance = self.model.posterior(seen, units)
+        noise = torch.randn(mean.shape, generator=self.draw)
+        xe = self._cross_entropy(seen, units, mean + noise * (log_variance / 2).exp())
+        divergence = 0.5 * (mean**2 + log_variance.exp() - 1 - log_variance).sum(1).mean()
+        weight = self.settings.divergence * min(1.0, 2 * step / self.settings.steps)
+        return xe + weight * divergence, {"xe": float(xe.detach()), "divergence": float(divergence.detach())}
+
+    def _cross_entropy(self, seen: Seen, units: Tensor, latent: Tensor | None = None) -> Tensor:
+        values, counted = log_likelihood(self._scores(seen, units, latent), units)
+        return -(values * counted).sum() / counted.sum()
+
+    def _scores(self, seen: Seen, units: Tensor, latent: Tensor | None = None) -> Tensor:
+        scores: Tensor = self.model(
+            seen, torch.cat([torch.full((len(units), 1), BEGIN), units[:, :-1]], 1), latent
+        )
+        return scores
+
+    # Rewards.
+
+    def _rewarded(self, rows: Any) -> tuple[Tensor, dict[str, float]]:
+        settings, k = self.settings, self.settings.samples
+        ids = [self.taught.ids[i] for i in rows.tolist()]
+        seen = self.taught.views.batch(rows)
+        many = seen.rows(torch.arange(len(rows)).repeat_interleave(k))
+        latent = (
+            torch.randn(len(many.vector), self.model.shape.latent, generator=self.draw)
+            if self.model.shape.latent
+            else None
+        )
+        self.model.eval()
+        units, _ = decoding.sample(
+            self.model, many, self.trained.longest + 1, generator=self.draw, latent=latent
+        )
+        values = self._worth(ids, seen, units, k)
+        if settings.baseline == "greedy":
+            best, _ = decoding.greedy(self.model, seen, self.trained.longest + 1)
+            baseline = self._worth(ids, seen, best, 1)
+        else:
+            baseline = (values.sum(1, keepdim=True) - values) / (k - 1)
+        self.model.train()
+        advantage = (values - baseline).flatten()
+        log_p, counted = log_likelihood(self._scores(many, units, latent), units)
+        policy = -(advantage[:, None] * log_p * counted).sum() / counted.sum()
+        # Cross-entropy on two captions per image keeps the language fluent.
+        first, each = self.taught.first[rows], np.diff(self.taught.first)[rows]
+        picks = torch.randint(0, 1 << 30, (2, len(rows)), generator=self.draw).numpy()
+        xe, _ = self._taught(np.concatenate([first + pick % each for pick in picks]), settings.steps)
+        return xe + policy, {"xe": float(xe.detach()), "reward": float(values.mean())}
+
+    def _worth(self, ids: Sequence[str], seen: Seen, units: Tensor, k: int) -> Tensor:
+        """Return λ times the metrics plus β times the retrieval reward of each sample (images × samples)."""
+        total = torch.zeros(len(ids), k)
+        captions = _for_rewards(self.trained, units, k)
+        for weight, metric in self.rewards:
+            total += weight * torch.as_tensor(np.asarray(metric(ids, captions))).view(len(ids), k)
+        if self.settings.retrieval and self.matcher is not None:
+            owner = torch.arange(len(ids)).repeat_interleave(k)
+            total += self.settings.retrieval * self.matcher.reward(seen.vector, units, owner).view(
+                len(ids), k
+            )
+        return total
+
+    # Validation.
+
+    def _evaluate(self, step: int, losses: list[dict[str, float]], seconds: float) -> None:
+        row: dict[str, Any] = {"step": step, "seconds": round(seconds, 1)}
+        row |= {name: float(np.mean([one[name] for one in losses])) for name in losses[-1]}
+        if self.tested is not None:
+            row |= validate(self.trained, self.tested, self.judge)
+        self.trained.history[-1]["curve"].append(row)
+        if self.told is not None:
+            self.told(row)
+
+
+@without_gradients
+def validate(
+    trained: TrainedCaptioner, examples: CaptionerExamples, judge: Reward | None
+) -> dict[str, float]:
+    """Return the loss and the greedy CIDEr-D on held-out images."""
+    model: Captioner = trained.model
+    model.eval()
+    losses = counts = 0.0
+    for at in range(0, len(examples), 256):
+        image, units = examples.batch(np.arange(at, min(at + 256, len(examples))))
+        begin = torch.full((len(units), 1), BEGIN)
+        values, counted = log_likelihood(
+            model(examples.views.batch(image), torch.cat([begin, units[:, :-1]], 1)), units
+        )
+        losses, counts = losses - float((values * counted).sum()), counts + float(counted.sum())
+    results = {"validation loss": losses / max(counts, 1)}
+    if judge is not None:
+        units, _ = decoding.greedy(
+            model, examples.views.batch(np.arange(len(examples.ids))), trained.longest + 1
+        )
+        results["validation CIDEr-D"] = float(np.mean(judge(examples.ids, _for_rewards(trained, units, 1))))
+    return results
+
+
+def _reward(references: References, name: str, trained: TrainedCaptioner) -> Reward:
+    return reward(references, name, vocabulary=trained.units.words, end=0 if trained.units.words else ())
+
+
+def _for_rewards(trained: TrainedCaptioner, units: Tensor, k: int) -> Any:
+    """Convert captions for rewards: word indices where units are words, else text."""
+    if trained.units.words is not None:
+        return units.view(-1, k, units.shape[1]).numpy()
+    texts = trained.units.decode(units.numpy())
+    return [texts[at : at + k] for at in range(0, len(texts), k)]
+
+
+# Former names, used by other rooms.
+Settings = CaptionerSettings

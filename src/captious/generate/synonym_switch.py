@@ -1,0 +1,201 @@
+"""Caption variation by synonyms: a system with one caption per image becomes one with many.
+
+In this baseline of Wang & Chan (2019), every word is switched with probability p for one of its nearest
+words, so p moves the system from accurate to diverse.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.core.errors import InputError
+from captious.core.progress import track
+from captious.corpus import Captions, Corpus
+from captious.parser import parses_of
+
+NEIGHBOURS = 10
+#: Minimum cosine between a word and its replacement.
+SIMILARITY = 0.5
+#: Prefixes of the tags of replaceable words: nouns, verbs, adjectives, adverbs.
+OPEN = ("NN", "VB", "JJ", "RB")
+SAMPLES = 10
+SEED = 12345
+
+
+def synonym_switch(
+    captions: Any,
+    probability: float = 0.3,
+    *,
+    samples: int = SAMPLES,
+    vectors: Any = None,
+    neighbours: int = NEIGHBOURS,
+    similarity: float = SIMILARITY,
+    vocabulary: Any = None,
+    keep: frozenset[str] = frozenset(),
+    tokenizer: str = "ptb",
+    seed: int = SEED,
+) -> Any:
+    """Write variations of captions by replacing words with similar ones.
+
+    Parameters
+    ----------
+    captions
+        A list of captions, a corpus, or ``{image: caption}``. If an image has several captions, they take
+        turns.
+    probability
+        Probability of replacing a word.
+    samples
+        Number of variations per caption (or image).
+    vectors
+        Word vectors: a name, a file, or ``{word: vector}``, as for `captious.vectors.get`. See
+        `train_vectors` for vectors trained on your own captions.
+    neighbours, similarity
+        Replacements are at most this many nearest words with at least this cosine. One is drawn in proportion
+        to its cosine.
+    vocabulary
+        Captions whose words can be replacements. Default: the references of a corpus, else the captions
+        themselves. A replacement must be the same part of speech there.
+    keep
+        Words that are never replaced. Only nouns, verbs, adjectives and adverbs with a vector are.
+    tokenizer
+        Name of the tokenizer.
+    seed
+        Random seed. The same seed gives the same captions.
+
+    Returns
+    -------
+    list of lists, or dict
+        Variations of each caption: a list of lists for a list of captions, else ``{image: [captions]}``.
+    """
+    if not 0 <= probability <= 1:
+        raise InputError(f"the probability of switching a word must be between 0 and 1, not {probability}")
+    if samples < 1 or neighbours < 1:
+        raise InputError(f"samples and neighbours must be positive integers, not {samples} and {neighbours}")
+    if not 0 <= similarity <= 1:
+        raise InputError(f"the similarity must be between 0 and 1, not {similarity}")
+    ids, encoded = _encoded(captions, tokenizer)
+    replacement_captions = _vocabulary(captions, vocabulary, encoded)
+    table = _Neighbours(encoded, replacement_captions, vectors, neighbours, similarity, keep)
+    generator = np.random.default_rng(seed)
+    varied: list[list[str]] = []
+    for group in track(range(encoded.n_images), "switching words"):
+        first, last = int(encoded.image_offsets[group]), int(encoded.image_offsets[group + 1])
+        sources = [first + k % (last - first) for k in range(samples)] if last > first else []
+        varied.append([_vary(encoded, i, probability, table, generator) for i in sources])
+    return varied if ids is None else dict(zip(ids, varied))
+
+
+def _vocabulary(captions: Any, given: Any, encoded: Captions) -> Captions:
+    """Return the captions whose words can be replacements."""
+    if given is not None:
+        if isinstance(given, Captions):
+            return given
+        return _encoded(given, encoded.tokenizer)[1]
+    if isinstance(captions, Corpus) and captions.has_references:
+        return captions.references
+    return encoded
+
+
+def _encoded(captions: Any, tokenizer: str) -> tuple[list[str] | None, Captions]:
+    if isinstance(captions, Corpus):
+        return list(captions.ids), captions.candidates
+    if isinstance(captions, Mapping):
+        from captious.io import read
+
+        file = read(captions, "predictions", several=True)
+        return file.ids, Captions.of(file.captions, tokenizer)
+    if isinstance(captions, str) or not all(isinstance(caption, str) for caption in captions):
+        raise InputError("captions must be a list of texts, {image: caption}, or a corpus")
+    return None, Captions.of([[caption] for caption in captions], tokenizer)
+
+
+def word_tags(captions: Captions) -> dict[str, str]:
+    """Return the most frequent tag of each word in captions."""
+    counts: dict[str, Counter[str]] = {}
+    for parse in parses_of(captions):
+        for sentence in parse:
+            for form, tag in zip(sentence.forms, sentence.tags):
+                counts.setdefault(form.lower(), Counter())[tag] += 1
+    return {
+        word: min(tag_counts, key=lambda tag: (-tag_counts[tag], tag)) for word, tag_counts in counts.items()
+    }
+
+
+class _Neighbours:
+    """Replacement words of each word with their probabilities, computed on first use."""
+
+    def __init__(
+        self,
+        captions: Captions,
+        replacement_captions: Captions,
+        vectors: Any,
+        count: int,
+        similarity: float,
+        keep: frozenset[str],
+    ) -> None:
+        from captious.vectors import get
+
+        self.vectors = get(vectors)
+        self.words = captions.vocabulary.words
+        self.count, self.similarity, self.keep = count, similarity, keep
+        # Tags of words that the vocabulary lacks come from the captions.
+        own = word_tags(captions)
+        listed = own if replacement_captions is captions else word_tags(replacement_captions)
+        self.tags = {**own, **listed}
+        open_words = sorted(word for word, tag in listed.items() if tag.startswith(OPEN))
+        rows, has_vector = self.vectors.lookup(open_words)
+        self.offered = [word for word, present in zip(open_words, has_vector.tolist()) if present]
+        self.tag_of = np.array([listed[word] for word in self.offered], dtype=object)
+        self.rows = _unit(rows[has_vector].astype(np.float64))
+        self._cache: dict[int, tuple[list[str], NDArray[np.float64]] | None] = {}
+
+    def of(self, token: int) -> tuple[list[str], NDArray[np.float64]] | None:
+        """Return replacement words and cumulative probabilities, or None for a word that stays."""
+        if token not in self._cache:
+            self._cache[token] = self._look_up(self.words[token])
+        return self._cache[token]
+
+    def _look_up(self, word: str) -> tuple[list[str], NDArray[np.float64]] | None:
+        tag = self.tags.get(word, "")
+        if word in self.keep or not tag.startswith(OPEN) or not self.offered:
+            return None
+        row, has_vector = self.vectors.lookup([word])
+        if not has_vector[0]:
+            return None
+        cosine = self.rows @ _unit(row.astype(np.float64))[0]
+        is_candidate = (self.tag_of == tag) & (cosine >= self.similarity) & (cosine > 0)
+        candidates = [i for i in np.flatnonzero(is_candidate).tolist() if self.offered[i] != word]
+        candidates = sorted(candidates, key=lambda i: (-cosine[i], self.offered[i]))[: self.count]
+        if not candidates:
+            return None
+        chances = cosine[candidates]
+        return [self.offered[i] for i in candidates], np.cumsum(chances / chances.sum())
+
+
+def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    scaled: NDArray[np.float64] = rows / np.where(length > 0, length, 1.0)
+    return scaled
+
+
+def _vary(
+    captions: Captions, i: int, probability: float, table: _Neighbours, generator: np.random.Generator
+) -> str:
+    tokens = captions.tokens[captions.token_offsets[i] : captions.token_offsets[i + 1]].tolist()
+    # Two draws per word, used or not, so that a replacement does not depend on which other words have
+    # vectors.
+    draws = generator.random((len(tokens), 2)).tolist()
+    out = []
+    for token, (switch, which) in zip(tokens, draws):
+        replacements = table.of(token) if switch < probability else None
+        if replacements is None:
+            out.append(table.words[token])
+        else:
+            words, cumulative = replacements
+            out.append(words[min(int(np.searchsorted(cumulative, which, side="right")), len(words) - 1)])
+    return " ".join(out)

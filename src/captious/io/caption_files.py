@@ -1,0 +1,286 @@
+"""Records of all readers, checked and grouped into a `CaptionFile`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Literal
+
+from captious.core.errors import InputError, some
+from captious.core.limits import LINE
+
+Role = Literal["references", "predictions"]
+
+#: Names of the image id, in order of preference. In COCO files `id` is the id of the caption, so it is last.
+ID_KEYS = ("image_id", "image", "id")
+
+#: Names of the captions, in order of preference. Rows with a caption and references serve in both roles.
+CAPTION_KEYS: dict[Role, tuple[str, ...]] = {
+    "references": ("references", "captions", "caption"),
+    "predictions": ("caption", "captions"),
+}
+
+
+#: Format of lists without ids. The id of an image is its index.
+BY_PLACE = "list"
+
+
+class CaptionWarning(UserWarning):
+    """The input was accepted, but something in it looks wrong."""
+
+
+@dataclass(frozen=True)
+class CaptionFile:
+    """The captions of one file (or Python object): per image id, in order of first appearance, a list
+    of captions."""
+
+    name: str
+    ids: list[str]
+    captions: Sequence[Sequence[str]]
+    format: str
+    #: Whether the source has several captions per image (lists, or several rows per image).
+    several: bool
+    role: Role
+    #: File that was read, or None for a Python object.
+    path: Path | None = None
+    #: Whether the caller asked for several captions per image.
+    several_stated: bool = False
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def label(self) -> str:
+        """Name in messages: the path, because files of two systems often share a name."""
+        return self.name if self.path is None else str(self.path)
+
+    @property
+    def system_name(self) -> str:
+        """Name of the system in tables: the file name without its extensions."""
+        name = Path(self.name).name
+        for ending in (".gz", ".json", ".jsonl", ".csv", ".tsv", ".txt", ".token", ".parquet"):
+            name = name.removesuffix(ending)
+        return name
+
+
+@dataclass(frozen=True)
+class Records:
+    """Rows of a reader, not checked yet."""
+
+    ids: Sequence[object]
+    #: One caption or a list of captions per row.
+    captions: Sequence[object]
+    #: Position of row i for messages, such as ``line 12``.
+    place: Callable[[int], str]
+    format: str
+    #: Whether the format has no numbers (a table), so that the id ``42.0`` means 42.
+    text_ids: bool = False
+
+
+def show(value: object, limit: int = 60) -> str:
+    """Return a value of the input for a message, on one line and shortened."""
+    try:
+        shown = repr(value)
+    except RecursionError:
+        return "…"
+    return shown if len(shown) <= limit else f"{shown[:limit]}…"
+
+
+def kind(value: object) -> str:
+    """Describe a value without Python's type names."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return f"the truth value {str(value).lower()}"
+    if isinstance(value, Real):
+        return "not a number (NaN, a missing value)" if value != value else f"the number {show(value)}"
+    if isinstance(value, str):
+        return f"the text {show(value)}"
+    if isinstance(value, dict):
+        return f"an object with the keys {some(map(show, value))}" if value else "an empty object"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return "a missing value"
+    return f"a value of type {type(value).__name__}"
+
+
+def gather(
+    records: Records, name: str, role: Role, several: bool | None = None, path: Path | None = None
+) -> CaptionFile:
+    """Check ids and captions and group the rows by image. `name` names the source in messages."""
+    if not len(records.ids):
+        raise InputError(f"{name}: there is no caption in it ({records.format}, no rows)")
+    ids = _ids(records, name)
+    captions, has_lists = _captions(records, ids, name)
+    _refuse_half_characters(records, ids, captions, name)
+    _refuse_long(records, ids, captions, name)
+
+    rows: dict[str, list[int]] = {}
+    for row, image in enumerate(ids):
+        rows.setdefault(image, []).append(row)
+    if role == "predictions" and len(rows) < len(ids):
+        _check_repeats(rows, captions, records, name, several)
+    grouped = [
+        captions[of_image[0]] if len(of_image) == 1 else [text for row in of_image for text in captions[row]]
+        for of_image in rows.values()
+    ]
+    return CaptionFile(
+        name=name if path is None else path.name,
+        ids=list(rows),
+        captions=grouped,
+        format=records.format,
+        several=has_lists or any(len(of_image) > 1 for of_image in rows.values()),
+        role=role,
+        path=path,
+        several_stated=bool(several),
+    )
+
+
+def _ids(records: Records, name: str) -> list[str]:
+    kinds = set(map(type, records.ids))
+    if kinds == {int}:
+        # One string per image, not per row: discarded strings would fragment the memory.
+        names = {number: str(number) for number in dict.fromkeys(records.ids)}
+        return [names[number] for number in records.ids]
+    if kinds == {str}:
+        ids = [image.strip() for image in records.ids]  # type: ignore[attr-defined]
+        if records.text_ids and all(image.endswith(".0") and image[:-2].isdigit() for image in ids):
+            ids = [image[:-2] for image in ids]
+        if "" not in ids:
+            return ids
+    return [_id(image, row, records, name) for row, image in enumerate(records.ids)]
+
+
+def _id(image: object, row: int, records: Records, name: str) -> str:
+    """Return the id of a row as text. 42, "42", 42.0 and NumPy's 42 are all the image "42"."""
+    if isinstance(image, str) and image.strip():
+        return image.strip()
+    if isinstance(image, Integral) and not isinstance(image, bool):
+        return str(int(image))
+    if isinstance(image, Real) and not isinstance(image, bool) and float(image).is_integer():
+        return str(int(float(image)))
+    problem = "empty" if isinstance(image, str) else kind(image)
+    raise InputError(
+        f"{name}, {records.place(row)}: the image id is {problem}; ids are whole numbers or text"
+    )
+
+
+def _captions(records: Records, ids: list[str], name: str) -> tuple[list[list[str]], bool]:
+    """Return the captions of each row as a list, and whether the source has lists."""
+    if set(map(type, records.captions)) == {str}:
+        return [[text] for text in records.captions], False  # type: ignore[list-item]
+    checked: list[list[str]] = []
+    has_lists = False
+    for row, value in enumerate(records.captions):
+        if isinstance(value, str):
+            checked.append([value])
+            continue
+        if hasattr(value, "tolist"):  # a NumPy array in a data frame, or a NumPy scalar
+            value = value.tolist()
+        if isinstance(value, list | tuple):
+            has_lists = True
+            if not value:
+                raise InputError(
+                    f"{name}, {records.place(row)}: image {show(ids[row])} has an empty list of captions; "
+                    'leave the image out, or write [""] for an empty caption'
+                )
+            if set(map(type, value)) == {str}:
+                checked.append(list(value))
+            else:
+                checked.append([_caption(item, ids[row], records.place(row), name) for item in value])
+        else:
+            checked.append([_caption(value, ids[row], records.place(row), name)])
+    return checked, has_lists
+
+
+def _caption(value: object, image: str, place: str, name: str) -> str:
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, dict) and "caption" in value:  # the COCO tools' own {id: [{"caption": …}]}
+        inner = value.get("image_id", image)
+        if str(inner) != image:
+            raise InputError(
+                f"{name}, {place}: a caption filed under image {show(image)} says it belongs to image "
+                f"{show(inner)}; "
+                "give the rows themselves as a list, or file each caption under its own image"
+            )
+        return _caption(value["caption"], image, place, name)
+    raise InputError(
+        f"{name}, {place}: the caption of image {show(image)} is {kind(value)}; "
+        'captions are text (write "" for an empty caption)'
+    )
+
+
+def _refuse_half_characters(records: Records, ids: list[str], captions: list[list[str]], name: str) -> None:
+    """Refuse unpaired surrogates (``"\\ud83d"`` alone in JSON), which cannot be encoded."""
+    try:
+        "".join(map("".join, captions)).encode()
+        "".join(ids).encode()
+    except UnicodeEncodeError:
+        for row, texts in enumerate(captions):
+            for text in (*texts, ids[row]):
+                try:
+                    text.encode()
+                except UnicodeEncodeError as problem:
+                    raise InputError(
+                        f"{name}, {records.place(row)}: {show(text)} holds half a character "
+                        f"(\\u{ord(text[problem.start]):04x}, one half of a surrogate pair, at position "
+                        f"{problem.start}); "
+                        "write the file again from the original text"
+                    ) from None
+
+
+def _refuse_long(records: Records, ids: list[str], captions: list[list[str]], name: str) -> None:
+    limit = LINE.value()
+    if max(max(map(len, ids)), max(len(text) for texts in captions for text in texts)) <= limit:
+        return
+    for row, texts in enumerate(captions):
+        if max(len(text) for text in (*texts, ids[row])) > limit:
+            raise LINE.exceeded(f"{name}, {records.place(row)}")
+
+
+def _check_repeats(
+    rows: dict[str, list[int]], captions: list[list[str]], records: Records, name: str, several: bool | None
+) -> None:
+    """Decide whether several rows of one image are several captions or an error.
+
+    When most images have several rows, the file holds several captions per image and every row counts.
+    Otherwise, the file has one caption per image and the repeated rows are a mistake: equal rows count
+    once, with a warning, and different ones raise an error. `several` overrides the guess.
+    """
+    repeated = {image: of_image for image, of_image in rows.items() if len(of_image) > 1}
+    if several is None:
+        several = 2 * len(repeated) > len(rows)
+    if several:
+        return
+    for image, of_image in repeated.items():
+        first = captions[of_image[0]]
+        for row in of_image[1:]:
+            if captions[row] != first:
+                differing = [
+                    which
+                    for which, its_rows in repeated.items()
+                    if any(captions[i] != captions[its_rows[0]] for i in its_rows[1:])
+                ]
+                raise InputError(
+                    f"{name}: {len(differing):,} of {len(rows):,} images have more than one row with "
+                    "different captions: "
+                    f"{some(map(show, differing))} (image {show(image)}: {records.place(of_image[0])} "
+                    f"{show(first[0])}, "
+                    f"{records.place(row)} {show(captions[row][0])}). Keep one row per image, or say that "
+                    "several "
+                    "captions per image are meant (--allow-several, several=True)"
+                )
+    warnings.warn(
+        CaptionWarning(
+            f"{name}: {len(repeated):,} images have the same caption in several rows; each is counted once "
+            f"({some(map(show, repeated))})"
+        ),
+        stacklevel=4,
+    )
+    for of_image in repeated.values():
+        del of_image[1:]

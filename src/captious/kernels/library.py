@@ -1,0 +1,269 @@
+"""Load the built library and call its kernels.
+
+Arguments are passed as pointers and shapes, after a check against the declared types. The interpreter's
+lock is released during a call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from captious.kernels.types import Array, Group, Scalar, Spec
+
+if TYPE_CHECKING:
+    from captious.kernels.declare import Kernel
+
+#: Folder of the library and its manifest. The build fills it.
+FOLDER = Path(__file__).with_name("lib")
+MANIFEST = "kernels.json"
+FORMAT = 1
+#: Ending of the symbols of forms for newer processors.
+WIDE_SUFFIX = "_wide"
+#: Processor features, as Linux names them, that x86-64-v3 adds.
+_V3_FLAGS = frozenset({"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"})
+
+_C_TYPES: dict[str, Any] = {
+    "bool": ctypes.c_bool,
+    "int8": ctypes.c_int8,
+    "int16": ctypes.c_int16,
+    "int32": ctypes.c_int32,
+    "int64": ctypes.c_int64,
+    "uint8": ctypes.c_uint8,
+    "uint16": ctypes.c_uint16,
+    "uint32": ctypes.c_uint32,
+    "uint64": ctypes.c_uint64,
+    "float32": ctypes.c_float,
+    "float64": ctypes.c_double,
+}
+#: Status codes of a kernel that ended normally, with and without a result.
+_DONE = (0, -2)
+
+
+_lock = threading.RLock()
+
+
+class KernelWarning(UserWarning):
+    """Kernels run as plain Python, which is slow."""
+
+
+class Library(NamedTuple):
+    """The loaded library and what its manifest says about it."""
+
+    functions: ctypes.CDLL
+    #: Digest of each kernel by its symbol.
+    kernels: dict[str, str]
+    #: Kernels to be called in their form for newer processors.
+    wide: frozenset[str]
+    #: Whether it was built for development. Its kernels are compared with the sources.
+    development: bool
+
+
+def library_name() -> str:
+    """File name of the library on this platform."""
+    return {"darwin": "captious_kernels.dylib", "win32": "captious_kernels.dll"}.get(
+        sys.platform, "captious_kernels.so"
+    )
+
+
+def load() -> Library | None:
+    """Load the library once per process. Without one, warn and return None."""
+    # The lock keeps two threads from loading it, and from warning, at the same time.
+    with _lock:
+        return _load()
+
+
+@cache
+def _load() -> Library | None:
+    try:
+        manifest: dict[str, Any] = json.loads((FOLDER / MANIFEST).read_text(encoding="utf-8"))
+        if manifest["format"] != FORMAT:
+            raise OSError(f"it has format {manifest['format']}, not {FORMAT}")
+        development, kernels, size, wide = (
+            manifest[name] for name in ("development", "kernels", "size", "wide")
+        )
+        if development not in (None, _python()):
+            raise OSError(f"it was built for development with Python {development}")
+        path = FOLDER / library_name()
+        # Loading part of a file would end the process.
+        if path.stat().st_size != size:
+            raise OSError(f"it has {path.stat().st_size:,} bytes, not {size:,}")
+        functions = ctypes.CDLL(str(path))
+    except FileNotFoundError:
+        _warn("there is no library of compiled kernels")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = f"its manifest lacks {error}" if isinstance(error, KeyError) else error
+        _warn(f"the library of compiled kernels cannot be used ({reason})")
+    else:
+        return Library(
+            functions,
+            kernels,
+            frozenset(wide if wide and has_wide_vectors() else ()),
+            development is not None,
+        )
+    return None
+
+
+def has_wide_vectors() -> bool:
+    """Whether the processor has the instructions of x86-64-v3.
+
+    Known on Linux only; elsewhere the oldest form runs.
+    """
+    try:
+        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as lines:
+            flags = next((line.partition(":")[2] for line in lines if line.startswith("flags")), "")
+    except OSError:
+        return False
+    return set(flags.split()) >= _V3_FLAGS
+
+
+def find(kernel: Kernel[..., Any]) -> Callable[..., Any] | None:
+    """Return the compiled form of a kernel, or None (with a warning) if the library has none that
+    matches its source."""
+    library = load()
+    if library is None:
+        return None
+    digest = library.kernels.get(kernel.symbol)
+    symbol = kernel.symbol + WIDE_SUFFIX if kernel.symbol in library.wide else kernel.symbol
+    function = getattr(library.functions, symbol, None)
+    name = f"{kernel.__module__}.{kernel.__name__}"
+    if digest is None or function is None:
+        _warn(f"the library has no kernel {name}")
+        return None
+    if library.development and digest != kernel.digest:
+        _warn(f"{name} has changed since the library was built")
+        return None
+    return _bind(kernel, function)
+
+
+def _python() -> str:
+    return f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def _warn(reason: str) -> None:
+    warnings.warn(
+        KernelWarning(
+            f"{reason}; plain Python runs instead, which is slow. In a clone, 'make kernels' builds the "
+            "library."
+        ),
+        stacklevel=4,
+    )
+
+
+def _bind(kernel: Kernel[..., Any], function: Any) -> Callable[..., Any]:
+    """Return a function that checks and passes arguments."""
+    parameters, result = kernel.signature
+    function.restype = ctypes.c_int32
+    function.argtypes = [kind for spec in parameters.values() for kind in _c_types(spec)] + [
+        ctypes.c_void_p
+    ] * (result is not None)
+    result_type = None if result is None else _C_TYPES[result.dtype]
+    packers = [_packer(spec, f"{kernel.__name__}: {name}") for name, spec in parameters.items()]
+
+    def call(*arguments: Any) -> Any:
+        if len(arguments) != len(packers):
+            raise TypeError(f"{kernel.__name__} takes {len(packers)} arguments, not {len(arguments)}")
+        values: list[Any] = []
+        for pack, argument in zip(packers, arguments):
+            pack(argument, values)
+        if result_type is None:
+            status = function(*values)
+        else:
+            out = result_type()
+            status = function(*values, ctypes.byref(out))
+        if status not in _DONE:
+            raise MemoryError(
+                f"kernel {kernel.__name__} failed with status {status}: out of memory, or arrays of unequal "
+                "shapes"
+            )
+        return None if result_type is None else out.value
+
+    return call
+
+
+def _c_types(spec: Spec) -> list[Any]:
+    if isinstance(spec, Group):
+        return [kind for part in spec.parts for kind in _c_types(part)]
+    if isinstance(spec, Array):
+        return [ctypes.c_void_p] + [ctypes.c_int64] * spec.ndim
+    return [_C_TYPES[spec.dtype]]
+
+
+def _packer(spec: Spec, name: str) -> Callable[[Any, list[Any]], None]:
+    """Return a function that checks one argument and appends what the library receives for it."""
+    if isinstance(spec, Array):
+        return _array_packer(spec, name)
+    if isinstance(spec, Scalar):
+        return _scalar_packer(spec, name)
+    packers = [_packer(part, f"{name}[{number}]") for number, part in enumerate(spec.parts)]
+
+    def pack(argument: Any, values: list[Any]) -> None:
+        if not isinstance(argument, tuple) or len(argument) != len(packers):
+            raise TypeError(f"{name} is a tuple of {len(packers)} parts, not {_described(argument)}")
+        for pack_part, part in zip(packers, argument):
+            pack_part(part, values)
+
+    return pack
+
+
+def _array_packer(spec: Array, name: str) -> Callable[[Any, list[Any]], None]:
+    dtype, ndim, written = np.dtype(spec.dtype), spec.ndim, spec.written
+
+    def pack(argument: Any, values: list[Any]) -> None:
+        if type(argument) is not np.ndarray:
+            # Arrays mapped from files are a subclass.
+            if not isinstance(argument, np.ndarray):
+                raise TypeError(f"{name} is {spec}, not {_described(argument)}")
+            argument = argument.view(np.ndarray)
+        flags = argument.flags
+        if argument.dtype != dtype or argument.ndim != ndim or not flags.c_contiguous or not flags.aligned:
+            raise TypeError(f"{name} is {spec}, C-contiguous and aligned, not {_described(argument)}")
+        if written and not flags.writeable:
+            raise TypeError(f"{name} is written to, but the array is read-only")
+        values.append(argument.ctypes.data)
+        values.extend(argument.shape)
+
+    return pack
+
+
+def _scalar_packer(spec: Scalar, name: str) -> Callable[[Any, list[Any]], None]:
+    dtype = np.dtype(spec.dtype)
+    convert: Any = {"b": bool, "i": int, "u": int, "f": float}[dtype.kind]
+    accepted: Any = {
+        bool: (bool, np.bool_),
+        int: (int, np.integer),
+        float: (float, int, np.floating, np.integer),
+    }[convert]
+
+    def pack(argument: Any, values: list[Any]) -> None:
+        if not isinstance(argument, accepted):
+            raise TypeError(f"{name} is {spec}, not {_described(argument)}")
+        values.append(convert(argument))
+
+    if convert is not int:
+        return pack
+    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+
+    def pack_integer(argument: Any, values: list[Any]) -> None:
+        pack(argument, values)
+        # ctypes would drop the upper bits without a word.
+        if not low <= values[-1] <= high:
+            raise OverflowError(f"{name} is {spec}, which cannot hold {argument}")
+
+    return pack_integer
+
+
+def _described(argument: Any) -> str:
+    if isinstance(argument, np.ndarray):
+        order = "" if argument.flags.c_contiguous else ", not contiguous"
+        return f"an array {Array(argument.dtype.name, argument.ndim)}{order}"
+    return type(argument).__name__

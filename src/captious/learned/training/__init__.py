@@ -1,1 +1,0 @@
-"""Training of learned metrics: examples, the trainer, experiments. Nothing here runs when captions are scored."""

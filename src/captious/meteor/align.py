@@ -1,0 +1,280 @@
+"""Alignment of two lines: the best set of :mod:`matches <captious.meteor.matches>`, and its statistics."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from captious.kernels import inner, kernel
+from captious.kernels.types import Float64x2, Int32, Int32x2, Int32x3, Int64, Int64x2, Int64x3, Out
+from captious.meteor.beam import search
+from captious.meteor.matches import (
+    KINDS,
+    MOST_TRIED,
+    PARAPHRASE,
+    Index,
+    Ints,
+    Lines,
+    PhraseRelations,
+    Small,
+    WordRelations,
+    gather,
+    mark,
+    room_for,
+    turn_round,
+)
+from captious.meteor.parameters import ingredients
+from captious.meteor.path_merging import BEAM, COLUMNS, SHORT, search_merged
+
+
+@inner
+def count(
+    ours: Lines,
+    theirs: Lines,
+    words: WordRelations,
+    line1: int,
+    line2: int,
+    matches: Int32x2,
+    chosen: Int32,
+    rows: Out[Int32x2],
+    at: int,
+) -> None:
+    """Write the statistics of an alignment to a row."""
+    a, a_end = ours.offsets[line1], ours.offsets[line1 + 1]
+    b, b_end = theirs.offsets[line2], theirs.offsets[line2 + 1]
+    for c in range(rows.shape[1]):
+        rows[at, c] = 0
+    rows[at, 0] = a_end - a
+    rows[at, 1] = b_end - b
+    for i in range(a, a_end):
+        rows[at, 2] += words.function[ours.tokens[i]]
+    for j in range(b, b_end):
+        rows[at, 3] += words.function[theirs.tokens[j]]
+    end = -1
+    j = 0
+    while j < b_end - b:
+        m = chosen[j]
+        if m < 0:
+            if end != -1:
+                rows[at, 20] += 1
+                end = -1
+            j += 1
+        else:
+            first = 4 + 4 * matches[m, 3]
+            for k in range(a + matches[m, 0], a + matches[m, 0] + matches[m, 1]):
+                rows[at, first + (2 if words.function[ours.tokens[k]] else 0)] += 1
+            for k in range(b + j, b + j + matches[m, 2]):
+                rows[at, first + (3 if words.function[theirs.tokens[k]] else 1)] += 1
+            rows[at, 21] += matches[m, 1]
+            rows[at, 22] += matches[m, 2]
+            if end != -1 and end != matches[m, 0]:
+                rows[at, 20] += 1
+            end = matches[m, 0] + matches[m, 1]
+            j += matches[m, 2]
+    if end != -1:
+        rows[at, 20] += 1
+
+
+@inner
+def are_identical(ours: Lines, theirs: Lines, words: WordRelations, line1: int, line2: int) -> bool:
+    """Tell whether two lines have the same words, as METEOR compares them."""
+    a, b = ours.offsets[line1], theirs.offsets[line2]
+    length = ours.offsets[line1 + 1] - a
+    same: bool = theirs.offsets[line2 + 1] - b == length
+    i = 0
+    while same and i < length:
+        same = words.key[ours.tokens[a + i]] == words.key[theirs.tokens[b + i]]
+        i += 1
+    return same
+
+
+@inner
+def write(matches: Int32x2, chosen: Int32, length2: int, links: Out[Int32x2], at: int) -> None:
+    """Write the matches of an alignment from a row on."""
+    j = 0
+    while j < length2:
+        m = chosen[j]
+        if m < 0:
+            j += 1
+            continue
+        links[at, 0] = j
+        links[at, 1] = matches[m, 2]
+        links[at, 2] = matches[m, 0]
+        links[at, 3] = matches[m, 1]
+        links[at, 4] = matches[m, 3]
+        at += 1
+        j += matches[m, 2]
+
+
+class Scratch(NamedTuple):
+    """Scratch memory of :func:`align`. Allocating arrays inside a kernel costs more."""
+
+    wanted: Int32
+    lists: Index
+    hits: Int32x2
+    filled: Int32
+    keys: Int32x2
+    uses: Int32
+    used: Int32
+    cover: Int32x2
+    matches: Int32x2
+    bounds: Int64
+    fixed: Int32
+    chosen: Int32
+    paths: Int64x2
+    steps: Int64x2
+    starting: Int64
+    later: Int64
+    beam: Int64x2
+    state: Int64x3
+    taken: Int64x2
+    children: Int64
+    history: Int32x3
+    seen: Int32
+    seen_at: Int32
+
+
+def scratch(
+    ours: Lines, theirs: Lines, words: WordRelations, phrases: PhraseRelations, first: Ints, second: Ints
+) -> Scratch:
+    """Allocate scratch memory for these pairs of lines."""
+    longest1, longest2 = (
+        int(np.diff(side.offsets)[lines].max(initial=0)) for side, lines in ((ours, first), (theirs, second))
+    )
+    n_keys = len(words.function) + len(phrases.their_lengths)
+    n_lists, n_lines = KINDS * n_keys, len(theirs.offsets)
+
+    def small(*shape: int) -> Small:
+        return np.empty(shape, np.int32)
+
+    def large(*shape: int) -> Ints:
+        return np.empty(shape, np.int64)
+
+    longest = max(longest1, longest2)
+    most_lists = PARAPHRASE + 2 * int(phrases.their_lengths.max(initial=0))
+    # Memory that is never written to costs nothing.
+    return Scratch(
+        wanted=np.zeros(n_keys, np.int32),
+        lists=Index(np.zeros(n_lists, np.int32), small(n_lists), small(4096, 3)),
+        hits=small(4096, 4),
+        filled=small(n_lists),
+        keys=small(most_lists, 2),
+        uses=np.zeros(n_lists, np.int32),
+        used=small(n_lists),
+        cover=small(2, longest),
+        matches=small(MOST_TRIED * longest2, 5),
+        bounds=large(longest2 + 1),
+        fixed=small(longest2),
+        chosen=small(longest2),
+        paths=large(2 * BEAM, COLUMNS),
+        steps=large(SHORT, BEAM),
+        starting=large(SHORT + 1),
+        later=large(SHORT + 1),
+        beam=large(BEAM, 4),
+        state=large(2, BEAM, 5),
+        taken=large(2 * BEAM, longest1 // 32 + 1),
+        children=large(2 * BEAM),
+        history=small(longest2, BEAM, 2),
+        seen=np.full(n_lines, -1, np.int32),
+        seen_at=small(n_lines),
+    )
+
+
+@kernel
+def align(
+    ours: Lines,
+    theirs: Lines,
+    words: WordRelations,
+    phrases: PhraseRelations,
+    first: Int64,
+    second: Int64,
+    rows: Out[Int32x2],
+    parts: Out[Float64x2],
+    links: Out[Int32x2],
+    starts: Int64,
+    room: Out[Scratch],
+) -> None:
+    """Fill the statistics and the parts of the score of each pair of lines ``first[p]`` and ``second[p]``.
+
+    Pairs with the same line 1 follow each other. If `starts` has a row for each pair, the matches of the pair
+    are written to `links` from that row on: start and length in line 2, start and length in line 1, module.
+    """
+    n_words = len(words.function)
+    index, hits = room.lists, room.hits
+    stop, lists = 0, 0
+    for pair in range(len(first)):
+        line1, line2 = first[pair], second[pair]
+        length1 = ours.offsets[line1 + 1] - ours.offsets[line1]
+        length2 = theirs.offsets[line2 + 1] - theirs.offsets[line2]
+        if pair == stop:
+            while stop < len(first) and first[stop] == line1:
+                mark(theirs, phrases, n_words, second[stop], room.wanted, pair + 1)
+                stop += 1
+            most = room_for(ours, words, phrases, line1)
+            if most > len(hits):
+                index = Index(index.counts, index.starts, np.empty((most + most // 2, 3), np.int32))
+                hits = np.empty((most + most // 2, 4), np.int32)
+            lists = turn_round(ours, words, phrases, line1, room.wanted, pair + 1, index, hits, room.filled)
+        # Equal pairs are aligned once.
+        earlier = room.seen_at[line2] if room.seen[line2] == line1 and len(starts) == 0 else -1
+        if earlier >= 0:
+            for c in range(rows.shape[1]):
+                rows[pair, c] = rows[earlier, c]
+            parts[pair, 0] = parts[earlier, 0]
+            parts[pair, 1] = parts[earlier, 1]
+        else:
+            room.seen[line2] = line1
+            room.seen_at[line2] = pair
+            identical = are_identical(ours, theirs, words, line1, line2)
+            gather(
+                theirs,
+                phrases,
+                n_words,
+                line2,
+                length1,
+                identical,
+                index,
+                room.keys,
+                room.uses,
+                room.used,
+                room.cover,
+                room.matches,
+                room.bounds,
+                room.fixed,
+            )
+            is_short = length1 <= SHORT and length2 <= SHORT
+            if not (
+                is_short
+                and search_merged(
+                    room.matches,
+                    room.bounds,
+                    room.fixed,
+                    length2,
+                    room.paths,
+                    room.starting,
+                    room.later,
+                    room.steps,
+                    room.chosen,
+                )
+            ):
+                search(
+                    room.matches,
+                    room.bounds,
+                    room.fixed,
+                    length1,
+                    length2,
+                    room.beam,
+                    room.state,
+                    room.taken,
+                    room.children,
+                    room.history,
+                    room.chosen,
+                )
+            count(ours, theirs, words, line1, line2, room.matches, room.chosen, rows, pair)
+            ingredients(rows, pair, parts)
+            if len(starts) > 0:
+                write(room.matches, room.chosen, length2, links, starts[pair])
+        if pair + 1 == stop:
+            for k in range(lists):
+                index.counts[room.filled[k]] = 0

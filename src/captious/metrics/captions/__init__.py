@@ -1,0 +1,1 @@
+"""Measures with one row of statistics per caption."""

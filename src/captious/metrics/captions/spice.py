@@ -1,0 +1,98 @@
+"""SPICE (Anderson et al. 2016): F1 over the objects, attributes and relations of scene graphs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from captious.core.ragged import IntArray
+from captious.corpus import Captions, Corpus
+from captious.metrics.base import FloatArray, Measure
+from captious.metrics.options import METEOR_DATA, PARSER, Option
+from captious.metrics.resources import Resource
+from captious.parser import Parser
+from captious.parser.choice import get as get_parser
+from captious.scene.build import candidate_graphs, reference_graphs
+from captious.scene.categories import CATEGORIES
+from captious.scene.graphs import SceneGraphs
+from captious.scene.tuple_match import match_graphs
+from captious.text.synonyms import Synonyms
+
+#: Tuples that are counted: all, and the kinds that are also reported separately.
+KINDS = ("All", *CATEGORIES)
+
+
+class Scenes(NamedTuple):
+    """Prepared state of SPICE: the reader of scenes, and the scene of each image's references."""
+
+    parser: Parser
+    synonyms: Synonyms
+    references: SceneGraphs
+
+    def of(self, corpus: Corpus) -> tuple[SceneGraphs, SceneGraphs, IntArray]:
+        """Return the graphs of candidates and references, and the index of each candidate's references."""
+        # A rearranged corpus (pairs, leave-one-out) has other references than the prepared ones.
+        references = reference_graphs(corpus.references, self.parser, self.synonyms)
+        candidates = candidate_graphs(corpus.candidates, self.parser, self.synonyms)
+        return candidates, references, corpus.images[corpus.candidates.image_of]
+
+
+class Spice(Measure):
+    """F1 over the tuples of the scene graphs of a candidate and its references, averaged over captions.
+
+    The statistics of a caption are F, 1, precision, recall, hits, candidate tuples and reference tuples. For
+    a single kind of tuple, a caption whose references have none is left out: its row is zero.
+    """
+
+    summary = "F1 over objects, attributes and relations of scene graphs (Anderson et al. 2016)"
+    options: ClassVar[tuple[Option, ...]] = (METEOR_DATA, PARSER)
+    # The references of an image together have more tuples than any one of them.
+    perfect_is_maximum = False
+
+    def __init__(
+        self, category: str = "All", meteor_data: str | Path | None = None, parser: Parser | str | None = None
+    ) -> None:
+        self.category = category
+        self.name = "SPICE" if category == "All" else f"SPICE-{category}"
+        if category != "All":
+            self.summary = f"SPICE over tuples of the kind {category.lower()} alone"
+        self.meteor_data = meteor_data
+        self.parser = get_parser(parser)
+
+    def resources(self) -> dict[str, Resource]:
+        return {"parser": self.parser, "synonyms": Synonyms.load(self.meteor_data)}
+
+    def prepare(self, references: Captions) -> Scenes:
+        synonyms = Synonyms.load(self.meteor_data)
+        return Scenes(self.parser, synonyms, reference_graphs(references, self.parser, synonyms))
+
+    def statistics(self, corpus: Corpus, state: Scenes) -> FloatArray:
+        table = tuple_counts(corpus, state)[:, KINDS.index(self.category)]
+        hits, candidate, reference = table.T
+        precision, recall = ratio(hits, candidate), ratio(hits, reference)
+        f = ratio(2 * precision * recall, precision + recall)
+        counted = np.ones_like(f) if self.category == "All" else (reference > 0).astype(np.float64)
+        return (
+            np.stack([f, counted, precision, recall, hits, candidate, reference], axis=1) * counted[:, None]
+        )
+
+
+def tuple_counts(corpus: Corpus, scenes: Scenes) -> FloatArray:
+    """Return hits, candidate tuples and reference tuples for every candidate and each of the ``KINDS``."""
+    key = ("spice counts", scenes.parser.label, scenes.parser.digest, scenes.synonyms)
+    return corpus.cached(key, lambda: _tuple_counts(corpus, scenes))
+
+
+def _tuple_counts(corpus: Corpus, scenes: Scenes) -> FloatArray:
+    candidates, references, image_of = scenes.of(corpus)
+    return match_graphs(candidates, references, np.arange(len(candidates)), image_of).counts.astype(
+        np.float64
+    )
+
+
+def ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """Return quotients, 0 where the denominator is 0."""
+    quotient: FloatArray = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    return quotient

@@ -1,0 +1,85 @@
+"""SPICE-U (Wang et al. 2020): SPICE that also measures how unusual a caption's tuples are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+from captious.corpus import Captions, Corpus
+from captious.metrics.base import FloatArray, Measure, as_statistics
+from captious.metrics.captions.spice import Scenes, Spice, ratio
+from captious.metrics.options import CONCEPTS, Option
+from captious.metrics.resources import Resource
+from captious.parser import Parser
+from captious.scene.concept_table import ConceptTable
+from captious.scene.uniqueness import TupleFrequencies, uniqueness
+
+Concepts = ConceptTable | str | Path | None
+
+
+class UniqueScenes(NamedTuple):
+    """Scenes of the references, and the number of images that have each tuple."""
+
+    scenes: Scenes
+    table: ConceptTable | TupleFrequencies
+
+
+class Uniq(Measure):
+    """How unusual the tuples of a caption are among those of the image."""
+
+    name = "Uniq"
+    summary = "how unusual a caption's tuples are among those the image offers (Wang et al. 2020)"
+    options: ClassVar[tuple[Option, ...]] = (CONCEPTS, *Spice.options)
+    perfect_is_maximum = False
+
+    def __init__(
+        self,
+        concepts: Concepts = None,
+        meteor_data: str | Path | None = None,
+        parser: Parser | str | None = None,
+    ) -> None:
+        self.concepts = ConceptTable.load(concepts) if isinstance(concepts, str | Path) else concepts
+        self.spice = Spice(meteor_data=meteor_data, parser=parser)
+
+    def check(self, corpus: Corpus | None = None) -> None:
+        self.spice.check(corpus)
+
+    def resources(self) -> dict[str, Resource]:
+        return {**self.spice.resources(), **({} if self.concepts is None else {"concepts": self.concepts})}
+
+    def parameters(self) -> dict[str, str]:
+        return {**super().parameters(), **({"concepts": "references"} if self.concepts is None else {})}
+
+    def prepare(self, references: Captions) -> UniqueScenes:
+        scenes = self.spice.prepare(references)
+        if self.concepts is not None:
+            return UniqueScenes(scenes, self.concepts)
+        key = ("concepts", scenes.parser.label, scenes.parser.digest, scenes.synonyms)
+        return UniqueScenes(
+            scenes, references.cached(key, lambda: TupleFrequencies(scenes.references.tuple_table))
+        )
+
+    def values(self, corpus: Corpus, state: UniqueScenes) -> FloatArray:
+        """Return Uniq of every caption."""
+        scenes = state.scenes
+        key = ("uniqueness", state.table, scenes.parser.label, scenes.parser.digest, scenes.synonyms)
+        return corpus.cached(key, lambda: self._values(corpus, state))
+
+    def _values(self, corpus: Corpus, state: UniqueScenes) -> FloatArray:
+        candidates, references, image_of = state.scenes.of(corpus)
+        return uniqueness(candidates.tuple_table, references.tuple_table, image_of, state.table)
+
+    def statistics(self, corpus: Corpus, state: UniqueScenes) -> FloatArray:
+        return as_statistics(self.values(corpus, state))
+
+
+class SpiceU(Uniq):
+    """Harmonic mean of SPICE and Uniq, 0 if either is 0."""
+
+    name = "SPICE-U"
+    summary = "harmonic mean of SPICE and Uniq (Wang et al. 2020)"
+
+    def statistics(self, corpus: Corpus, state: UniqueScenes) -> FloatArray:
+        f = self.spice.statistics(corpus, state.scenes)[:, 0]
+        unique = self.values(corpus, state)
+        return as_statistics(ratio(2 * f * unique, f + unique))

@@ -1,0 +1,1 @@
+"""Measures of a whole corpus of captions."""

@@ -1,0 +1,117 @@
+"""Base classes of corpus measures: one row of statistics per image, and a value only for all images together.
+
+After van Miltenburg, Elliott & Vossen (2018) and beyond. All captions of an image count, in their order.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.core import digests as digest
+from captious.corpus import Captions, Corpus
+from captious.metrics.base import FloatArray, Measure, Need, Unit
+from captious.metrics.corpus.caption_trees import Parsed, parsed
+from captious.metrics.options import PARSER, Option
+from captious.metrics.resources import Resource
+from captious.metrics.statistics import Rows, Sequences, Texts
+from captious.parser.choice import Parser
+from captious.parser.choice import get as get_parser
+
+
+class CorpusMeasure(Measure):
+    """Base of the corpus measures."""
+
+    rows: ClassVar[Unit] = "corpus"
+    needs: frozenset[Need] = frozenset()
+    perfect_is_maximum = False
+    #: Key of the measure in the JSON of ``captious corpus``.
+    key: str
+    bounds: tuple[float | None, float | None] = (0.0, None)
+
+    @abstractmethod
+    def statistics(self, corpus: Corpus, state: Any) -> Rows:
+        """Return one row per image."""
+
+    def per_row(self, statistics: Any) -> FloatArray:
+        """Return NaN: a single image has no value."""
+        return np.full(len(statistics), np.nan)
+
+    def title(self, references: int) -> str:
+        """Return the head of the column for images with this many references each."""
+        return self.name
+
+
+class TextMeasure(CorpusMeasure):
+    """Measure of the words of all captions together. Every resample is read again."""
+
+    def statistics(self, corpus: Corpus, state: Any) -> Sequences:
+        return words_of(corpus.candidates)
+
+    @abstractmethod
+    def value(self, sums: Texts) -> FloatArray: ...
+
+
+class TypesMeasure(TextMeasure):
+    """Measure of word counts."""
+
+    @abstractmethod
+    def of_counts(self, counts: FloatArray, table: Sequences) -> FloatArray:
+        """Return values from the counts of words, shape (…, words)."""
+
+    def value(self, sums: Texts) -> FloatArray:
+        return self.of_counts(sums.counts(), sums.table)
+
+
+class TreeMeasure(CorpusMeasure):
+    """Measure that needs tags or trees, of PTB tokens without punctuation under any tokenizer."""
+
+    options: ClassVar[tuple[Option, ...]] = (PARSER,)
+    parser: Parser
+
+    def __init__(self, parser: Parser | str | None = None) -> None:
+        self.parser = get_parser(parser)
+
+    def resources(self) -> dict[str, Resource]:
+        return {"parser": self.parser}
+
+    def parsed(self, captions: Captions) -> Parsed:
+        """Return the trees of captions, computed once."""
+        return parsed(captions, self.parser)
+
+
+def words_of(captions: Captions) -> Sequences:
+    """Return the words of each image's captions, in order. Only words that occur have a number."""
+
+    def make() -> Sequences:
+        distinct, items = np.unique(captions.tokens, return_inverse=True)
+        keys = word_keys(captions)[distinct]
+        return Sequences(items.astype(np.int32), captions.token_offsets, keys).grouped(captions.image_offsets)
+
+    return captions.cached("words of images", make)
+
+
+def word_keys(captions: Captions) -> NDArray[np.uint64]:
+    """Return a key for each word of the vocabulary, equal in all tables."""
+    return captions.encoding.per_word("keys", digest.keys_of)
+
+
+def sums_by_image(captions: Captions, *columns: NDArray[Any]) -> FloatArray:
+    """Sum values of captions over each image's captions, one column for each."""
+    return np.stack(
+        [
+            np.bincount(captions.image_of, weights=column, minlength=captions.n_images).astype(np.float64)
+            for column in columns
+        ],
+        axis=1,
+    )
+
+
+def share(above: NDArray[Any], below: NDArray[Any]) -> FloatArray:
+    """Return above / below, NaN where below is 0."""
+    below = np.asarray(below, dtype=np.float64)
+    out: FloatArray = np.divide(above, below, out=np.full_like(below, np.nan), where=below > 0)
+    return out

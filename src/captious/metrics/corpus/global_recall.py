@@ -1,0 +1,163 @@
+"""Global recall: how much of the learnable vocabulary is ever used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.core.ragged import IntArray, offsets_of
+from captious.corpus import Captions, Corpus
+from captious.metrics.base import Need
+from captious.metrics.corpus.corpus_measure import CorpusMeasure, share, word_keys
+from captious.metrics.corpus.novel_captions import is_word
+from captious.metrics.corpus.training_captions import TrainingCaptions
+from captious.metrics.options import TRAIN, Option
+from captious.metrics.resources import Resource
+from captious.metrics.statistics import FloatArray, Sequences, Texts
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Target:
+    """Vocabulary of the references, and the part of it that occurs in the training captions.
+
+    All arrays have one element per word of the references' vocabulary.
+    """
+
+    validation: IntArray
+    training: IntArray | None
+    is_word: Mask
+
+    @classmethod
+    def of(cls, references: Captions, train: TrainingCaptions | None) -> Target:
+        """Count how often people, and the training captions, use each word."""
+        words = references.vocabulary
+        counts = np.bincount(references.tokens, minlength=len(words))
+        if train is None:
+            return cls(counts, None, is_word(references))
+        given = train.captions(references.tokenizer)
+        place = words.find(given.vocabulary.words)
+        known = place >= 0
+        training = np.zeros(len(words), dtype=np.int64)
+        training[place[known]] = np.bincount(given.tokens, minlength=len(place))[known]
+        return cls(counts, training, is_word(references))
+
+    @property
+    def learnable(self) -> Mask:
+        """Types of the references that the training captions have (all of them without training captions)."""
+        mask: Mask = self.validation > 0
+        if self.training is not None:
+            mask &= self.training > 0
+        return mask
+
+    @property
+    def limit(self) -> float:
+        """Share of the references' types that can be learned."""
+        types = int((self.validation > 0).sum())
+        return float(self.learnable.sum() / types) if types else float("nan")
+
+
+@dataclass(frozen=True)
+class GlobalRecall:
+    """Part of the learnable vocabulary that a system recalls."""
+
+    learnable: float
+    recalled: float
+    coverage: float
+    #: Recalled share of each tenth of the references' types, the most frequent first.
+    deciles: FloatArray
+
+
+def global_recall(produced: Mask, target: Target) -> GlobalRecall:
+    """Compute recall. ``produced`` marks the words of the references' vocabulary that the system uses."""
+    learnable = target.learnable
+    recalled = learnable & produced
+    n = int(learnable.sum())
+    return GlobalRecall(
+        learnable=n,
+        recalled=int(recalled.sum()),
+        coverage=float(recalled.sum() / n) if n else float("nan"),
+        deciles=_deciles(recalled, target.validation),
+    )
+
+
+def _deciles(recalled: Mask, validation: IntArray, parts: int = 10) -> FloatArray:
+    """Divide the references' types, the most frequent first, into ten runs (the last may be shorter)."""
+    ranked = by_frequency(validation > 0, validation)
+    size = -(-len(ranked) // parts)
+    runs = [recalled[ranked[k * size : (k + 1) * size]] for k in range(parts)]
+    return np.array([run.mean() if len(run) else float("nan") for run in runs])
+
+
+def omitted(produced: Mask, target: Target, *, by: str = "validation") -> IntArray:
+    """Return learnable words that were not produced, the most frequent first, without punctuation marks."""
+    missing = target.learnable & ~produced & target.is_word
+    counts = target.validation if by == "validation" or target.training is None else target.training
+    return by_frequency(missing, counts)
+
+
+def by_frequency(mask: Mask, counts: IntArray) -> IntArray:
+    """Return the indices in the mask, the most frequent first, equal ones in the order of their numbers."""
+    places = np.flatnonzero(mask)
+    order: IntArray = places[np.argsort(-counts[places], kind="stable")]
+    return order
+
+
+def average(parts: list[GlobalRecall]) -> GlobalRecall:
+    """Return the mean of several corpora."""
+    return GlobalRecall(
+        learnable=float(np.mean([part.learnable for part in parts])),
+        recalled=float(np.mean([part.recalled for part in parts])),
+        coverage=float(np.mean([part.coverage for part in parts])),
+        deciles=np.mean([part.deciles for part in parts], axis=0),
+    )
+
+
+class Coverage(CorpusMeasure):
+    """Share of the learnable words of the references that the captions use."""
+
+    name, key, format = "Cov", "coverage", ".3f"
+    summary = "share of the learnable words of the references that are used"
+    bounds = (0.0, 1.0)
+    needs: frozenset[Need] = frozenset({"references"})
+    options: ClassVar[tuple[Option, ...]] = (TRAIN,)
+
+    def __init__(self, train: TrainingCaptions | str | Path | Any = None) -> None:
+        self.train = TrainingCaptions.read(train) if train is not None else None
+
+    def resources(self) -> dict[str, Resource]:
+        return {} if self.train is None else {"train": self.train}
+
+    def parameters(self) -> dict[str, str]:
+        # Without training captions, all words of the references count as learnable.
+        return {"learnable": "references"} if self.train is None else super().parameters()
+
+    def prepare(self, references: Captions) -> IntArray:
+        """Return the index of each learnable word among the learnable ones, −1 for the others."""
+        learnable = Target.of(references, self.train).learnable
+        return np.where(learnable, np.cumsum(learnable) - 1, -1)
+
+    def statistics(self, corpus: Corpus, state: IntArray) -> Sequences:
+        captions = corpus.candidates
+        tokens = captions.tokens
+        # Words that the references lack have higher numbers than theirs.
+        place = (
+            np.where(tokens < len(state), state[np.minimum(tokens, len(state) - 1)], -1)
+            if len(state)
+            else tokens * 0 - 1
+        )
+        known = place >= 0
+        image = np.repeat(captions.image_of, captions.lengths)[known]
+        offsets = offsets_of(np.bincount(image, minlength=captions.n_images))
+        return Sequences(
+            place[known].astype(np.int32), offsets, word_keys(corpus.references)[: len(state)][state >= 0]
+        )
+
+    def value(self, sums: Texts) -> FloatArray:
+        used = (sums.counts() > 0).sum(axis=-1)
+        return share(used, np.full(np.shape(used), len(sums.table.keys)))

@@ -1,0 +1,54 @@
+"""Captions that systems were trained on, against which novelty is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from captious.core import digests as digest
+from captious.core.errors import InputError
+from captious.core.memo import Memo
+from captious.corpus import Captions
+from captious.io import read
+
+
+class TrainingCaptions:
+    """Training captions as texts, tokenized like the captions they are compared with."""
+
+    label = "training"
+
+    def __init__(self, texts: Collection[str]) -> None:
+        if not texts:
+            raise InputError("there are no training captions")
+        self.texts = list(texts)
+        self._memo = Memo()
+
+    @classmethod
+    def read(cls, source: Any) -> TrainingCaptions:
+        """Create training captions from a list of texts, or from any source of :func:`captious.io.read`."""
+        if isinstance(source, TrainingCaptions):
+            return source
+        if isinstance(source, list | tuple | set | frozenset) and all(
+            isinstance(text, str) for text in source
+        ):
+            return cls(sorted(source) if isinstance(source, set | frozenset) else list(source))
+        path = Path(source) if isinstance(source, str) else source
+        return cls([text for group in read(path, "references").captions for text in group])
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the distinct captions in any order."""
+        return digest.of_lines(sorted(set(self.texts)))
+
+    def captions(self, tokenizer: str) -> Captions:
+        """Return the captions, tokenized once."""
+        return self._memo.get(("captions", tokenizer), lambda: Captions.of([self.texts], tokenizer))
+
+    def sentences(self, tokenizer: str) -> frozenset[str]:
+        """Return the captions as tokens joined by spaces."""
+        return self._memo.get(tokenizer, lambda: frozenset(self.captions(tokenizer).sentences))

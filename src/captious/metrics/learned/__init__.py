@@ -1,0 +1,1 @@
+"""Learned metrics: other metrics and features of captions, combined into one number by a trained model."""

@@ -1,0 +1,89 @@
+"""Tools that features are computed with: encoder, parser, word vectors. Each is loaded on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from captious.corpus import Captions, Corpus
+from captious.metrics.captions.encoded_captions import EncoderUser
+from captious.metrics.captions.spice import Scenes, Spice
+from captious.metrics.captions.token_alignment import Reader, by_encoder, by_words
+from captious.metrics.learned import word_order as order
+from captious.metrics.options import METEOR_DATA, PARSER, SENTENCE_MODEL, VECTORS, Option
+from captious.metrics.resources import Resource
+from captious.vectors import WordVectors, get
+from captious.vectors import word_pieces as pieces
+from captious.vectors.sentence_vectors import SentenceEncoder
+
+#: Options of each tool.
+OPTIONS: Mapping[str, tuple[Option, ...]] = {
+    "encoder": (SENTENCE_MODEL,),
+    "scenes": (METEOR_DATA, PARSER),
+    "words": (VECTORS,),
+}
+
+
+class _Tokens(EncoderUser):
+    """Requests token vectors along with sentence vectors."""
+
+    tokens = True
+
+
+class Tools:
+    """Encoder, scenes and word vectors selected by options."""
+
+    def __init__(self, options: Mapping[str, Any] | None = None) -> None:
+        self.options = {name: value for name, value in (options or {}).items() if value is not None}
+        # Report a wrong path before captions are read.
+        self.encoder_user = _Tokens(self.options.get("sentence_model"))
+        self.vectors: WordVectors = get(self.options.get("vectors"))
+
+    @property
+    def encoder(self) -> SentenceEncoder:
+        return self.encoder_user.encoder
+
+    @cached_property
+    def spice(self) -> Spice:
+        return Spice(meteor_data=self.options.get("meteor_data"), parser=self.options.get("parser"))
+
+    def scenes(self, corpus: Corpus) -> Scenes:
+        """Return the reader of scenes, with the scenes of the corpus's references."""
+        return self.spice.prepare(corpus.references)
+
+    def tokens(self) -> Reader:
+        """Return the reader of captions as the encoder's tokens."""
+        return by_encoder(self.encoder)
+
+    def words(self) -> Reader:
+        """Return the reader of captions as word vectors."""
+        return by_words(self.vectors)
+
+    def check(self, used: frozenset[str]) -> None:
+        """Raise an error that says what to install if a tool in use is missing."""
+        if "encoder" in used:
+            self.encoder_user.find()
+        if "scenes" in used:
+            self.spice.resources()
+
+    def resources(self, used: frozenset[str]) -> dict[str, Resource]:
+        """Return the tools in use, by their names in signatures."""
+        found: dict[str, Resource] = {}
+        if "encoder" in used:
+            found["model"] = self.encoder
+        if "scenes" in used:
+            found.update(self.spice.resources())
+            found["order"] = order.load()
+        if "words" in used:
+            found["vectors"] = self.vectors
+        if used & {"encoder", "words"}:
+            found["idf"] = pieces.load()
+        return found
+
+    def prepare(self, references: Captions, used: frozenset[str]) -> None:
+        """Derive the data that the tools in use need from references. They are cached with the references."""
+        if "encoder" in used:
+            self.tokens().read(references)
+        if "scenes" in used:
+            self.spice.prepare(references)

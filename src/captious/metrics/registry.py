@@ -1,0 +1,289 @@
+"""All measures by name. The module of a measure is imported when the measure is first requested."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from captious.core.errors import InputError, did_you_mean
+from captious.io import CaptionWarning
+from captious.metrics.base import Measure, Unit
+from captious.metrics.options import Option, converted
+from captious.metrics.plugins import points
+
+#: Names, groups, lists of them, or measure objects.
+Wanted = str | Measure | Iterable[str | Measure]
+
+
+class Entry(NamedTuple):
+    """Location of a measure: ``module:class`` and the fixed arguments that select a member of a family."""
+
+    path: str
+    arguments: Mapping[str, Any] = {}
+
+
+_CAPTIONS = "captious.metrics.captions."
+_LEARNED = "captious.metrics.learned."
+_SETS = "captious.metrics.sets."
+_CORPUS = "captious.metrics.corpus."
+
+#: In the order of tables, one line per measure.
+ENTRIES: dict[str, Entry] = {
+    "BLEU-1": Entry(_CAPTIONS + "bleu:BLEU", {"n": 1}),
+    "BLEU-2": Entry(_CAPTIONS + "bleu:BLEU", {"n": 2}),
+    "BLEU-3": Entry(_CAPTIONS + "bleu:BLEU", {"n": 3}),
+    "BLEU-4": Entry(_CAPTIONS + "bleu:BLEU", {"n": 4}),
+    "METEOR": Entry(_CAPTIONS + "meteor:Meteor"),
+    "ROUGE-L": Entry(_CAPTIONS + "rouge:RougeL"),
+    "CIDEr-D": Entry(_CAPTIONS + "cider:CiderD"),
+    "CIDEr": Entry(_CAPTIONS + "cider:Cider"),
+    "SPICE": Entry(_CAPTIONS + "spice:Spice"),
+    "SPICE-Object": Entry(_CAPTIONS + "spice:Spice", {"category": "Object"}),
+    "SPICE-Attribute": Entry(_CAPTIONS + "spice:Spice", {"category": "Attribute"}),
+    "SPICE-Relation": Entry(_CAPTIONS + "spice:Spice", {"category": "Relation"}),
+    "SPICE-Cardinality": Entry(_CAPTIONS + "spice:Spice", {"category": "Cardinality"}),
+    "SPICE-Color": Entry(_CAPTIONS + "spice:Spice", {"category": "Color"}),
+    "SPICE-Size": Entry(_CAPTIONS + "spice:Spice", {"category": "Size"}),
+    "SPIDEr": Entry(_CAPTIONS + "spider:Spider"),
+    "SPICE-U": Entry(_CAPTIONS + "spice_u:SpiceU"),
+    "Uniq": Entry(_CAPTIONS + "spice_u:Uniq"),
+    "CHAIRs": Entry(_CAPTIONS + "chair:ChairS"),
+    "CHAIRi": Entry(_CAPTIONS + "chair:ChairI"),
+    "Precision-1": Entry(_CAPTIONS + "ngram_precision:NgramPrecision", {"n": 1}),
+    "Precision-2": Entry(_CAPTIONS + "ngram_precision:NgramPrecision", {"n": 2}),
+    "Precision-3": Entry(_CAPTIONS + "ngram_precision:NgramPrecision", {"n": 3}),
+    "Precision-4": Entry(_CAPTIONS + "ngram_precision:NgramPrecision", {"n": 4}),
+    "Recall-1": Entry(_CAPTIONS + "unigram_recall:UnigramRecall"),
+    "WMD": Entry(_CAPTIONS + "wmd:WMD"),
+    "WEmbSim": Entry(_CAPTIONS + "wembsim:WEmbSim"),
+    "MOWE": Entry(_CAPTIONS + "mowe:MOWE"),
+    "SentenceSim": Entry(_CAPTIONS + "sentence_sim:SentenceSim"),
+    "TokenSim-P": Entry(_CAPTIONS + "token_sim:TokenSim", {"kind": "P"}),
+    "TokenSim-R": Entry(_CAPTIONS + "token_sim:TokenSim", {"kind": "R"}),
+    "TokenSim-R-idf": Entry(_CAPTIONS + "token_sim:TokenSim", {"kind": "R-idf"}),
+    "TokenSim-P-union": Entry(_CAPTIONS + "token_sim:TokenSim", {"kind": "P-union"}),
+    "Soft-SPICE": Entry(_CAPTIONS + "soft_spice:SoftSpice"),
+    "CLIP-S": Entry(_CAPTIONS + "clip_score:ClipS"),
+    "RefCLIP-S": Entry(_CAPTIONS + "clip_score:RefClipS"),
+    "HWCM-1": Entry(_CAPTIONS + "hwcm:HWCM", {"n": 1}),
+    "HWCM-2": Entry(_CAPTIONS + "hwcm:HWCM", {"n": 2}),
+    "HWCM-3": Entry(_CAPTIONS + "hwcm:HWCM", {"n": 3}),
+    "HWCM-4": Entry(_CAPTIONS + "hwcm:HWCM", {"n": 4}),
+    "LCEval": Entry(_LEARNED + "lceval:LCEval"),
+    "NNEval": Entry(_LEARNED + "nneval:NNEval"),
+    "CaptiousScore": Entry(_LEARNED + "captious_score:CaptiousScore"),
+    "CaptiousScore-lite": Entry(_LEARNED + "captious_score:CaptiousScoreLite"),
+    "Learned": Entry(_LEARNED + "composite:Learned"),
+    "LSA": Entry(_SETS + "lsa:LSA"),
+    "Self-CIDEr": Entry(_SETS + "self_cider:SelfCider"),
+    "mBLEU-1": Entry(_SETS + "mbleu:MBleu", {"n": 1}),
+    "mBLEU-2": Entry(_SETS + "mbleu:MBleu", {"n": 2}),
+    "mBLEU-3": Entry(_SETS + "mbleu:MBleu", {"n": 3}),
+    "mBLEU-4": Entry(_SETS + "mbleu:MBleu", {"n": 4}),
+    "mBLEU-mix": Entry(_SETS + "mbleu:MBleu", {"n": 0}),
+    "1-mBLEU-1": Entry(_SETS + "mbleu:InverseMBleu", {"n": 1}),
+    "1-mBLEU-2": Entry(_SETS + "mbleu:InverseMBleu", {"n": 2}),
+    "1-mBLEU-3": Entry(_SETS + "mbleu:InverseMBleu", {"n": 3}),
+    "1-mBLEU-4": Entry(_SETS + "mbleu:InverseMBleu", {"n": 4}),
+    "1-mBLEU-mix": Entry(_SETS + "mbleu:InverseMBleu", {"n": 0}),
+    "Div-1": Entry(_SETS + "distinct:Div", {"n": 1}),
+    "Div-2": Entry(_SETS + "distinct:Div", {"n": 2}),
+    "Vocabulary": Entry(_SETS + "distinct:VocabularySize"),
+    "Unique": Entry(_SETS + "distinct:Unique"),
+    "Novel": Entry(_SETS + "distinct:Novel"),
+    "ASL": Entry(_CORPUS + "vocabulary_measures:ASL"),
+    "SDSL": Entry(_CORPUS + "vocabulary_measures:SDSL"),
+    "Types": Entry(_CORPUS + "vocabulary_measures:Types"),
+    "TTR1": Entry(_CORPUS + "vocabulary_measures:TTR", {"n": 1}),
+    "TTR2": Entry(_CORPUS + "vocabulary_measures:TTR", {"n": 2}),
+    "%Novel": Entry(_CORPUS + "novel_captions:NovelShare"),
+    "Cov": Entry(_CORPUS + "global_recall:Coverage"),
+    "Loc": Entry(_CORPUS + "local_recall:Recall"),
+    "Prec": Entry(_CORPUS + "local_recall:Precision"),
+    "Hapax": Entry(_CORPUS + "vocabulary_measures:Hapax"),
+    "MTLD": Entry(_CORPUS + "vocabulary_measures:MTLD"),
+    "Comp": Entry(_CORPUS + "composition:PhrasesPerCaption", {"name": "Comp", "kind": "compound"}),
+    "Comp-2": Entry(_CORPUS + "composition:PhraseTypes", {"name": "Comp-2", "kind": "compound"}),
+    "Prep": Entry(_CORPUS + "composition:PhrasesPerCaption", {"name": "Prep", "kind": "preposition"}),
+    "PP-1": Entry(_CORPUS + "composition:PhraseTypes", {"name": "PP-1", "kind": "preposition"}),
+    "Yngve": Entry(_CORPUS + "complexity:MeanComplexity", {"name": "Yngve", "key": "yngve"}),
+    "Frazier": Entry(_CORPUS + "complexity:MeanComplexity", {"name": "Frazier", "key": "frazier"}),
+    "Frazier3": Entry(_CORPUS + "complexity:MeanComplexity", {"name": "Frazier3", "key": "frazier_peak"}),
+    "Neg": Entry(_CORPUS + "corpus_word_lists:Negations"),
+    "Concr": Entry(_CORPUS + "corpus_word_lists:Concreteness"),
+    "POS-JSD": Entry(_CORPUS + "pos_counts:PosDistance"),
+}
+
+#: Groups of metrics.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "coco": ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR", "ROUGE-L", "CIDEr-D", "SPICE"),
+    "lexical": ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "ROUGE-L", "CIDEr-D"),
+    "bleu": ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4"),
+    "spice-all": (
+        "SPICE",
+        "SPICE-Object",
+        "SPICE-Attribute",
+        "SPICE-Relation",
+        "SPICE-Cardinality",
+        "SPICE-Color",
+        "SPICE-Size",
+    ),
+    "precision": ("Precision-1", "Precision-2", "Precision-3", "Precision-4"),
+}
+
+#: Families of measures by unit: single captions, the set of captions of an image, whole corpora.
+FAMILIES: dict[str, Unit] = {"all": "caption", "sets": "image", "corpus": "corpus"}
+
+
+@lru_cache(maxsize=1)
+def entries() -> Mapping[str, Entry]:
+    """Return all measures in the order of tables: built-in ones, then those of installed packages."""
+    found = dict(ENTRIES)
+    folded = {name.casefold() for name in found}
+    for point in points():
+        if point.name.casefold() not in folded:
+            found[point.name] = Entry(point.value)
+    return found
+
+
+def names() -> list[str]:
+    """Return all names in the order of tables."""
+    return list(entries())
+
+
+@lru_cache(maxsize=1)
+def usable() -> tuple[str, ...]:
+    """Return the names of all measures that can be loaded, and warn of broken packages."""
+    found = list(names())
+    for name in names()[len(ENTRIES) :]:
+        try:
+            measure_class(name)
+        except InputError as error:
+            found.remove(name)
+            warnings.warn(CaptionWarning(f"left out {name}: {error}"), stacklevel=2)
+    return tuple(found)
+
+
+def _folded() -> dict[str, str]:
+    return {name.casefold(): name for name in entries()}
+
+
+#: Names of our measures in other tools and papers, as :func:`_plain` writes them.
+_ALSO = {
+    "rouge": "ROUGE-L",
+    "cocoCIDEr".casefold(): "CIDEr-D",
+    "wordmoversdistance": "WMD",
+    "selfcider": "Self-CIDEr",
+}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_.-]", "", name.casefold())
+
+
+@lru_cache(maxsize=1)
+def _by_plain() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in entries():
+        found.setdefault(_plain(name), name)
+    return {**_ALSO, **found}
+
+
+def canonical(name: str) -> str | None:
+    """Return our name of a measure from any spelling (``Bleu_4``, ``rouge_l``), or None if unknown."""
+    return _folded().get(name.casefold()) or _by_plain().get(_plain(name))
+
+
+def named(wanted: Wanted) -> list[str | Measure]:
+    """Return the measures requested by their own name or as objects, not as members of a group."""
+    found: list[str | Measure] = []
+    for part in parts(wanted):
+        if isinstance(part, Measure):
+            found.append(part)
+        elif not _is_group(part) and (name := canonical(part)) is not None:
+            found.append(name)
+    return found
+
+
+def _is_group(part: str) -> bool:
+    fold = part.casefold()
+    return fold not in _folded() and (fold in GROUPS or fold in FAMILIES)
+
+
+def parts(wanted: Wanted) -> list[str | Measure]:
+    """Yield names, groups and measures one by one."""
+    found: list[str | Measure] = []
+    for item in [wanted] if isinstance(wanted, str | Measure) else wanted:
+        if isinstance(item, str):
+            found.extend(part.strip() for part in item.split(","))
+        else:
+            found.append(item)
+    return found
+
+
+def resolve(wanted: Wanted) -> list[str | Measure]:
+    """Return the names in names, groups ("coco", "all") and comma-separated lists. Objects pass through."""
+    by_fold = _folded()
+    found: list[str | Measure] = []
+    for part in parts(wanted):
+        if isinstance(part, Measure):
+            found.append(part)
+        elif _is_group(part):
+            found.extend(GROUPS[part.casefold()] if part.casefold() in GROUPS else of_family(part.casefold()))
+        elif (name := canonical(part)) is not None:
+            found.append(name)
+        elif part:
+            hint = did_you_mean(part, [*by_fold.values(), *GROUPS, *FAMILIES])
+            raise InputError(f"unknown metric '{part}'{hint} ('captious metrics' lists all)")
+    if not found:
+        raise InputError("no metric was named ('captious metrics' lists all)")
+    return list(dict.fromkeys(found))
+
+
+def of_family(family: str) -> list[str]:
+    """Return the measures of a family: ``all`` (captions), ``sets`` (images) or ``corpus`` (corpora)."""
+    return [name for name in usable() if measure_class(name).rows == FAMILIES[family]]
+
+
+@cache
+def measure_class(name: str) -> type[Measure]:
+    """Return the class of a measure."""
+    path = entries()[name].path
+    module, _, attribute = path.partition(":")
+    try:
+        kind: Any = getattr(import_module(module), attribute, None)
+    except Exception as error:
+        if name in ENTRIES:
+            raise
+        # Modules of other packages may raise any exception.
+        raise InputError(
+            f"the measure '{name}' cannot be loaded from {path} ({type(error).__name__}: {error}); "
+            "check the package that provides it"
+        ) from error
+    if not (isinstance(kind, type) and issubclass(kind, Measure)):
+        raise InputError(
+            f"the entry point of the measure '{name}' is {path}, which is no Measure; "
+            "check the package that provides it"
+        )
+    return kind
+
+
+def option_table() -> dict[str, Option]:
+    """Return the options of all measures by name."""
+    return {option.name: option for name in usable() for option in measure_class(name).options}
+
+
+def create(name: str, options: Mapping[str, Any] | None = None) -> Measure:
+    """Create the measure of that name with those of the options that it takes."""
+    kind = measure_class(name)
+    takes = {option.name: option for option in kind.options}
+    given = {
+        key: converted(takes[key], value)
+        for key, value in (options or {}).items()
+        if key in takes and value is not None
+    }
+    return kind(**entries()[name].arguments, **given)

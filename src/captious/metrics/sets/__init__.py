@@ -1,0 +1,1 @@
+"""Measures of the captions of one image."""

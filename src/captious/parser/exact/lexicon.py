@@ -1,0 +1,96 @@
+"""Scores of words by tag: log P(word | tag) as in CoreNLP's lexicon, to the last bit of its floats.
+
+A word seen more than 100 times in training has its own distribution over tags. That of a rarer word is
+smoothed with the distribution of rare words. An unknown word has the smoothed distribution of its spelling
+(`spelling.signature`), restricted to tags of many different words. The formulas are Klein and Manning's. The
+details were determined by comparing the scores of 24 million known and 1.1 million unknown words.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from captious.parser.exact.pcfg import BOUNDARY_TAG, Doubles, Floats, Grammar
+from captious.parser.exact.spelling import american, signature
+
+ENOUGH = 100  # words counted more often are not smoothed
+OPEN_CLASS = 50  # unknown words can have the tags of more than this many rare words
+SMOOTH_UNKNOWN = 1.0
+SMOOTH_KNOWN = 0.2
+_MARKER = "UNK"  # this word has all tags of rare words
+
+
+class Lexicon:
+    """Scores of words by tag, cached by word."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        tags = len(grammar.tags)
+        self.tags = tags
+        self.numbers = {word: i for i, word in enumerate(grammar.words)}
+        words, tag = grammar.seen[:, 0], grammar.seen[:, 1]
+        both = (words >= 0) & (tag >= 0)
+        order = np.argsort(words[both], kind="stable")
+        self._tags = tag[both][order]
+        self._counts = grammar.seen_counts[both][order]
+        self._starts = np.searchsorted(words[both][order], np.arange(len(grammar.words) + 1))
+        self.word_counts = np.zeros(len(grammar.words))
+        alone = (words >= 0) & (tag < 0)
+        self.word_counts[words[alone]] = grammar.seen_counts[alone]
+        self.tag_counts = np.zeros(tags)
+        alone = (words < 0) & (tag >= 0)
+        self.tag_counts[tag[alone]] = grammar.seen_counts[alone]
+        self.total = float(grammar.seen_counts[(words < 0) & (tag < 0)].sum())
+        words, tag = grammar.unseen[:, 0], grammar.unseen[:, 1]
+        alone = (words < 0) & (tag >= 0)
+        rare = np.zeros(tags)
+        rare[tag[alone]] = grammar.unseen_counts[alone]
+        self.is_rare_tag = np.zeros(tags, bool)
+        self.is_rare_tag[tag[alone]] = True
+        self.is_open = rare > OPEN_CLASS
+        self.rare_share = rare / float(grammar.unseen_counts[(words < 0) & (tag < 0)].sum())
+        self._kinds: dict[str, tuple[Doubles, float]] = {}
+        for number in np.unique(words[words >= 0]).tolist():
+            mine = words == number
+            counts = np.zeros(tags)
+            chosen = mine & (tag >= 0)
+            counts[tag[chosen]] = grammar.unseen_counts[chosen]
+            self._kinds[grammar.words[number]] = counts, float(grammar.unseen_counts[mine & (tag < 0)].sum())
+        self._cache: dict[tuple[str, bool], Floats] = {}
+        self.boundary = np.full(tags, -np.inf, np.float32)
+        self.boundary[grammar.tags.index(BOUNDARY_TAG)] = 0
+
+    def scores(self, form: str, first: bool) -> Floats:
+        """Return a score for every tag, minus infinity for impossible ones.
+
+        `first` marks the sentence's first word.
+        """
+        word = american(form)
+        number = self.numbers.get(word, -1)
+        is_known = number >= 0 and self.word_counts[number] > 0
+        key = (word, False) if is_known else (signature(word, first), word == _MARKER)
+        scores = self._cache.get(key)
+        if scores is None:
+            scores = self._cache[key] = self._known(number) if is_known else self._unknown(*key)
+        return scores
+
+    def _known(self, number: int) -> Floats:
+        span = slice(self._starts[number], self._starts[number + 1])
+        counts = np.zeros(self.tags)
+        counts[self._tags[span]] = self._counts[span]
+        mine = float(self.word_counts[number])
+        if mine > ENOUGH:
+            share = counts / mine
+        else:
+            share = (counts + SMOOTH_KNOWN * self.rare_share) / (mine + SMOOTH_KNOWN)
+        return self._score(share, mine)
+
+    def _unknown(self, kind: str, all_tags: bool) -> Floats:
+        counts, total = self._kinds.get(kind, (np.zeros(self.tags), 0.0))
+        share = (counts + SMOOTH_UNKNOWN * self.rare_share) / (total + SMOOTH_UNKNOWN)
+        return self._score(np.where(self.is_rare_tag if all_tags else self.is_open, share, 0), 1.0)
+
+    def _score(self, share: Doubles, mine: float) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scores = np.log(share * (mine / self.total) / (self.tag_counts / self.total)).astype(np.float32)
+        scores[~(share > 0)] = -np.inf
+        return scores

@@ -1,0 +1,378 @@
+"""Building of the report: score systems where necessary, compare, explain, measure diversity."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from captious._version import __version__
+from captious.core.errors import InputError
+from captious.core.names import distinct, tell_apart
+from captious.core.progress import track
+from captious.corpus import Corpus
+from captious.corpus.frequencies import DocumentFrequencies
+from captious.diversity_analysis.sets.set_diversity import read_df
+from captious.io import CaptionWarning
+from captious.metrics.factory import make_measures
+from captious.metrics.registry import Wanted
+from captious.reporting import report_data as content
+from captious.reporting.explanations import explained
+from captious.reporting.language_section import language, set_captions, sets
+from captious.reporting.leaderboard import standings
+from captious.reporting.report_data import ReportImages, SystemEntry
+from captious.reporting.report_file import Report
+from captious.results.comparison import ALPHA
+from captious.results.references import References, Source, load_systems
+from captious.results.saved_scores import SUFFIX, ScoredCaptions
+from captious.results.scores import Score, Scores
+from captious.results.significance import Bootstrap
+
+TITLE = "Caption report"
+
+
+def report(
+    *systems: Corpus | Scores | Source,
+    references: Source | None = None,
+    samples: Sequence[Source] | Source = (),
+    objects: Any = None,
+    images: str | os.PathLike[str] | None = None,
+    metrics: Wanted | None = None,
+    names: Iterable[str | None] | None = None,
+    title: str = TITLE,
+    corpus: bool = True,
+    alpha: float = ALPHA,
+    bootstrap: Bootstrap | None = None,
+    tokenizer: str | None = None,
+    subset: bool = False,
+    several: bool | None = None,
+    **options: Any,
+) -> Report:
+    """Build an HTML report about one or more systems: ``report(…).save("report.html")``.
+
+    Parameters
+    ----------
+    systems
+        Corpora, scores, paths of saved scores (``NAME.scores``), or (with ``references``) predictions as for
+        :func:`captious.load`.
+    references
+        References. Required for predictions. With saved scores, they allow the page to show references and
+        explanations.
+    samples
+        Several captions per image, one source per system, for the diversity of sets. Requires references.
+    objects
+        Objects in each image (a path or a mapping). Adds CHAIR, unless ``metrics`` is set.
+    images
+        A folder with the pictures, or a pattern such as ``https://example.org/{id}.jpg``.
+    metrics
+        Metrics as for :func:`captious.score` (default: "coco", or those of the saved scores). Options of
+        metrics are keyword arguments.
+    corpus
+        Whether to add the language section, which parses all captions.
+    alpha, bootstrap
+        Significance level of the paired tests, and settings of the intervals.
+
+    Returns
+    -------
+    Report
+        The page. :meth:`Report.save` writes it, and notebooks show it.
+    """
+    if objects is not None:
+        options["objects"] = objects
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", CaptionWarning)
+        loading = {"tokenizer": tokenizer, "subset": subset, "several": several}
+        built = _build_report(
+            systems,
+            references,
+            samples,
+            images,
+            metrics,
+            names,
+            title,
+            corpus,
+            alpha,
+            bootstrap or Bootstrap(),
+            loading,
+            options,
+        )
+    for message in caught:
+        warnings.warn_explicit(message.message, message.category, message.filename, message.lineno)
+    # The page itself counts empty captions.
+    messages = [
+        str(m.message)
+        for m in caught
+        if issubclass(m.category, CaptionWarning) and "have no words" not in str(m.message)
+    ]
+    built.meta["warnings"] += [_sentence(text) for text in dict.fromkeys(messages)]
+    return built
+
+
+def _build_report(
+    systems: Sequence[Any],
+    references: Any,
+    samples: Any,
+    images: Any,
+    metrics: Wanted | None,
+    names: Iterable[str | None] | None,
+    title: str,
+    corpus: bool,
+    alpha: float,
+    bootstrap: Bootstrap,
+    loading: Mapping[str, Any],
+    options: dict[str, Any],
+) -> Report:
+    if not systems:
+        raise InputError(
+            "nothing to report on; pass systems (captions with references, scores, or NAME.scores)"
+        )
+    # References are read, encoded and prepared once for all systems.
+    reference_captions = References.read(references, loading["tokenizer"]) if references is not None else None
+    entries = _entries(systems, reference_captions, metrics, names, loading, options)
+    without_scores = next((entry.name for entry in entries if not len(entry.scores)), None)
+    if without_scores is not None:
+        raise InputError(
+            f"{without_scores} has no scores to report on; select metrics (--metrics, metrics=…)"
+        )
+    page_images = ReportImages(entries)
+    board, incomparable = standings([entry.scores for entry in entries], bootstrap, alpha)
+    blocks: dict[str, Any] = {"captions": content.captions(page_images)}
+    blocks["scores"] = content.scores(page_images, [metric["name"] for metric in board["metrics"]])
+    blocks |= explained(page_images, options)
+    meta: dict[str, Any] = {
+        "title": title,
+        "version": __version__,
+        "images": len(page_images),
+        "references": _reference_sizes(entries),
+        "systems": [_describe_system(entry) for entry in entries],
+        **board,
+        "explanations": [name for name in blocks if name not in ("captions", "scores")],
+        "warnings": [*_warnings(entries), *incomparable],
+    }
+    sample_sources = _sources(samples)
+    if sample_sources:
+        sample_corpora = _samples(sample_sources, reference_captions, entries, loading)
+        meta["sets"], measured = sets(sample_corpora, _df(options), bootstrap)
+        blocks["sets"] = set_captions(page_images, measured)
+    if corpus:
+        language_data = _language(entries)
+        if language_data is not None:
+            meta["language"] = language_data
+    return Report(meta, blocks, page_images.ids, os.fspath(images) if images is not None else None)
+
+
+def _entries(
+    systems: Sequence[Any],
+    references: References | None,
+    metrics: Wanted | None,
+    names: Iterable[str | None] | None,
+    loading: Mapping[str, Any],
+    options: dict[str, Any],
+) -> list[SystemEntry]:
+    system_names = list(names) if names is not None else [None] * len(systems)
+    if len(system_names) != len(systems):
+        raise InputError(
+            f"{len(systems)} systems were given and {len(system_names)} names; there must be as many "
+            "(--name, names=…)"
+        )
+    paths = [Path(item) if _is_saved(item) else None for item in systems]
+    loaded = [Scores.load(item) if _is_saved(item) else item for item in systems]
+    unscored = [i for i, item in enumerate(loaded) if not isinstance(item, Scores | Corpus)]
+    if unscored and references is None:
+        raise InputError(
+            "captions need references to be scored: report(…, references=…), 'captious report REFS "
+            f"SYSTEM…' (or give NAME{SUFFIX} alone)"
+        )
+    for i, corpus_of in zip(
+        unscored,
+        load_systems(
+            references, [loaded[i] for i in unscored], names=[system_names[i] for i in unscored], **loading
+        )
+        if unscored
+        else (),
+    ):
+        loaded[i] = corpus_of
+    corpora = [item for item in loaded if isinstance(item, Corpus)]
+    saved = [item for item in loaded if isinstance(item, Scores)]
+    requested = (
+        metrics
+        if metrics is not None
+        else [name for name in saved[0] if all(name in s for s in saved)]
+        if saved
+        else _default_metrics(options)
+    )
+    measures = make_measures(requested, options) if corpora else []
+    scored: dict[int, list[Score]] = {}
+    for corpus, measure in track(
+        [(corpus, measure) for corpus in corpora for measure in measures], "scoring"
+    ):
+        scored.setdefault(id(corpus), []).append(Score.of(measure, corpus))
+    entries = []
+    for item in loaded:
+        if isinstance(item, Corpus):
+            entries.append(SystemEntry(Scores(item.name, scored[id(item)], ScoredCaptions.of(item)), item))
+        else:
+            chosen = item if metrics is None or corpora else _select_metrics(item, metrics)
+            entries.append(SystemEntry(chosen, _with_references(item, references, loading)))
+    labels = tell_apart([name or entry.name for entry, name in zip(entries, system_names)], paths)
+    for entry, name in zip(entries, distinct(labels)):
+        # Copy the scores: the caller's object keeps its name.
+        entry.scores = Scores(name, list(entry.scores.values()), entry.scores.captions)
+    return entries
+
+
+def _is_saved(one: Any) -> bool:
+    return isinstance(one, str | os.PathLike) and os.fspath(one).endswith(SUFFIX)
+
+
+def _default_metrics(options: Mapping[str, Any]) -> Wanted:
+    return ["coco", "CHAIRs", "CHAIRi"] if options.get("objects") is not None else "coco"
+
+
+def _select_metrics(scores: Scores, metrics: Wanted) -> Scores:
+    from captious.results.comparison import only, saved_names
+
+    return only(scores, saved_names(metrics, scores))
+
+
+def _with_references(
+    scores: Scores, references: References | None, loading: Mapping[str, Any]
+) -> Corpus | None:
+    """Rebuild the corpus of saved captions with their references."""
+    saved = scores.captions
+    if references is None or saved is None or saved.texts is None:
+        return None
+    bounds = saved.image_offsets.tolist()
+    source = {image: list(saved.texts[a:b]) for image, a, b in zip(saved.ids, bounds[:-1], bounds[1:])}
+    (corpus,) = load_systems(references, [source], names=[scores.system], subset=True, several=True)
+    return corpus
+
+
+def _samples(
+    listed: Sequence[Any],
+    references: References | None,
+    entries: Sequence[SystemEntry],
+    loading: Mapping[str, Any],
+) -> list[Corpus]:
+    with_references = next(
+        (entry.corpus for entry in entries if entry.corpus is not None and entry.corpus.has_references), None
+    )
+    if references is None and with_references is None:
+        raise InputError(
+            "the diversity of samples is shown beside accuracy, which needs references (references=…)"
+        )
+    corpora = [one for one in listed if isinstance(one, Corpus)]
+    loaded = iter(
+        load_systems(
+            references, [one for one in listed if not isinstance(one, Corpus)], **{**loading, "several": True}
+        )
+        if len(corpora) < len(listed)
+        else ()
+    )
+    return [one if isinstance(one, Corpus) else next(loaded) for one in listed]
+
+
+def _sources(samples: Any) -> list[Any]:
+    if isinstance(samples, str | os.PathLike | Mapping | Corpus) or hasattr(samples, "columns"):
+        return [samples]
+    return list(samples)
+
+
+def _df(options: Mapping[str, Any]) -> DocumentFrequencies | None:
+    return read_df(options.get("df"))
+
+
+def _language(entries: Sequence[SystemEntry]) -> dict[str, Any] | None:
+    """Return the language section for systems with the same references, else None."""
+    with_references = [entry for entry in entries if entry.corpus is not None and entry.corpus.has_references]
+    if (
+        not with_references
+        or len({entry.corpus.references.digest for entry in with_references if entry.corpus is not None}) > 1
+    ):
+        return None
+    first = with_references[0].corpus
+    assert first is not None
+    with warnings.catch_warnings():
+        # Already reported when the captions were read.
+        warnings.filterwarnings("ignore", ".*have no words", CaptionWarning)
+        return language(
+            _texts(first.references),
+            {
+                entry.name: _texts(entry.corpus.candidates)
+                for entry in with_references
+                if entry.corpus is not None
+            },
+            subset=True,
+        )
+
+
+def _texts(captions: Any) -> dict[str, list[str]]:
+    bounds = captions.image_offsets.tolist()
+    texts = list(captions.texts)
+    return {image: texts[a:b] for image, a, b in zip(captions.ids, bounds[:-1], bounds[1:])}
+
+
+def _reference_sizes(entries: Sequence[SystemEntry]) -> str | None:
+    return next(
+        (e.corpus.references.sizes for e in entries if e.corpus is not None and e.corpus.has_references), None
+    )
+
+
+def _describe_system(entry: SystemEntry) -> dict[str, Any]:
+    corpus, saved = entry.corpus, entry.scores.captions
+    captions = corpus.candidates if corpus is not None else None
+    counts = (
+        captions.per_image
+        if captions is not None
+        else np.diff(saved.image_offsets)
+        if saved is not None
+        else None
+    )
+    return {
+        "name": entry.name,
+        "captions": int(counts.sum()) if counts is not None else None,
+        "words": round(float(captions.lengths.mean()), 2) if captions is not None and len(captions) else None,
+    }
+
+
+def _warnings(entries: Sequence[SystemEntry]) -> list[str]:
+    out = []
+    for entry in entries:
+        corpus = entry.corpus
+        if corpus is None:
+            continue
+        empty = int((corpus.candidates.lengths == 0).sum())
+        if empty:
+            out.append(
+                f"{entry.name}: {empty:,} of {len(corpus.candidates):,} captions have no words; they are "
+                "scored as empty."
+            )
+        if corpus.left_out:
+            out.append(
+                f"{entry.name}: {corpus.left_out:,} images of the references have no caption and are left "
+                "out; scores are of the others."
+            )
+    first = next(
+        (entry.corpus for entry in entries if entry.corpus is not None and entry.corpus.has_references), None
+    )
+    if first is not None:
+        per_image = first.references.per_image
+        if len(per_image) and per_image.min() != per_image.max():
+            out.append(
+                f"Images have {per_image.min()} to {per_image.max()} references. Metrics that take the best "
+                "reference are kinder to images with more of them."
+            )
+        empty = int((first.references.lengths == 0).sum())
+        if empty:
+            out.append(f"{empty:,} of {len(first.references):,} references have no words.")
+    if any(len(scores.ids) < 100 for entry in entries for scores in entry.scores.values()):
+        out.append("There are fewer than 100 images: intervals are wide, and small differences mean little.")
+    return out
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

@@ -1,0 +1,1 @@
+"""Results: scores with intervals, signatures, comparisons, saved scores and prepared references."""

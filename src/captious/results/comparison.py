@@ -1,0 +1,428 @@
+"""Paired tests of any number of systems on the same images, corrected for their number."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from captious.core.errors import InputError, did_you_mean, some
+from captious.core.names import distinct, tell_apart
+from captious.corpus import Corpus
+from captious.io import CaptionWarning
+from captious.metrics import registry
+from captious.metrics.base import Measure
+from captious.metrics.factory import make_measures
+from captious.metrics.registry import Wanted
+from captious.results import significance
+from captious.results.paired_tests import PairedTests
+from captious.results.references import Source, load_systems
+from captious.results.saved_scores import SUFFIX, is_saved
+from captious.results.scores import Score, Scores, json_number
+
+#: The chance of calling any difference real that is none, over all comparisons of one call.
+ALPHA = 0.05
+
+#: A corpus, scores, a path of saved scores, or with references any predictions.
+System = Corpus | Scores | Source
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One metric on two systems over the same images."""
+
+    metric: str
+    a: float
+    b: float
+    #: B − A, with its confidence interval (of this difference alone, not corrected for others).
+    difference: float
+    interval: tuple[float, float]
+    #: Two-sided p-values of the paired bootstrap and of approximate randomisation.
+    p_bootstrap: float
+    p_randomisation: float
+    higher_is_better: bool
+    signature: str
+    system_a: str = "A"
+    system_b: str = "B"
+    #: The p-value of approximate randomisation, corrected by Holm's method over all comparisons made
+    #: together.
+    p_corrected: float = float("nan")
+    #: How many comparisons those were.
+    family: int = 1
+    alpha: float = ALPHA
+    #: How values are written in tables.
+    format: str = ".4f"
+
+    @property
+    def better(self) -> str:
+        """Which system has the better value, however small the difference: "A", "B" or "neither"."""
+        if self.difference == 0 or np.isnan(self.difference):
+            return "neither"
+        return "B" if (self.difference > 0) == self.higher_is_better else "A"
+
+    @property
+    def significant(self) -> bool:
+        """Whether the corrected p-value is at most α."""
+        return self.p_corrected <= self.alpha
+
+    @property
+    def ahead(self) -> str | None:
+        """The name of the better system if the difference is significant, else None."""
+        if not self.significant:
+            return None
+        return {"A": self.system_a, "B": self.system_b}.get(self.better)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "metric": self.metric,
+            "system_a": self.system_a,
+            "system_b": self.system_b,
+            "a": json_number(self.a),
+            "b": json_number(self.b),
+            "difference": json_number(self.difference),
+            "interval": [json_number(bound) for bound in self.interval],
+            "p_bootstrap": json_number(self.p_bootstrap),
+            "p_randomisation": json_number(self.p_randomisation),
+            "p_corrected": json_number(self.p_corrected),
+            "better": self.better,
+            "ahead": self.ahead,
+            "signature": self.signature,
+        }
+
+
+class Comparisons(list[Comparison]):
+    """All comparisons of one call: metric by metric, every pair of systems (or every system with the
+    baseline).
+    """
+
+    def __init__(
+        self, rows: Iterable[Comparison], systems: Sequence[Scores], names: Sequence[str], alpha: float
+    ) -> None:
+        super().__init__(rows)
+        #: The scores that were compared, and the names that tell them apart.
+        self.scores = list(systems)
+        self.systems = list(names)
+        self.alpha = alpha
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics that all systems have."""
+        return list(dict.fromkeys(row.metric for row in self))
+
+    @property
+    def family(self) -> int:
+        """The number of comparisons that Holm's correction covers: all pairs and metrics with a p-value."""
+        return self[0].family if self else 0
+
+    def beaten(self, metric: str, system: str) -> list[str]:
+        """The systems that the given one is significantly ahead of."""
+        rows = [row for row in self if row.metric == metric and row.ahead == system]
+        return [row.system_b if row.ahead == row.system_a else row.system_a for row in rows]
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description; with two systems also their names as ``a`` and ``b``."""
+        return {
+            "systems": self.systems,
+            **(dict(zip("ab", self.systems)) if len(self.systems) == 2 else {}),
+            "alpha": self.alpha,
+            "correction": "holm",
+            "family": self.family,
+            "metrics": [row.to_json() for row in self],
+        }
+
+
+def compare(
+    *systems: System | Wanted,
+    references: Source | None = None,
+    metrics: Wanted | None = None,
+    names: Sequence[str] | None = None,
+    baseline: str | int | None = None,
+    alpha: float = ALPHA,
+    resamples: int = significance.RESAMPLES,
+    trials: int = significance.TRIALS,
+    seed: int = significance.SEED,
+    tokenizer: str | None = None,
+    subset: bool = False,
+    several: bool | None = None,
+    **options: Any,
+) -> Comparisons:
+    """Compare systems on the same images, metric by metric, with paired tests.
+
+    Scores with different signatures are refused.
+
+    Parameters
+    ----------
+    systems
+        Two or more: corpora, scores, or paths of saved scores (``NAME.scores``). With ``references`` also
+        predictions, as :func:`captious.load` takes them.
+    references
+        References of predictions.
+    metrics
+        As for :func:`captious.score`. Without ``references`` they may also be the last positional argument.
+        The default is "coco" for corpora, and for scores all metrics they have in common. Options of metrics
+        are keyword arguments.
+    names
+        Names of the systems, one for each.
+    baseline
+        Compare each system with this one (its name, its path, or its position from 0) instead of all pairs.
+    alpha
+        A system is ahead if the p-value of approximate randomisation, corrected by Holm's method over all
+        pairs and metrics of this call, is at most alpha. Intervals have the level 1 − alpha.
+    resamples, trials, seed
+        Resamples of the bootstrap, trials of the randomisation test, and the seed of both.
+    tokenizer, subset, several
+        As for :func:`captious.load`, for predictions.
+
+    Returns
+    -------
+    Comparisons
+        One :class:`Comparison` per metric and pair of systems.
+
+    Examples
+    --------
+    >>> from captious.data import demo_path
+    >>> good, poor, references = map(demo_path, ["good", "poor", "references"])
+    >>> rows = compare(good, poor, references=references, metrics="BLEU-4", trials=100)
+    >>> rows[0].better
+    'A'
+    """
+    sources: list[Any] = list(systems)
+    wanted = metrics
+    if sources and metrics is None and references is None and not _is_system(sources[-1]):
+        wanted = cast("Wanted | None", sources.pop())
+    given = _loaded(
+        sources, references, names, {"tokenizer": tokenizer, "subset": subset, "several": several}
+    )
+    if len(given) < 2:
+        raise InputError(f"a comparison needs at least two systems, and {len(given)} was given")
+    files = [str(source) for source in sources]
+    if baseline in files:
+        baseline = files.index(str(baseline))
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha lies between 0 and 1, not {alpha}")
+    scores = _scored(given, wanted, options)
+    names = distinct([found.system for found in scores])
+    shared = _in_common(scores, names)
+    pairs = _pairs(names, baseline)
+    rows = _compared(scores, names, shared, pairs, alpha, resamples, trials, seed)
+    smallest = 1 / (trials + 1)
+    if rows and rows[0].family * smallest > alpha:
+        warnings.warn(
+            CaptionWarning(
+                f"{trials:,} trials cannot give a p-value below {smallest:.2g}, too coarse for "
+                f"{rows[0].family:,} comparisons at "
+                f"alpha = {alpha:g}: nothing can be significant; use more trials (--trials, trials=…) or "
+                "fewer comparisons"
+            ),
+            stacklevel=2,
+        )
+    return Comparisons(rows, scores, names, alpha)
+
+
+def compare_scores(
+    a: Score,
+    b: Score,
+    *,
+    alpha: float = ALPHA,
+    resamples: int = significance.RESAMPLES,
+    trials: int = significance.TRIALS,
+    seed: int = significance.SEED,
+) -> Comparison:
+    """Compare two scores of one metric on the same images."""
+    _check(a, b, "A", "B")
+    scores = [Scores("A", [a]), Scores("B", [b])]
+    return _compared(scores, ["A", "B"], [a.name], [(0, 1)], alpha, resamples, trials, seed)[0]
+
+
+def _loaded(
+    sources: Sequence[Any], references: Source | None, names: Sequence[str] | None, loading: dict[str, Any]
+) -> list[Corpus | Scores]:
+    """Return corpora and scores; read predictions and saved scores from their files."""
+    if names and len(names) != len(sources):
+        raise InputError(
+            f"{len(sources)} systems were given and {len(names)} name{'s' if len(names) != 1 else ''}; "
+            "give one name for each system (--name)"
+        )
+    is_loaded = [isinstance(source, Corpus | Scores) for source in sources]
+    if references is None:
+        wrong = next((source for source in sources if not _is_system(source)), None)
+        if wrong is not None:
+            raise InputError(
+                f"systems are corpora, scores, or paths of saved scores (NAME{SUFFIX}), not {wrong!r}"
+            )
+        if any(loading.values()):
+            raise InputError(
+                "--tokenizer, --subset and --allow-several are for captions; "
+                "saved scores already have their tokenizer and images"
+            )
+        is_scores = [not loaded for loaded in is_loaded]
+    else:
+        is_scores = [not loaded and is_saved(source) for source, loaded in zip(sources, is_loaded)]
+    fresh = [source for source, *known in zip(sources, is_loaded, is_scores) if not any(known)]
+    corpora = iter(load_systems(references, fresh, **loading) if fresh else ())
+    systems: list[Corpus | Scores] = [
+        source if loaded else Scores.load(source) if saved else next(corpora)
+        for source, loaded, saved in zip(sources, is_loaded, is_scores)
+    ]
+    paths = [Path(source) if saved else None for source, saved in zip(sources, is_scores)]
+    labels = names or tell_apart(
+        [one.name if isinstance(one, Corpus) else one.system for one in systems], paths
+    )
+    for one, label, path in zip(systems, labels, paths):
+        if isinstance(one, Corpus) and names:
+            one.name = label
+        elif isinstance(one, Scores) and (names or path is not None):
+            one.system = label
+    return systems
+
+
+def _is_system(one: Any) -> bool:
+    return isinstance(one, Corpus | Scores | Path) or is_saved(one)
+
+
+def _scored(given: Sequence[Corpus | Scores], wanted: Wanted | None, options: dict[str, Any]) -> list[Scores]:
+    """The scores of all systems; corpora are scored by the metrics asked for, or by those of the scores
+    beside them.
+    """
+    known = [one for one in given if isinstance(one, Scores)]
+    if options and len(known) == len(given):
+        raise InputError(
+            f"options of metrics ({some(options)}) are for captions; these scores were made already"
+        )
+    measures: list[Measure] = []
+    if len(known) < len(given):
+        names = [name for name in known[0] if all(name in other for other in known)] if known else "coco"
+        measures = make_measures(wanted if wanted is not None else names, options)
+    fresh = iter(Scores.of_corpora([one for one in given if isinstance(one, Corpus)], measures))
+    scores = [one if isinstance(one, Scores) else next(fresh) for one in given]
+    if wanted is None or not known:
+        return scores
+    chosen = [measure.name for measure in measures] or saved_names(wanted, known[0])
+    return [only(found, chosen) for found in scores]
+
+
+def saved_names(wanted: Wanted, scores: Scores) -> list[str]:
+    """Metrics by name, where there are only scores: those of the registry, or any that the scores have ("mean
+    CIDEr-D").
+    """
+    names: list[str] = []
+    for part in registry.parts(wanted):
+        known = isinstance(part, str) and part in scores
+        found = [part] if known else registry.resolve(part)
+        names += [one.name if isinstance(one, Measure) else str(one) for one in found]
+    return names
+
+
+def only(scores: Scores, names: Sequence[str]) -> Scores:
+    """Some of the metrics of a system."""
+    missing = [name for name in names if name not in scores]
+    if missing:
+        raise InputError(f"{scores.system} has no {some(missing)}; it has {some(scores, 40)}")
+    return Scores(scores.system, [scores[name] for name in names], scores.captions)
+
+
+def _in_common(scores: Sequence[Scores], names: Sequence[str]) -> list[str]:
+    """Metrics that all systems have; they must have been made alike, of the same images."""
+    first = scores[0]
+    shared = [name for name in first if all(name in other for other in scores)]
+    if not shared:
+        listed = "; ".join(f"{name}: {some(found)}" for name, found in zip(names, scores))
+        raise InputError(f"the systems have no metric in common ({listed})")
+    every = dict.fromkeys(name for found in scores for name in found)
+    left_out = [name for name in every if name not in shared]
+    if left_out:
+        warnings.warn(CaptionWarning(f"left out {some(left_out)}: not all systems have them"), stacklevel=4)
+    for metric in shared:
+        for other, name in zip(scores[1:], names[1:]):
+            _check(first[metric], other[metric], names[0], name)
+    return shared
+
+
+def _check(a: Score, b: Score, name_a: str, name_b: str) -> None:
+    if a.signature != b.signature:
+        apart = "; ".join(
+            f"{field}: {here} / {there}" for field, here, there in a.signature.difference(b.signature)
+        )
+        raise InputError(
+            f"{a.name}: {name_a} and {name_b} cannot be compared, they were made differently ({apart})"
+        )
+    if a.ids != b.ids and set(a.ids) != set(b.ids):
+        apart = some(sorted(set(a.ids) ^ set(b.ids)))
+        raise InputError(
+            f"{a.name}: {name_a} was scored on {len(a.ids):,} images and {name_b} on {len(b.ids):,}; they "
+            "must be the same "
+            f"(in one of them only: {apart})"
+        )
+
+
+def _pairs(names: Sequence[str], baseline: str | int | None) -> list[tuple[int, int]]:
+    if baseline is None:
+        return list(itertools.combinations(range(len(names)), 2))
+    if isinstance(baseline, str):
+        if baseline not in names:
+            raise InputError(
+                f"the baseline '{baseline}' is not among the systems{did_you_mean(baseline, names)} "
+                f"({some(names, 20)})"
+            )
+        baseline = list(names).index(baseline)
+    if not 0 <= baseline < len(names):
+        raise InputError(
+            f"there is no system {baseline} to be the baseline; the {len(names)} systems are numbered from 0"
+        )
+    return [(baseline, other) for other in range(len(names)) if other != baseline]
+
+
+def _compared(
+    scores: Sequence[Scores],
+    names: Sequence[str],
+    metrics: Sequence[str],
+    pairs: Sequence[tuple[int, int]],
+    alpha: float,
+    resamples: int,
+    trials: int,
+    seed: int,
+) -> list[Comparison]:
+    """All pairs by all metrics."""
+    tables = PairedTests(scores, metrics)
+    resampled = tables.resampled(resamples, seed)
+    p_randomisation = tables.randomised(pairs, trials, seed)
+    keys = [(metric, a, b) for metric in metrics for a, b in pairs]
+    corrected = significance.holm([p_randomisation[key] for key in keys])
+    family = max(1, sum(p == p for p in corrected))
+    rows = []
+    for (metric, a, b), p in zip(keys, corrected):
+        first, second = scores[a][metric], scores[b][metric]
+        difference = second.value - first.value
+        apart = resampled[metric, b] - resampled[metric, a]
+        low, high, p_bootstrap = significance.of_differences(
+            apart, difference, 1 - alpha, biased=metric in tables.words
+        )
+        rows.append(
+            Comparison(
+                metric=first.name,
+                a=first.value,
+                b=second.value,
+                difference=difference,
+                interval=(low, high),
+                p_bootstrap=p_bootstrap,
+                p_randomisation=p_randomisation[metric, a, b],
+                higher_is_better=first.measure.higher_is_better,
+                signature=(
+                    f"{first.signature}|paired-bootstrap:{resamples}|randomisation:{trials}|seed:{seed}"
+                    f"|holm:{family}|alpha:{alpha:g}"
+                ),
+                system_a=names[a],
+                system_b=names[b],
+                p_corrected=p,
+                family=family,
+                alpha=alpha,
+                format=first.measure.format,
+            )
+        )
+    return rows

@@ -1,0 +1,158 @@
+"""Scores of parts of the images, put together: the same numbers as from all images at once."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from captious.core.errors import InputError, some
+from captious.core.ragged import IntArray, offsets_of, runs
+from captious.metrics.statistics import Rows, concatenate
+from captious.results.saved_scores import Record, Saved, ScoredCaptions
+from captious.results.signatures import Signature
+
+#: Captions per image: the only thing in a signature that a part may have otherwise than the whole.
+_SIZES = "m"
+
+
+def merged(parts: Sequence[Saved], name: str | None = None, order: Sequence[str] | None = None) -> Saved:
+    """One system from its parts (see :meth:`captious.results.scores.Scores.merge`)."""
+    if not parts:
+        raise InputError("there is nothing to merge: give the scores of at least one part")
+    _check(parts)
+    rank = _ranks(parts, order)
+    joined: dict[tuple[int, ...], Rows] = {}
+    records = [_merge(rows, rank, joined) for rows in zip(*(_in_order(part, parts[0]) for part in parts))]
+    return Saved(name or parts[0].system, records, _captions(parts, rank))
+
+
+def _check(parts: Sequence[Saved]) -> None:
+    first = parts[0]
+    measures = {record.measure.name for record in first.records}
+    for k, part in enumerate(parts[1:], start=2):
+        apart = measures ^ {record.measure.name for record in part.records}
+        if apart:
+            raise InputError(
+                f"part 1 ({first.system}) and part {k} ({part.system}) were not scored by the same measures: "
+                f"{some(sorted(apart))} in one of them only"
+            )
+        for a, b in zip(first.records, _in_order(part, first)):
+            fields = [row for row in Signature(a.signature).difference(b.signature) if row[0] != _SIZES]
+            if fields:
+                listed = "; ".join(f"{field}: {here} / {there}" for field, here, there in fields)
+                raise InputError(
+                    f"{a.measure.name}: part 1 ({first.system}) and part {k} ({part.system}) cannot be "
+                    "merged, "
+                    f"they were made differently ({listed})"
+                )
+    seen: dict[str, int] = {}
+    for k, part in enumerate(parts, start=1):
+        ids = _ids(part)
+        twice = [image for image in ids if image in seen]
+        if twice:
+            raise InputError(
+                f"parts {seen[twice[0]]} and {k} ({part.system}) share images: {some(twice)}; each image "
+                "must be in one part"
+            )
+        seen.update(dict.fromkeys(ids, k))
+
+
+def _ids(part: Saved) -> dict[str, None]:
+    """All images that some measure of a part has."""
+    named = part.captions.ids if part.captions is not None else ()
+    return dict.fromkeys(itertools.chain(named, *(record.ids for record in part.records)))
+
+
+def _in_order(part: Saved, first: Saved) -> list[Record]:
+    """The records of a part in the order of the first."""
+    known = {record.measure.name: record for record in part.records}
+    return [known[record.measure.name] for record in first.records]
+
+
+def _ranks(parts: Sequence[Saved], order: Sequence[str] | None) -> dict[str, int]:
+    """The place of each image in the whole."""
+    ids = [image for part in parts for image in _ids(part)]
+    if order is not None:
+        rank = {str(image): k for k, image in enumerate(order)}
+        missing = [image for image in ids if image not in rank]
+        if missing:
+            raise InputError(f"the order given lacks images that were scored: {some(missing)}")
+        return rank
+    placed: dict[str, int] = {}
+    for part in parts:
+        if part.captions is not None and part.captions.places is not None:
+            placed.update(zip(part.captions.ids, part.captions.places.tolist()))
+    orders = {part.captions.order if part.captions is not None else None for part in parts}
+    if len(orders) == 1 and len(placed) == len(ids):
+        return placed
+    return {image: k for k, image in enumerate(sorted(ids, key=_natural))}
+
+
+def _natural(image: str) -> tuple[list[tuple[int, int, str]], str]:
+    """Numbers by their value, the rest as text: 9 before 10."""
+    pieces = re.findall(r"[0-9]+|[^0-9]+", image)
+    return [(0, int(piece), "") if piece[0] in "0123456789" else (1, 0, piece) for piece in pieces], image
+
+
+def _merge(rows: Sequence[Record], rank: dict[str, int], joined: dict[tuple[int, ...], Rows]) -> Record:
+    """One measure. Measures that share their statistics in every part share them afterwards."""
+    ids, offsets, picked = _arranged([(row.ids, row.image_offsets) for row in rows], rank)
+    key = tuple(id(row.statistics) for row in rows)
+    if key not in joined:
+        try:
+            joined[key] = concatenate([row.statistics for row in rows])[picked]
+        except ValueError as error:
+            raise InputError(
+                f"{rows[0].measure.name}: the tables of the parts do not fit each other ({error})"
+            ) from error
+    return Record(rows[0].measure, joined[key], ids, offsets, _signature(rows), math.nan)
+
+
+def _arranged(
+    frames: Sequence[tuple[tuple[str, ...], IntArray]], rank: dict[str, int]
+) -> tuple[tuple[str, ...], IntArray, IntArray]:
+    """Ids and offsets of all images in their order, and which rows of the parts, one after another, are
+    theirs.
+    """
+    ids = [image for names, _ in frames for image in names]
+    counts = np.concatenate([np.diff(offsets) for _, offsets in frames])
+    images = np.argsort(np.fromiter((rank[image] for image in ids), np.int64, len(ids)), kind="stable")
+    picked, offsets = runs(offsets_of(counts), images)
+    return tuple(ids[i] for i in images.tolist()), offsets, picked
+
+
+def _signature(rows: Sequence[Record]) -> str:
+    """The signature of the whole: that of the parts, with the captions per image of all of them."""
+    first = Signature(rows[0].signature)
+    if _SIZES not in first.fields:
+        return first
+    bounds = [int(bound) for row in rows for bound in Signature(row.signature).fields[_SIZES].split("-")]
+    low, high = min(bounds), max(bounds)
+    return Signature.of(first.name, {**first.fields, _SIZES: str(high) if low == high else f"{low}-{high}"})
+
+
+def _captions(parts: Sequence[Saved], rank: dict[str, int]) -> ScoredCaptions | None:
+    captions = [part.captions for part in parts if part.captions is not None]
+    if len(captions) < len(parts):
+        return None
+    ids, offsets, picked = _arranged([(part.ids, part.image_offsets) for part in captions], rank)
+    texts = None
+    if all(part.texts is not None for part in captions):
+        flat = list(itertools.chain.from_iterable(part.texts or () for part in captions))
+        texts = [flat[i] for i in picked.tolist()]
+    places = order = None
+    if len({part.order for part in captions}) == 1 and all(part.places is not None for part in captions):
+        order = captions[0].order
+        known = dict(_placed(captions))
+        places = np.fromiter((known[image] for image in ids), np.int64, len(ids))
+    return ScoredCaptions(ids, offsets, texts, places, order)
+
+
+def _placed(captions: Sequence[ScoredCaptions]) -> Iterator[tuple[str, int]]:
+    for part in captions:
+        if part.places is not None:
+            yield from zip(part.ids, part.places.tolist())

@@ -1,0 +1,265 @@
+"""References that are read, tokenized and encoded once for any number of systems."""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from captious.core.container import Grouped, Texts
+from captious.core.errors import InputError
+from captious.core.names import tell_apart
+from captious.corpus import Captions, Corpus, places
+from captious.io import CaptionFile, CaptionWarning, align, read
+from captious.io.prepared import caption_file, is_prepared, open_captions, save
+from captious.metrics.base import Measure
+
+#: As the COCO tools.
+DEFAULT_TOKENIZER = "ptb"
+
+#: A path, a mapping from image id to captions, rows, or a data frame.
+Source = Any
+
+
+class References:
+    """Encoded reference captions.
+
+    Products of measures (n-gram tables, scene graphs, …) are cached with them, and :meth:`save` writes them
+    to a file. References never change, so any number of systems, threads and training steps can share them.
+    """
+
+    def __init__(self, file: CaptionFile, captions: Captions) -> None:
+        self.file = file
+        self.captions = captions
+        self._parts: WeakValueDictionary[tuple[str, ...], Captions] = WeakValueDictionary()
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return References, (self.file, self.captions)
+
+    @classmethod
+    def read(cls, source: Any, tokenizer: str | None = None) -> References:
+        """From whatever :func:`captious.io.read` takes, or from a file of prepared references.
+
+        The tokenizer is ``ptb`` by default. Prepared references keep theirs; asking for another is an error.
+        """
+        if isinstance(source, References):
+            found = source
+        elif isinstance(source, str | os.PathLike) and is_prepared(Path(source)):
+            captions, name = open_captions(Path(source))
+            found = cls(caption_file(captions, name, Path(source)), captions)
+        else:
+            file = source if isinstance(source, CaptionFile) else read(source, "references")
+            captions = Captions.of(file.captions, tokenizer or DEFAULT_TOKENIZER, ids=file.ids)
+            if isinstance(captions.encoding.texts, Texts):
+                # The captions are kept once, and as little memory takes.
+                file = replace(file, captions=Grouped(captions.encoding.texts, captions.image_offsets))
+            return cls(file, captions)
+        if tokenizer is not None and tokenizer != found.captions.tokenizer:
+            raise InputError(
+                f"{found.file.label} was prepared with the tokenizer '{found.captions.tokenizer}', and "
+                f"'{tokenizer}' was "
+                "asked for; prepare the references again with that tokenizer, or leave it out"
+            )
+        return found
+
+    def prepare(self, measures: Iterable[Measure]) -> References:
+        """Compute what measures need from the references, once for all systems."""
+        for measure in measures:
+            measure.prepare(self.captions)
+        return self
+
+    def save(self, path: str | Path) -> None:
+        """Write the references and their cached products to a file, which :meth:`read` maps into memory."""
+        save(path, self.captions, self.file.name)
+
+    def __len__(self) -> int:
+        return self.captions.n_images
+
+    def __repr__(self) -> str:
+        images = f"{len(self):,} images x {self.captions.sizes}"
+        return f"References({self.file.name!r}, {images}, {self.captions.digest})"
+
+    def corpus(
+        self, predictions: CaptionFile, name: str, *, subset: bool = False, part: bool = False
+    ) -> Corpus:
+        """A system on these references (see :func:`captious.load`)."""
+        aligned = align(self.file, predictions, subset=subset or part)
+        captions, left_out, images = self.captions, 0, None
+        if part:
+            images = places(aligned.ids, captions)
+        elif aligned.left_out:
+            captions, left_out = self._of(tuple(aligned.ids)), aligned.left_out
+        candidates = Captions.of(aligned.candidates, captions.tokenizer, ids=aligned.ids, over=captions)
+        return Corpus(candidates, captions, name=name, left_out=left_out, images=images)
+
+    def _of(self, ids: tuple[str, ...]) -> Captions:
+        """Return the references of some images. Systems that cover the same images share them."""
+        with self._lock:
+            part = self._parts.get(ids)
+            if part is None:
+                self._parts[ids] = part = self.captions.take_images(places(ids, self.captions))
+            return part
+
+
+def load(
+    references: Source | None,
+    predictions: Source,
+    *,
+    tokenizer: str | None = None,
+    subset: bool = False,
+    part: bool = False,
+    several: bool | None = None,
+    name: str | None = None,
+) -> Corpus:
+    """Read references and predictions into a corpus.
+
+    Parameters
+    ----------
+    references
+        A path, a mapping from image id to captions, rows, a data frame, or prepared references. None for
+        measures that need no references.
+    predictions
+        Captions of one system, in any of these forms.
+    tokenizer
+        "ptb" (default), "simple", "none" or "spacy-like". Prepared references have their own.
+    subset
+        Score only the images that both have, against the references of those images, as in the COCO tools.
+    part
+        Score the images of the predictions against all references, which all count for document frequencies,
+        so that the scores of several parts can be merged.
+    several
+        Whether an image may have several predictions, if the file does not tell.
+    name
+        Name of the system (default: that of the file).
+
+    Examples
+    --------
+    >>> load({1: ["a dog runs"]}, {1: "a dog"}).ids
+    ('1',)
+    """
+    return load_systems(
+        references,
+        [predictions],
+        tokenizer=tokenizer,
+        subset=subset,
+        part=part,
+        several=several,
+        names=[name],
+    )[0]
+
+
+def parallel(
+    predictions: Sequence[str | Sequence[str]],
+    references: Sequence[str | Sequence[str]],
+    tokenizer: str | None = None,
+    name: str = "predictions",
+) -> Corpus:
+    """Build a corpus from two parallel lists: element i is one caption or several of image i."""
+    for called, given in (("predictions", predictions), ("references", references)):
+        if isinstance(given, str) or not isinstance(given, Sequence):
+            raise InputError(f"{called} are a list with one element per image, not {type(given).__name__}")
+    if len(predictions) != len(references):
+        raise InputError(
+            f"{len(predictions):,} predictions and {len(references):,} references were given; give "
+            "references for each prediction"
+        )
+    ids = [str(i) for i in range(len(predictions))]
+    corpus = Corpus.build(
+        ids,
+        _lists(predictions, "predictions"),
+        _lists(references, "references"),
+        tokenizer=tokenizer or DEFAULT_TOKENIZER,
+        name=name,
+    )
+    _warn_of_empty(corpus)
+    return corpus
+
+
+def _lists(given: Sequence[str | Sequence[str]], called: str) -> list[list[str]]:
+    """A list of captions per image."""
+    found = [
+        [one] if isinstance(one, str) else list(one) if isinstance(one, Sequence) else [one] for one in given
+    ]
+    for place, group in enumerate(found):
+        for text in group:
+            if not isinstance(text, str):
+                raise InputError(
+                    f"{called}[{place}] has {type(text).__name__} where a caption (text) is expected"
+                )
+    return found
+
+
+def load_systems(
+    references: Source | None,
+    predictions: Iterable[Source],
+    *,
+    tokenizer: str | None = None,
+    subset: bool = False,
+    part: bool = False,
+    several: bool | None = None,
+    names: Iterable[str | None] | None = None,
+) -> list[Corpus]:
+    """Load several systems on the same references, which are read and encoded only once."""
+    if subset and part:
+        raise InputError(
+            "--subset scores against the references of the images that both have, --part against all; "
+            "give one of them"
+        )
+    sources = list(predictions)
+    given = list(names) if names is not None else [None] * len(sources)
+    if len(given) != len(sources):
+        raise InputError(
+            f"{len(sources)} systems were given and {len(given)} name{'s' if len(given) != 1 else ''}; give "
+            "one name for each system (--name, names=…)"
+        )
+    files = [s if isinstance(s, CaptionFile) else read(s, "predictions", several=several) for s in sources]
+    called = system_names(files, given, "captions" if references is None else None)
+    if references is None:
+        corpora = [
+            Corpus.build(file.ids, file.captions, tokenizer=tokenizer or DEFAULT_TOKENIZER, name=name)
+            for file, name in zip(files, called)
+        ]
+    else:
+        known = References.read(references, tokenizer)
+        corpora = [known.corpus(file, name, subset=subset, part=part) for file, name in zip(files, called)]
+    for corpus in corpora:
+        _warn_of_empty(corpus)
+    return corpora
+
+
+def system_names(
+    files: Sequence[CaptionFile], given: Sequence[str | None], unnamed: str | None = None
+) -> list[str]:
+    """Return the names of systems in tables.
+
+    They are the names given, or those of the files, with their folders where names are equal.
+    """
+    found = [
+        name or (unnamed if unnamed is not None and file.path is None else file.system_name)
+        for file, name in zip(files, given)
+    ]
+    paths = [file.path if name is None else None for file, name in zip(files, given)]
+    return tell_apart(found, paths)
+
+
+def _warn_of_empty(corpus: Corpus) -> None:
+    for side, captions in (("predictions", corpus.candidates), ("references", corpus.references)):
+        empty = np.flatnonzero(captions.lengths == 0)
+        if len(empty):
+            images = captions.ids[captions.image_of[empty[0]]]
+            warnings.warn(
+                CaptionWarning(
+                    f"{corpus.name}: {len(empty):,} of {len(captions):,} captions of the {side} have no "
+                    "words "
+                    f"(the first is of image {images}); they are scored as empty"
+                ),
+                stacklevel=3,
+            )

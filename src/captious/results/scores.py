@@ -1,0 +1,332 @@
+"""Scores: everything that follows from a metric's statistics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.core import data_frames as frames
+from captious.core import notebook_html as html
+from captious.core.errors import InputError
+from captious.core.names import tell_apart
+from captious.core.progress import track
+from captious.core.ragged import offsets_of
+from captious.corpus import Corpus
+from captious.metrics import registry
+from captious.metrics.base import FloatArray, Measure
+from captious.metrics.statistics import Rows, arranged
+from captious.results import saved_scores as records
+from captious.results import significance
+from captious.results.merging import merged
+from captious.results.saved_scores import ScoredCaptions
+from captious.results.signatures import Signature, Unsigned
+from captious.results.significance import Bootstrap
+
+
+class Score:
+    """The result of one measure for one system."""
+
+    def __init__(
+        self,
+        measure: Measure,
+        statistics: Rows,
+        ids: tuple[str, ...],
+        image_offsets: NDArray[np.int64],
+        signature: str | Callable[[], str],
+    ) -> None:
+        """``signature`` may be a way to find it: the digest of all references takes longer than some
+        measures.
+        """
+        self.measure = measure
+        self.name: str = measure.name
+        #: One row of sufficient statistics per caption, or per image (see
+        #: :mod:`captious.metrics.statistics`). Rows of numbers lie one after the other, whoever made them:
+        #: the order in memory is the order of summing.
+        self.statistics: Any = arranged(statistics)
+        self.ids = ids
+        self.image_offsets = image_offsets
+        self._signature = signature
+
+    @cached_property
+    def signature(self) -> Signature:
+        """How the number was made; numbers with different signatures are not comparable."""
+        if callable(self._signature):
+            # What it took to find it, the captions among it, need not be kept any longer.
+            self._signature = self._signature()
+        return Signature(self._signature)
+
+    @property
+    def origin(self) -> dict[str, str]:
+        """The fields of the signature that say what was measured; the digest of the references is made for
+        the signature alone.
+        """
+        return self._signature.origin() if isinstance(self._signature, Unsigned) else self.signature.fields
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"signature": self.signature, **self.__dict__}
+
+    @classmethod
+    def of(cls, measure: Measure, corpus: Corpus, state: Any = None) -> Score:
+        """Score the candidates of a corpus; ``state`` is what the measure prepared, if it already did."""
+        measure.check(corpus)
+        prepared = state if state is not None else measure.prepare(corpus.references)
+        statistics = measure.statistics(corpus, prepared)
+        if measure.rows != "caption":
+            return cls.of_images(measure, statistics, corpus.ids, Unsigned(measure, corpus))
+        return cls(
+            measure, statistics, corpus.ids, corpus.candidates.image_offsets, Unsigned(measure, corpus)
+        )
+
+    @classmethod
+    def of_images(
+        cls, measure: Measure, statistics: Rows, ids: tuple[str, ...], signature: str | Callable[[], str]
+    ) -> Score:
+        """A score whose statistics have one row per image (diversity of a set, say)."""
+        return cls(measure, statistics, ids, offsets_of([1] * len(ids)), signature)
+
+    @property
+    def metric(self) -> Measure:
+        """The measure, under its old name from when all measures were metrics."""
+        return self.measure
+
+    def __repr__(self) -> str:
+        return f"Score({self.signature!r}, value={self.value:.6g})"
+
+    @cached_property
+    def image_statistics(self) -> Any:
+        """One row per image: the mean over its captions, so that every image has the same weight."""
+        counts = np.diff(self.image_offsets)
+        if np.all(counts == 1):
+            return self.statistics
+        means = np.add.reduceat(self.statistics, self.image_offsets[:-1], axis=0) / counts[:, None]
+        return means
+
+    @cached_property
+    def value(self) -> float:
+        """The score of the whole corpus."""
+        return float(self.measure.value(self.image_statistics.sum(axis=0)))
+
+    @cached_property
+    def per_caption(self) -> FloatArray:
+        """The score of each caption, in the order of the captions."""
+        return self.measure.per_row(self.statistics)
+
+    @cached_property
+    def per_image(self) -> dict[str, float]:
+        """Image id → score (the mean if it has several captions); empty if single images have no score."""
+        return self._by_image(np.add) if self.measure.rows != "corpus" else {}
+
+    @cached_property
+    def best_per_image(self) -> dict[str, float]:
+        """Image id → score of the image's best caption."""
+        return self._by_image(np.maximum if self.measure.higher_is_better else np.minimum)
+
+    def _by_image(self, combine: np.ufunc) -> dict[str, float]:
+        values = combine.reduceat(self.per_caption, self.image_offsets[:-1])
+        if combine is np.add:
+            values = values / np.diff(self.image_offsets)
+        return dict(zip(self.ids, values.tolist()))
+
+    @cached_property
+    def best_captions(self) -> NDArray[np.int64]:
+        """Index of the best caption of each image (the first of equals)."""
+        sign = -1.0 if self.measure.higher_is_better else 1.0
+        image = np.repeat(np.arange(len(self.ids)), np.diff(self.image_offsets))
+        order = np.lexsort((np.arange(len(image)), np.nan_to_num(sign * self.per_caption, nan=np.inf), image))
+        best: NDArray[np.int64] = order[self.image_offsets[:-1]].astype(np.int64)
+        return best
+
+    @cached_property
+    def oracle(self) -> float:
+        """The corpus score with only the best caption of each image; NaN if single captions have no score."""
+        if self.measure.rows == "corpus":
+            return float("nan")
+        return float(self.measure.value(self.statistics[self.best_captions].sum(axis=0)))
+
+    @property
+    def several(self) -> bool:
+        """Whether some image has more than one caption."""
+        return len(self.statistics) != len(self.ids)
+
+    def interval(
+        self, level: float = 0.95, resamples: int = significance.RESAMPLES, seed: int = significance.SEED
+    ) -> tuple[float, float]:
+        """Percentile bootstrap confidence interval over images."""
+        return significance.interval(self.image_statistics, self.measure.value, level, resamples, seed)
+
+    def interval_signature(
+        self, level: float = 0.95, resamples: int = significance.RESAMPLES, seed: int = significance.SEED
+    ) -> str:
+        """The signature of the score with its confidence interval."""
+        return f"{self.signature}|ci:{100 * level:g}%|bootstrap:{resamples}|seed:{seed}"
+
+    def __float__(self) -> float:
+        """The score of the whole corpus."""
+        return self.value
+
+    def to_frame(self) -> Any:
+        """A data frame with a row per image (needs pandas)."""
+        return frames.of_images("", [self])
+
+    def _repr_html_(self) -> str:
+        return html.score(self)
+
+    def to_json(self, *, per_image: bool = False, ci: bool | Bootstrap = False) -> dict[str, Any]:
+        """A description for JSON; NaN becomes null. ``ci`` adds confidence intervals."""
+        bootstrap = ci if isinstance(ci, Bootstrap) else Bootstrap()
+        out: dict[str, Any] = {
+            "metric": self.name,
+            "value": json_number(self.value),
+            "higher_is_better": self.measure.higher_is_better,
+            "images": len(self.ids),
+            "captions": len(self.statistics),
+            "signature": self.interval_signature(*bootstrap) if ci else self.signature,
+        }
+        if ci:
+            out["interval"] = [json_number(bound) for bound in self.interval(*bootstrap)]
+        if self.several:
+            out["oracle"] = json_number(self.oracle)
+        if per_image:
+            out["per_image"] = {image: json_number(value) for image, value in self.per_image.items()}
+        return out
+
+
+class Scores(Mapping[str, Score]):
+    """The scores of one system, by metric name (upper or lower case)."""
+
+    def __init__(self, system: str, scores: list[Score], captions: ScoredCaptions | None = None) -> None:
+        self.system = system
+        #: The captions that were scored, where they are known.
+        self.captions = captions
+        self._scores = {score.name: score for score in scores}
+        self._fold = {name.casefold(): name for name in self._scores}
+
+    @staticmethod
+    def of(corpus: Corpus, measures: Iterable[Measure]) -> Scores:
+        """Score the candidates of a corpus by several measures."""
+        return Scores(
+            corpus.name, [Score.of(measure, corpus) for measure in measures], ScoredCaptions.of(corpus)
+        )
+
+    @staticmethod
+    def of_corpora(corpora: Sequence[Corpus], measures: Sequence[Measure]) -> list[Scores]:
+        """Score the candidates of several corpora, with a progress bar."""
+        by_corpus: list[list[Score]] = [[] for _ in corpora]
+        work = [(i, measure) for i in range(len(corpora)) for measure in measures]
+        for i, measure in track(work, "scoring"):
+            by_corpus[i].append(Score.of(measure, corpora[i]))
+        return [
+            Scores(corpus.name, scores, ScoredCaptions.of(corpus))
+            for corpus, scores in zip(corpora, by_corpus)
+        ]
+
+    def __getitem__(self, name: str) -> Score:
+        return self._scores[self._known(name) or name]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._known(name) is not None
+
+    def _known(self, name: str) -> str | None:
+        """The metric of that name in any case, or as other tools write it ("Bleu_4")."""
+        found = self._fold.get(name.casefold())
+        return found if found is not None else self._fold.get((registry.canonical(name) or "").casefold())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._scores)
+
+    def __len__(self) -> int:
+        return len(self._scores)
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={score.value:.4f}" for name, score in self.items())
+        return f"Scores({self.system!r}: {values})"
+
+    def save(self, path: str | Path, *, texts: bool = True) -> None:
+        """Write the scores to a file (``NAME.scores``), with the captions themselves if ``texts`` is true."""
+        records.write(path, self._saved(), texts=texts)
+
+    @staticmethod
+    def load(path: str | Path) -> Scores:
+        """Read scores from a file: the same numbers, intervals and tests, bit for bit."""
+        saved = records.read(path)
+        found = Scores._restored(saved)
+        for record, score in zip(saved.records, found.values()):
+            # The formula is this version's. Where it is no longer that of the file, the number would be
+            # another.
+            if not np.isclose(score.value, record.value, rtol=1e-9, atol=1e-12, equal_nan=True):
+                raise InputError(
+                    f"{path}: {score.name} was {record.value:.6g} when it was saved and is {score.value:.6g} "
+                    "by the formula "
+                    "known here; use the version that made it "
+                    f"({score.signature.fields.get('captious', 'unknown')})"
+                )
+        return found
+
+    @staticmethod
+    def merge(
+        parts: Iterable[Scores | str | Path], *, name: str | None = None, order: Sequence[str] | None = None
+    ) -> Scores:
+        """Merge scores of parts of a system's images (``captious.load(…, part=True)``) into the scores of the
+        whole.
+
+        Images are in the order of the references, so the result is the same, bit for bit, as scoring all at
+        once, in whatever order the parts are given. Without references they are sorted by id, or in the
+        ``order`` given. The system gets the name of the first part unless ``name`` is given. Parts that share
+        images or were scored differently are refused.
+        """
+        known = [part if isinstance(part, Scores) else Scores.load(part) for part in parts]
+        return Scores._restored(merged([part._saved() for part in known], name, order))
+
+    def _saved(self) -> records.Saved:
+        rows = [
+            records.Record(s.measure, s.statistics, s.ids, s.image_offsets, s.signature, s.value)
+            for s in self.values()
+        ]
+        return records.Saved(self.system, rows, self.captions)
+
+    @staticmethod
+    def _restored(saved: records.Saved) -> Scores:
+        scores = [Score(r.measure, r.statistics, r.ids, r.image_offsets, r.signature) for r in saved.records]
+        return Scores(saved.system, scores, saved.captions)
+
+    @staticmethod
+    def load_all(paths: Iterable[str | Path]) -> list[Scores]:
+        """Read several systems; systems with the same name are told apart by their files."""
+        files = [Path(path) for path in paths]
+        found = [Scores.load(path) for path in files]
+        for scores, name in zip(found, tell_apart([scores.system for scores in found], files)):
+            scores.system = name
+        return found
+
+    @staticmethod
+    def save_all(results: Sequence[Scores], target: str | Path, *, texts: bool = True) -> list[Path]:
+        """Save one system's scores to ``NAME.scores``, or those of any number into a folder."""
+        paths = records.target_paths(Path(target), [scores.system for scores in results])
+        for scores, path in zip(results, paths):
+            scores.save(path, texts=texts)
+        return paths
+
+    def to_frame(self, *, per_image: bool = False) -> Any:
+        """A data frame (needs pandas): a row per metric, or with ``per_image`` a row per image."""
+        return frames.of_images(self.system, list(self.values())) if per_image else frames.of_metrics(self)
+
+    def _repr_html_(self) -> str:
+        return html.scores(self)
+
+    def to_json(self, *, per_image: bool = False, ci: bool | Bootstrap = False) -> dict[str, Any]:
+        """A description of all scores for JSON. ``ci`` adds confidence intervals."""
+        return {
+            "system": self.system,
+            "scores": {name: score.to_json(per_image=per_image, ci=ci) for name, score in self.items()},
+        }
+
+
+def json_number(value: float) -> float | None:
+    """JSON has no not-a-number: it becomes null."""
+    return value if math.isfinite(value) else None

@@ -1,0 +1,188 @@
+"""Measures of all captions together whose usual statistics are all their words: what is kept of each shard,
+and how it merges.
+
+Words are counted into sorted runs, type-token ratios are sums over segments, different captions are told by
+64-bit hashes, and type-token curves are of a sample. What is in memory does not grow with the number of
+captions.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.corpus import Captions
+from captious.metrics.corpus.corpus_measure import word_keys
+from captious.metrics.corpus.novel_captions import caption_hashes
+from captious.metrics.corpus.vocabulary_measures import SEGMENT
+from captious.scale.counting import Counter
+from captious.scale.sketches import DistinctCount, Frequent, Keys, mixed
+
+Arrays = dict[str, NDArray[Any]]
+#: Images are put into so many groups by a hash of their ids. Sums by group are what is kept of all captions
+#: together: they merge exactly, and resampling groups in place of images gives the intervals.
+GROUPS = 4096
+
+
+class Segments:
+    """Sums for mean segmented type-token ratios: the share of different n-grams in whole segments of a stream
+    of words, and how many segments there are, by group. Segments go to the groups one after another.
+    """
+
+    def __init__(self, width: int, first: int = 0) -> None:
+        self.width = width
+        self._last = np.zeros(0, dtype=np.uint64)
+        self._rest = np.zeros(0, dtype=np.uint64)
+        self._group = first % GROUPS
+        self.sums = np.zeros((GROUPS, 2))
+
+    def add(self, words: Keys) -> None:
+        """Words that follow those before them, as keys."""
+        grams = words
+        if self.width == 2:
+            stream = np.concatenate([self._last, words])
+            grams = mixed(mixed(stream[:-1]) ^ stream[1:])
+            self._last = stream[-1:]
+        stream = np.concatenate([self._rest, grams])
+        whole = len(stream) // SEGMENT
+        table = np.sort(stream[: whole * SEGMENT].reshape(whole, SEGMENT), axis=1)
+        different = (table[:, 1:] != table[:, :-1]).sum(axis=1) + 1
+        groups = (self._group + np.arange(whole)) % GROUPS
+        self.sums[:, 0] += np.bincount(groups, weights=different / SEGMENT, minlength=GROUPS)
+        self.sums[:, 1] += np.bincount(groups, minlength=GROUPS)
+        self._group = (self._group + whole) % GROUPS
+        self._rest = stream[whole * SEGMENT :].copy()
+
+
+class Sample:
+    """The captions with the smallest random numbers, which depend on shard and row alone: a sample of the
+    whole that comes out the same in whatever order, and by however many workers, it was drawn.
+    """
+
+    def __init__(self, size: int, keys: Keys | None = None, texts: Sequence[str] = ()) -> None:
+        self.size = size
+        self.keys = keys if keys is not None else np.zeros(0, dtype=np.uint64)
+        self.texts = list(texts)
+
+    def add(self, keys: Keys, texts: Sequence[str]) -> None:
+        """More captions with their numbers."""
+        if len(self.keys) >= self.size:
+            near = np.flatnonzero(keys < self.keys[-1])
+            keys, texts = keys[near], [texts[i] for i in near.tolist()]
+        both = np.concatenate([self.keys, keys])
+        order = np.argsort(both, kind="stable")[: self.size]
+        listed = self.texts + list(texts)
+        self.keys, self.texts = both[order], [listed[i] for i in order.tolist()]
+
+
+class Whole:
+    """Statistics of the captions of one shard."""
+
+    def __init__(
+        self, names: Sequence[str], shard: str, words: str | Path, *, top: int | None, sample: int, seed: int
+    ) -> None:
+        self.names = frozenset(names)
+        self.top = top
+        counts = self.names & {"Types", "Hapax"}
+        self.words: Counter | Frequent | None = None
+        if counts:
+            self.words = Frequent(top) if top is not None else Counter(words)
+        #: Different words, where counters are too few to know.
+        self.types = DistinctCount() if counts and top is not None else None
+        self._salt = zlib.crc32(shard.encode("utf-8", "surrogatepass"))
+        self.segments = {n: Segments(n, self._salt) for n in (1, 2) if f"TTR{n}" in self.names}
+        self.sample = Sample(sample) if counts else None
+        self.hashes: list[Keys] = []
+        self.distinct = DistinctCount() if "Distinct" in self.names and top is not None else None
+        self.tokens = 0
+        self._seed = self._salt << 16 ^ seed
+
+    def add(self, captions: Captions, rows: NDArray[np.int64]) -> None:
+        """A batch of captions, in the order of the shard; ``rows`` are their numbers there."""
+        keys = word_keys(captions)
+        self.tokens += len(captions.tokens)
+        if self.words is not None and self.sample is not None:
+            number, count = np.unique(captions.tokens, return_counts=True)
+            self.words.add(zip(captions.encoding.words[number].tolist(), count.tolist()))
+            if self.types is not None:
+                self.types.add(keys[number])
+            self.sample.add(mixed(mixed(rows.astype(np.uint64)), self._seed & 0xFFFFFFFFFFFF), captions.texts)
+        for segments in self.segments.values():
+            segments.add(keys[captions.tokens])
+        if "Distinct" in self.names:
+            hashed = caption_hashes(captions)
+            if self.distinct is not None:
+                self.distinct.add(hashed)
+            else:
+                self.hashes.append(hashed)
+
+    def finish(self) -> tuple[dict[str, Any], Arrays, list[str]]:
+        """Content of a part: numbers, arrays, and the texts of the sample."""
+        meta: dict[str, Any] = {"tokens": self.tokens}
+        arrays: Arrays = {}
+        if isinstance(self.words, Counter):
+            meta["words"] = self.words.finish()
+        elif self.words is not None:
+            meta["frequent"] = {
+                "counts": self.words.counts,
+                "error": self.words.error,
+                "total": self.words.total,
+                "size": self.words.size,
+            }
+        for name, sketch in (("types", self.types), ("distinct", self.distinct)):
+            if sketch is not None:
+                arrays[name] = sketch.registers
+        for n, segments in self.segments.items():
+            present = np.flatnonzero(segments.sums[:, 1])
+            arrays[f"segments{n}"], arrays[f"segments{n}/groups"] = (
+                segments.sums[present],
+                present.astype(np.int32),
+            )
+        if self.sample is not None:
+            arrays["sample"] = self.sample.keys
+        if self.hashes or ("Distinct" in self.names and self.distinct is None):
+            arrays["captions"] = np.sort(np.concatenate([*self.hashes, np.zeros(0, dtype=np.uint64)]))
+        return meta, arrays, self.sample.texts if self.sample is not None else []
+
+
+def merge(
+    into: dict[str, Any],
+    arrays: Arrays,
+    texts: list[str],
+    meta: Mapping[str, Any],
+    more: Mapping[str, NDArray[Any]],
+    more_texts: Sequence[str],
+    sample: int,
+) -> list[str]:
+    """Put what another part kept into this one (runs of words and hashes of captions are merged apart); the
+    texts of the sample.
+    """
+    into["tokens"] = into.get("tokens", 0) + meta["tokens"]
+    for n in (1, 2):
+        if f"segments{n}" in more:
+            arrays.setdefault(f"segments{n}", np.zeros((GROUPS, 2)))[more[f"segments{n}/groups"]] += more[
+                f"segments{n}"
+            ]
+    if "frequent" in meta:
+        own = frequent(into["frequent"]) if "frequent" in into else Frequent(int(meta["frequent"]["size"]))
+        own.merge(frequent(meta["frequent"]))
+        into["frequent"] = {"counts": own.counts, "error": own.error, "total": own.total, "size": own.size}
+    for name in ("types", "distinct"):
+        if name in more:
+            arrays[name] = np.maximum(arrays[name], more[name]) if name in arrays else np.array(more[name])
+    if "sample" not in more:
+        return texts
+    kept = Sample(sample, arrays.get("sample"), texts)
+    kept.add(np.asarray(more["sample"]), list(more_texts))
+    arrays["sample"] = kept.keys
+    return kept.texts
+
+
+def frequent(meta: Mapping[str, Any]) -> Frequent:
+    """Counters as they were kept."""
+    return Frequent(int(meta["size"]), meta["counts"], int(meta["error"]), int(meta["total"]))

@@ -1,0 +1,162 @@
+"""How unusual the tuples of a caption are among those that its image offers (Wang et al. 2020).
+
+The uniqueness of a caption tells where its tuples lie between the most common choice (0) and the most unusual
+choice (1) of as many tuples from those of the candidate and the references. It is 1 if there is no choice.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.core.ragged import IntArray, offsets_of
+from captious.corpus.corpus import distinct_runs
+from captious.kernels import kernel
+from captious.kernels.types import Float64, Int64, Out
+from captious.scene.tuple_table import TupleTable
+from captious.text.vocabulary import Vocabulary
+
+FloatArray = NDArray[np.float64]
+
+
+class Frequencies(Protocol):
+    """Numbers of images that have each tuple."""
+
+    @property
+    def images(self) -> int: ...
+
+    def counts_of(self, tuples: TupleTable) -> IntArray: ...
+
+
+class TupleFrequencies:
+    """Numbers of images that have each tuple, counted over the references' scene graphs."""
+
+    def __init__(self, graphs: TupleTable) -> None:
+        self.images = len(graphs.offsets) - 1
+        self._names = Vocabulary(graphs.names)
+        # Three numbers may not fit into 64 bits, so a pair of them is replaced by its place among all pairs.
+        pairs = self._joined(graphs.rows[:, 0], graphs.rows[:, 1])
+        self._pairs = _distinct(pairs)
+        keys = self._joined(np.searchsorted(self._pairs, pairs), graphs.rows[:, 2])
+        self._keys = _distinct(keys)
+        key_of = np.searchsorted(self._keys, keys)
+        image = np.repeat(np.arange(self.images, dtype=np.int64), np.diff(graphs.offsets))
+        # An image counts once for a tuple.
+        once = _distinct(image * len(self._keys) + key_of) % max(len(self._keys), 1)
+        self._counts = np.bincount(once, minlength=len(self._keys))
+
+    def _joined(self, first: NDArray[Any], second: NDArray[np.int32]) -> IntArray:
+        joined: IntArray = first.astype(np.int64) * (len(self._names) + 1) + second + 1
+        return joined
+
+    def counts_of(self, tuples: TupleTable) -> IntArray:
+        """Count the images that have each tuple."""
+        numbers = self._names.find(tuples.names)
+        # Unknown names become −2. The last element stands for places that a tuple does not have.
+        items = np.append(np.where(numbers < 0, -2, numbers), -1)[tuples.rows]
+        rows = np.flatnonzero((items > -2).all(axis=1))
+        pairs, is_listed = _places(self._pairs, self._joined(items[rows, 0], items[rows, 1]))
+        rows = rows[is_listed]
+        keys, is_listed = _places(self._keys, self._joined(pairs[is_listed], items[rows, 2]))
+        counts = np.zeros(len(items), np.int64)
+        counts[rows[is_listed]] = self._counts[keys[is_listed]]
+        return counts
+
+
+def _distinct(values: IntArray) -> IntArray:
+    """Return the distinct values in ascending order.
+
+    `np.unique` does the same, but takes ten times as long in newer versions of NumPy.
+    """
+    ordered = np.sort(values)
+    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
+
+
+def _places(listed: IntArray, wanted: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
+    """Return the places of values in an ascending list, and which values the list has."""
+    places = np.searchsorted(listed, wanted)
+    inside = places < len(listed)
+    inside[inside] = listed[places[inside]] == wanted[inside]
+    return places, inside
+
+
+def uniqueness(
+    candidates: TupleTable, references: TupleTable, image_of: IntArray, frequencies: Frequencies
+) -> FloatArray:
+    """Return the uniqueness of every candidate, among its tuples and those of its image's references."""
+    needed, places = np.unique(image_of, return_inverse=True)
+    references = references.take(needed)
+    names = Vocabulary(references.names)
+    ours = np.append(names.encode(candidates.names), np.int32(-1))[candidates.rows]
+    rows = np.concatenate([ours, references.rows])
+    first, tuple_of = distinct_runs((rows + 1).reshape(-1), np.arange(0, rows.size + 1, 3, dtype=np.int64))
+    distinct = TupleTable(names.words, rows[first], np.array([0, len(first)]))
+    values: FloatArray = 1.0 - frequencies.counts_of(distinct) / frequencies.images
+    # From here on a tuple is its rank among all tuples, the most common first.
+    order = np.argsort(values, kind="stable")
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    ranks = place[tuple_of]
+    result = np.empty(len(candidates.offsets) - 1)
+    between(
+        *_sets(ranks[: len(ours)], candidates.offsets),
+        *_sets(ranks[len(ours) :], references.offsets),
+        places.reshape(-1),
+        values[order],
+        result,
+    )
+    return result
+
+
+def _sets(ranks: IntArray, offsets: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the distinct ranks of each run in ascending order, and the offsets of the runs."""
+    size, count = int(ranks.max(initial=0)) + 1, len(offsets) - 1
+    keys = _distinct(np.repeat(np.arange(count, dtype=np.int64), np.diff(offsets)) * size + ranks)
+    return keys % size, offsets_of(np.bincount(keys // size, minlength=count))
+
+
+@kernel
+def between(
+    ours: Int64,
+    bounds: Int64,
+    theirs: Int64,
+    their_bounds: Int64,
+    image_of: Int64,
+    values: Float64,
+    result: Out[Float64],
+) -> None:
+    """Place the sum of our tuples' values between the least and the greatest sum of as many of all tuples.
+
+    Values ascend with the ranks of the tuples, so both lists are in order. Sums start with the least value.
+    """
+    for c in range(bounds.shape[0] - 1):
+        first, last = bounds[c], bounds[c + 1]
+        start, end = their_bounds[image_of[c]], their_bounds[image_of[c] + 1]
+        number = last - first
+        total = number
+        a = first
+        for b in range(start, end):
+            while a < last and ours[a] < theirs[b]:
+                a += 1
+            if a == last or ours[a] != theirs[b]:
+                total += 1
+        own, least, most = 0.0, 0.0, 0.0
+        a, b = first, start
+        for k in range(total):
+            if a < last and (b == end or ours[a] <= theirs[b]):
+                value = values[ours[a]]
+                own += value
+                if b < end and ours[a] == theirs[b]:
+                    b += 1
+                a += 1
+            else:
+                value = values[theirs[b]]
+                b += 1
+            if k < number:
+                least += value
+            if k >= total - number:
+                most += value
+        # Rounding must not lead below 0 or above 1.
+        result[c] = min(1.0, max(0.0, (own - least) / (most - least))) if most > least else 1.0

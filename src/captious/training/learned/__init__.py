@@ -1,0 +1,1 @@
+"""Training of learned metrics: examples and trainers."""

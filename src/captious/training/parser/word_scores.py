@@ -1,0 +1,111 @@
+"""Word scores of the reference parser, which define the classes of words.
+
+    python -m captious.training.parser.word_scores words.txt [list.txt …]
+    java -cp 'lib/*' tools/WordScores.java words.txt scores.tsv.gz
+
+The first command writes words to score in addition to the lexicon's own. The second one needs CoreNLP 3.6.0
+and its models in lib/; its output is the input of ``python -m captious.training.parser.train_parser
+--scores``. Long lists of English words reveal British spellings, which the reference parser converts to
+American ones before a lookup.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import string
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.core.errors import InputError, one_message
+from captious.core.writing import atomic_write
+from captious.parser.exact.lexicon import Lexicon
+from captious.parser.word_classes import WordClasses, spelling
+from captious.training.parser.treebank import open_text
+
+
+def invented() -> list[str]:
+    """Return invented words of all spelling patterns."""
+    ends = string.ascii_lowercase + "ñ.'/-"
+    stems = ("xqzv", "Xqzv", "XQZV", "xq-zv", "Xq-zv", "XQ-ZV")
+    words = [stem + (end.upper() if stem.isupper() else end) for stem, end in itertools.product(stems, ends)]
+    words += ["xqj", "Xqj", "XQJ", "x-q", "X-q", "X-Q", "xq9zv", "Xq9zv", "XQ9ZV"]
+    words += ["xq-9z", "Xq-9z", "XQ-9Z", "9-8-7777777"]
+    return [*words, "98769876987", "98769.8769", "~", "~~~~~~~", "~-~~~~", "ßßß-ßß", "中文字", "中文字中文字"]
+
+
+def read_scores(path: str | Path) -> tuple[WordClasses, NDArray[np.float32]]:
+    """Return classes and their scores of tags: log-probabilities, 0 for the best tag, NaN if impossible."""
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; expected the output of tools/WordScores.java")
+    rows: list[NDArray[np.float32]] = []
+    words: dict[str, int] = {}
+    spellings: dict[str, int] = {}
+    tags: list[str] = []
+    with open_text(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            kind, *columns = line.rstrip("\n").split("\t")
+            try:
+                if kind == "tags":
+                    tags = columns
+                elif kind == "class":
+                    row: NDArray[np.float32] = np.full(len(tags), np.nan, np.float32)
+                    for column in columns:
+                        tag, score = column.split(":")
+                        row[int(tag)] = float(score)
+                    rows.append(row - np.nanmax(row) if columns else row)
+                else:
+                    word, known, found = columns
+                    if not 0 <= int(found) < len(rows):
+                        raise ValueError(f"class {found}, but there are {len(rows)} so far")
+                    if known == "1":
+                        words[word] = int(found)
+                    else:
+                        spellings.setdefault(spelling(word), int(found))
+            except (ValueError, IndexError) as error:
+                raise InputError(
+                    f"{path}, line {number}: not the output of tools/WordScores.java ({error})"
+                ) from error
+    if not words or not spellings:
+        raise InputError(f"{path}: no words with scores; expected the output of tools/WordScores.java")
+    return WordClasses(words, spellings, spellings.get("lq", next(iter(spellings.values())))), np.stack(rows)
+
+
+def scores_of(classes: WordClasses, lexicon: Lexicon) -> NDArray[np.float32]:
+    """Return the scores of classes in the form of `read_scores`, from the exact parser's lexicon."""
+    rows: NDArray[np.float32] = np.full((classes.size, lexicon.tags), np.nan, np.float32)
+    missing = np.ones(len(rows), bool)
+    for word in itertools.chain(classes.words, invented()):
+        number = classes.of(word)
+        if missing[number]:
+            row = lexicon.scores(word, False)
+            rows[number] = np.where(row > -np.inf, row - row.max(), np.nan)
+            missing[number] = False
+    return rows
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m captious.training.parser.word_scores", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("output", type=Path, help="file for the words, the input of tools/WordScores.java")
+    parser.add_argument(
+        "lists", type=Path, nargs="*", help="files with further words, separated by whitespace"
+    )
+    options = parser.parse_args(argv)
+    words = dict.fromkeys(invented())
+    for path in options.lists:
+        if not path.is_file():
+            raise InputError(f"{path}: no such file; expected a list of words")
+        words.update(dict.fromkeys(path.read_text(encoding="utf-8").split()))
+    with atomic_write(options.output) as temporary:
+        temporary.write_text("\n".join(words) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    with one_message():
+        main()

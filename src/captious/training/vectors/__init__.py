@@ -1,0 +1,1 @@
+"""Distillation of the shipped word vectors."""

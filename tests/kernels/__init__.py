@@ -1,0 +1,1 @@
+"""Tests of `captious.kernels` and of the build."""

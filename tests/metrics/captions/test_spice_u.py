@@ -1,0 +1,77 @@
+"""SPICE-U: the worked example of Wang et al. 2020, and the metric."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import captious
+from captious.corpus import Corpus
+from captious.scene import ConceptTable, Tuple
+from captious.scene import uniqueness as scene_uniqueness
+from captious.scene.tuple_table import TupleTable
+
+#: A person in 25 of 100 images, a table in 13, an elephant in 2.
+TABLE = ConceptTable(100, {("person",): 25, ("table",): 13, ("elephant",): 2})
+IMAGE: list[Tuple] = [("person",), ("table",), ("elephant",)]
+
+
+def uniqueness(candidate: list[Tuple], reference: list[Tuple], table: ConceptTable) -> float:
+    ours, theirs = (TupleTable.from_groups([tuples]) for tuples in (candidate, reference))
+    [value] = scene_uniqueness.uniqueness(ours, theirs, np.zeros(1, np.int64), table)
+    return float(value)
+
+
+@pytest.mark.parametrize(
+    ("named", "unique", "both"), [("table", 0.52, 0.51), ("elephant", 1.0, 0.67), ("person", 0.0, 0.0)]
+)
+def test_the_example_of_the_paper(named: str, unique: float, both: float) -> None:
+    assert uniqueness([(named,)], IMAGE, TABLE) == pytest.approx(unique, abs=0.005)
+    corpus = Corpus.build(["1"], [[f"a {named}"]], [["a person", "a table", "an elephant"]])
+    scores = captious.score(corpus, ["SPICE", "Uniq", "SPICE-U"], concepts=TABLE)
+    assert scores["SPICE"].value == pytest.approx(0.5)
+    assert scores["Uniq"].value == pytest.approx(unique, abs=0.005)
+    assert scores["SPICE-U"].value == pytest.approx(both, abs=0.005)
+
+
+def test_all_or_nothing_is_no_choice() -> None:
+    assert uniqueness(IMAGE, IMAGE, TABLE) == 1.0
+    assert uniqueness([], IMAGE, TABLE) == 1.0
+    assert uniqueness([("a",)], [("b",)], TABLE) == 1.0  # both never seen
+
+
+def test_two_of_three() -> None:
+    # 0.75, 0.87 and 0.98: (0.75 + 0.98) lies between (0.75 + 0.87) and (0.87 + 0.98).
+    expected = (0.75 + 0.98 - 1.62) / (1.85 - 1.62)
+    assert uniqueness([("person",), ("elephant",)], IMAGE, TABLE) == pytest.approx(expected)
+
+
+def test_what_the_references_do_not_say_counts_too() -> None:
+    assert uniqueness([("unicorn",)], IMAGE, TABLE) == 1.0
+
+
+def test_frequencies_from_the_references_of_the_run() -> None:
+    references = [["a dog on grass"], ["a dog"], ["a dog"], ["a cat"]]
+    corpus = Corpus.build(list("abcd"), [["a dog"], ["grass"], ["a dog"], ["a cat"]], references)
+    scores = captious.score(corpus, ["SPICE", "Uniq", "SPICE-U"])
+    uniq = scores["Uniq"].per_caption
+    # Of dog, grass and dog-on-grass, the dog (in three of four images) is the most common choice.
+    assert uniq[0] == 0.0 and scores["SPICE-U"].per_caption[0] == 0.0
+    assert uniq[2] == 1.0 and scores["SPICE-U"].per_caption[2] == 1.0
+    fields = scores["SPICE-U"].signature.fields
+    assert (fields["concepts"], fields["refs"]) == ("references", f"4x1@{corpus.references.digest}")
+
+
+def test_a_table_from_a_file(tmp_path: Path) -> None:
+    TABLE.save(tmp_path / "t.concepts")
+    corpus = Corpus.build(["1"], [["a table"]], [["a person", "a table", "an elephant"]])
+    score = captious.score(corpus, "SPICE-U", concepts=tmp_path / "t.concepts")["SPICE-U"]
+    assert score.value == pytest.approx(0.51, abs=0.005)
+    assert score.signature.fields["concepts"] == f"table@{TABLE.digest}"
+
+
+def test_an_empty_caption_has_no_spice_u() -> None:
+    corpus = Corpus.build(["1", "2"], [[""], ["a dog"]], [["a dog"], ["a dog"]])
+    assert captious.score(corpus, "SPICE-U")["SPICE-U"].per_caption[0] == 0.0

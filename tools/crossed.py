@@ -1,0 +1,142 @@
+"""Count the functions and files that a command crosses, and the size of the package.
+
+    python -m tools.crossed src                     # this tree
+    python -m tools.crossed /path/to/old/src src    # two trees, side by side
+
+Each command runs on the demo in a process of its own. Every called Python function of captious counts
+once. Compiled kernels are called from C and do not count. Tokens do not depend on line breaks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import tokenize
+from pathlib import Path
+
+#: Commands by name. DEMO stands for the folder of the demo's files, OUT for an empty folder.
+COMMANDS = {
+    "score": ["score", "DEMO/references.json", "DEMO/good.json"],
+    "diversity": ["diversity", "DEMO/references.json", "DEMO/sampling.jsonl"],
+    "critic": [
+        *("critic", "DEMO/references.json", "DEMO/good.json"),
+        *("--epochs", "1", "--hidden", "8", "--no-augmentation"),
+    ],
+    "report": ["report", "DEMO/references.json", "DEMO/good.json", "--output", "OUT/report.html"],
+}
+
+#: Runs in the process of the command and prints its functions and files. The command exits in several ways.
+TRACER = """
+import json, os, sys, threading
+package = os.path.realpath(sys.argv[1]) + os.sep
+seen = set()
+def note(frame, event, argument):
+    if event == "call":
+        seen.add(frame.f_code)
+def finish(status=0):
+    sys.setprofile(None)
+    inside = {code for code in seen if code.co_filename.startswith(package)}
+    named = {(c.co_filename, c.co_firstlineno, c.co_name) for c in inside if c.co_name[0] != "<"}
+    with open(sys.argv[2], "w", encoding="utf-8") as out:
+        json.dump({"functions": len(named), "files": len({code.co_filename for code in inside})}, out)
+    end(status)
+end = os._exit
+os._exit = finish
+result = sys.argv[2]
+threading.setprofile(note)
+sys.setprofile(note)
+words = sys.argv[3:]
+status = 0
+try:
+    from captious.cli.app import main
+    arguments, sys.argv = sys.argv, ["captious", *words]
+    try:
+        main()
+    finally:
+        sys.argv = arguments
+except SystemExit as stop:
+    status = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+finish(status)
+"""
+
+
+def crossed(source: Path, words: list[str]) -> dict[str, int]:
+    """Run a command and return the numbers of functions and files of the package that it crossed."""
+    demo = source / "captious" / "data" / "demo"
+    with tempfile.TemporaryDirectory() as folder:
+        result = Path(folder) / "crossed.json"
+        places = {"DEMO": str(demo), "OUT": folder}
+        for name, path in places.items():
+            words = [word.replace(name, path, 1) if word.startswith(name) else word for word in words]
+        tracer = TRACER.replace("sys.argv[2]", repr(str(result)))
+        environment = {**os.environ, "PYTHONPATH": str(source.resolve())}
+        done = subprocess.run(
+            [sys.executable, "-c", tracer, str(source / "captious"), str(result), *words],
+            capture_output=True,
+            text=True,
+            env=environment,
+            check=False,
+        )
+        if done.returncode or not result.exists():
+            raise SystemExit(f"captious {words[0]} failed in {source}:\n{done.stderr[-2000:]}")
+        counts: dict[str, int] = json.loads(result.read_text(encoding="utf-8"))
+        return counts
+
+
+def tokens(text: str) -> int:
+    """Return the number of tokens of a module, without comments."""
+    code = ast.unparse(ast.parse(text))
+    skipped = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+    return sum(token.type not in skipped for token in tokenize.generate_tokens(io.StringIO(code).readline))
+
+
+def size(source: Path) -> dict[str, int]:
+    """Return the numbers of lines, tokens, files, functions and rooms of the package."""
+    package = source / "captious"
+    texts = [path.read_text(encoding="utf-8") for path in package.rglob("*.py")]
+    functions = sum(
+        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for text in texts
+        for node in ast.walk(ast.parse(text))
+    )
+    rooms = sum((path / "__init__.py").exists() for path in package.iterdir() if path.name != "data")
+    top = len([path for path in package.glob("*.py") if not path.name.startswith("_")])
+    return {
+        "lines": sum(text.count("\n") for text in texts),
+        "tokens of code": sum(map(tokens, texts)),
+        "files": len(texts),
+        "functions": functions,
+        "rooms": rooms,
+        "modules beside the rooms": top,
+    }
+
+
+def main() -> None:
+    """Print one column per tree."""
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    arguments.add_argument("source", nargs="+", type=Path, help="folders that contain the package captious")
+    arguments.add_argument("--command", choices=COMMANDS, action="append", help="only this command")
+    chosen = arguments.parse_args()
+    rows: dict[str, list[int]] = {}
+    for source in chosen.source:
+        for name, number in size(source.resolve()).items():
+            rows.setdefault(name, []).append(number)
+        for command in chosen.command or COMMANDS:
+            for name, number in crossed(source.resolve(), COMMANDS[command]).items():
+                rows.setdefault(f"{command}: {name}", []).append(number)
+    print("| |", " | ".join(str(source) for source in chosen.source), "|")
+    print("|---|" + "---:|" * len(chosen.source))
+    for name, numbers in rows.items():
+        print(f"| {name} |", " | ".join(f"{number:,}" for number in numbers), "|")
+
+
+if __name__ == "__main__":
+    main()
