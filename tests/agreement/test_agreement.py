@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from captious.agreement import agreement, compare_metrics, load_judgements, measure
-from captious.agreement.protocols import Study
+from captious.agreement.study import Study
 from captious.cli.app import app
 from captious.core.errors import InputError
 

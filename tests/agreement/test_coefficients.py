@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from captious.agreement.coefficients import COEFFICIENTS, weighted_ranks
-from captious.agreement.kendall import sort_rows, weighted_pairs
+from captious.agreement.coefficients import COEFFICIENTS, sort_rows, weighted_pairs, weighted_ranks
 from tests.forms import FORMS, form_of
 
 SCIPY = {

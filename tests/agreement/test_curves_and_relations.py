@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from captious.agreement import Study, load_judgements
+from captious.agreement.agreement_curves import by_length, by_level, by_references
 from captious.agreement.metric_relations import complementary_pairs, correlate_metrics, over_captions
-from captious.agreement.reference_curves import by_length, by_level, by_references
 from captious.core.errors import InputError
 
 

@@ -20,7 +20,7 @@ from captious.agreement import (
     load_judgements,
     measure,
 )
-from captious.agreement.protocols import draw_references
+from captious.agreement.study import draw_references
 from captious.core.errors import InputError
 from captious.metrics import registry
 

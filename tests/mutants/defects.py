@@ -1585,21 +1585,21 @@ _mutant(
 
 _mutant(
     "scores-keep-their-sign",
-    "agreement/metric_scores.py",
+    "agreement/study.py",
     "caption_scores.append(CaptionScores(score.name, sign * score.per_caption, score.signature))",
     "caption_scores.append(CaptionScores(score.name, score.per_caption, score.signature))",
     "agreement/test_study.py",
 )
 _mutant(
     "own-captions-are-judged",
-    "agreement/protocols.py",
+    "agreement/study.py",
     'if is_own[k] and protocol.own == "drop":',
     "if False:",
     "agreement/test_study.py",
 )
 _mutant(
     "own-references-stay",
-    "agreement/protocols.py",
+    "agreement/study.py",
     "without = {own_key(caption)} if is_own[k] else set()",
     "without = set()",
     "agreement/test_study.py",

@@ -28,10 +28,10 @@ from captious.metrics.learned.contributions import explain
 from captious.metrics.learned.lexical_features import Features
 from captious.metrics.learned.trained_composites import OWN
 from captious.reporting import image_links as pictures
+from captious.reporting.document import NOTEBOOK
 from captious.reporting.leaderboard import maximal_cliques
 from captious.reporting.metric_descriptions import feature_words, words_of
 from captious.reporting.report_data import plain_words
-from captious.reporting.report_file import NOTEBOOK
 from tests.reporting import hostile
 
 
@@ -263,7 +263,7 @@ def test_notebooks_get_a_table_where_the_page_is_too_large(
         demo_report._repr_html_().startswith("<iframe ")
         and 'sandbox="allow-scripts allow-downloads"' in demo_report._repr_html_()
     )
-    monkeypatch.setattr("captious.reporting.report_file.NOTEBOOK", 1000)
+    monkeypatch.setattr("captious.reporting.document.NOTEBOOK", 1000)
     assert NOTEBOOK > 1000
     text = demo_report._repr_html_()
     assert "<table>" in text and "<iframe" not in text and "report.save" in text

@@ -22,8 +22,7 @@ from captious.robustness import (
     make_distractions,
     robustness_curves,
 )
-from captious.robustness.mentions import people, places
-from captious.robustness.replacement_words import NO_SCENE, PEOPLE, PLACES, Person
+from captious.robustness.mentions import NO_SCENE, PEOPLE, PLACES, Person, people, places
 
 
 @pytest.fixture(scope="module")
