@@ -445,7 +445,7 @@ _mutant(
 )  # fmt: skip
 _mutant(
     "prepared-with-another-tokenizer", "results/references.py",
-    "if tokenizer is not None and tokenizer != found.captions.tokenizer:", "if False:", "results/test_references.py::test_another_tokenizer_is_refused",
+    "if tokenizer is not None and tokenizer != references.captions.tokenizer:", "if False:", "results/test_references.py::test_another_tokenizer_is_refused",
 )  # fmt: skip
 _mutant(
     "parts-against-their-own-references", "results/references.py",
@@ -904,7 +904,7 @@ _mutant(
 _mutant(
     "resources-not-signed",
     "results/signatures.py",
-    "**{name: in_signature(given) for name, given in measure.resources().items()}",
+    "**{name: in_signature(resource) for name, resource in measure.resources().items()}",
     "**{}",
     "metrics/captions/test_chair.py::test_signatures_name_objects_and_table",
 )
@@ -1019,7 +1019,7 @@ _mutant(
 _mutant(
     "parts-may-overlap",
     "results/merging.py",
-    "        if twice:\n",
+    "        if repeated:\n",
     "        if False:\n",
     "results/test_saved_scores.py::test_what_does_not_belong_together_is_refused",
 )
