@@ -52,11 +52,11 @@ def test_images_are_searched_filtered_and_sorted(
         page.wait_for_selector(".row")
 
         def found() -> str:
-            return page.locator(".found").inner_text()
+            return page.locator(".matches").inner_text()
 
         assert found() == "60 images"
         page.fill("#search", "umbrella -beach")
-        until(page, "document.querySelector('.found').textContent !== '60 images'")
+        until(page, "document.querySelector('.matches').textContent !== '60 images'")
         texts = demo_report._blocks["captions"]["texts"]
         both = [" ".join(system[i] for system in texts).lower() for i in range(60)]
         assert found() == f"{sum('umbrella' in text and 'beach' not in text for text in both)} of 60 images"
@@ -68,7 +68,7 @@ def test_images_are_searched_filtered_and_sorted(
         best = max(range(60), key=lambda i: apart[i])
         assert page.locator("#row-0 .id bdi").inner_text() == demo_report._blocks["captions"]["ids"][best]
         assert page.locator("#row-0 .sortkey").inner_text() == f"{apart[best]:.3f}"
-        seen.show("#view=images&made=1&sort=made")
+        seen.show("#view=images&hallucinated=1&sort=hallucinated")
         made = [
             sum(
                 mention[2] for system in demo_report._blocks["objects"]["systems"] for mention in system[i][0]
@@ -203,7 +203,7 @@ def test_the_keyboard_is_enough(demo_page: Path, watch: Any) -> None:
         page.wait_for_selector(".row")
         page.keyboard.press("/")
         page.keyboard.type("dog")
-        until(page, "document.querySelector('.found').textContent !== '60 images'")
+        until(page, "document.querySelector('.matches').textContent !== '60 images'")
         page.focus(".list")
         for key in ("ArrowDown", "End", "ArrowUp", "Home", "ArrowDown", "Enter"):
             page.keyboard.press(key)
