@@ -90,8 +90,8 @@ def test_references_pickle_with_their_cached_products(tmp_path: Path) -> None:
     own = {
         name: (s.signature, s.statistics) for name, s in captious.score(corpus, names, train=TRAIN).items()
     }
-    by_key = {key[0] for key in pickle.loads(pickle.dumps(references)).captions.memo.stored}
-    assert {"METEOR lines", "scene graphs", "document frequencies"} <= by_key
+    kinds = {key[0] for key in pickle.loads(pickle.dumps(references)).captions.memo.stored}
+    assert {"METEOR lines", "scene graphs", "document frequencies"} <= kinds
     used = elsewhere(PREPARE_THERE, {"references": references, "names": names, "train": TRAIN}, tmp_path)
     for result in (fresh, used):
         for name, (signature, statistics) in own.items():

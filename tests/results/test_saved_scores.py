@@ -62,20 +62,20 @@ def assert_same(a: Scores, b: Scores) -> None:
 
 def test_saved_scores_are_equal_bit_for_bit(scores: Scores, tmp_path: Path) -> None:
     scores.save(tmp_path / "good.scores")
-    scores_of_demo = captious.load_scores(tmp_path / "good.scores")
-    assert scores_of_demo.system == "good"
-    assert_same(scores, scores_of_demo)
-    assert scores_of_demo.to_json(per_image=True, ci=True) == scores.to_json(per_image=True, ci=True)
-    assert scores_of_demo.captions is not None
-    assert list(scores_of_demo.captions.texts or ()) == list(demo().candidates.texts)
+    loaded = captious.load_scores(tmp_path / "good.scores")
+    assert loaded.system == "good"
+    assert_same(scores, loaded)
+    assert loaded.to_json(per_image=True, ci=True) == scores.to_json(per_image=True, ci=True)
+    assert loaded.captions is not None
+    assert list(loaded.captions.texts or ()) == list(demo().candidates.texts)
 
 
 def test_undefined_values_stay_undefined(tmp_path: Path) -> None:
     corpus = captious.load({1: ["a dog"], 2: ["a cat"]}, {1: "something", 2: "something else"})
-    scores_of_demo = captious.score(corpus, "CHAIRi")
-    assert np.isnan(scores_of_demo["CHAIRi"].value)
-    scores_of_demo.save(tmp_path / "x.scores")
-    assert_same(scores_of_demo, Scores.load(tmp_path / "x.scores"))
+    loaded = captious.score(corpus, "CHAIRi")
+    assert np.isnan(loaded["CHAIRi"].value)
+    loaded.save(tmp_path / "x.scores")
+    assert_same(loaded, Scores.load(tmp_path / "x.scores"))
 
 
 def test_saved_again_it_is_the_same_file(scores: Scores, tmp_path: Path) -> None:
@@ -86,9 +86,9 @@ def test_saved_again_it_is_the_same_file(scores: Scores, tmp_path: Path) -> None
 
 def test_meteor_and_its_formula(tmp_path: Path) -> None:
     pytest.importorskip("pycocoevalcap")
-    scores_of_demo = captious.score(demo(), ["METEOR"])
-    scores_of_demo.save(tmp_path / "x.scores")
-    assert_same(scores_of_demo, Scores.load(tmp_path / "x.scores"))
+    loaded = captious.score(demo(), ["METEOR"])
+    loaded.save(tmp_path / "x.scores")
+    assert_same(loaded, Scores.load(tmp_path / "x.scores"))
 
 
 def test_composed_measures_come_back(sets: Scores, tmp_path: Path) -> None:
@@ -108,18 +108,18 @@ def test_equal_tables_are_written_once(tmp_path: Path) -> None:
 
 def test_texts_can_be_left_out(scores: Scores, tmp_path: Path) -> None:
     scores.save(tmp_path / "x.scores", texts=False)
-    scores_of_demo = Scores.load(tmp_path / "x.scores")
-    assert scores_of_demo.captions is not None
-    assert scores_of_demo.captions.texts is None
+    loaded = Scores.load(tmp_path / "x.scores")
+    assert loaded.captions is not None
+    assert loaded.captions.texts is None
     assert b"dog" not in (tmp_path / "x.scores").read_bytes()
-    assert_same(scores, scores_of_demo)
+    assert_same(scores, loaded)
 
 
 def test_hostile_captions_and_ids_survive(tmp_path: Path) -> None:
     texts = {"a|b\nc": "🐶 \u202e ||| x", "\x00": "\x00", "日本": "a " * 5000}
     corpus = captious.load({image: ["a dog"] for image in texts}, texts, tokenizer="simple", name="x/../\ny")
-    scores_of_demo = captious.score(corpus, "BLEU-1")
-    scores_of_demo.save(tmp_path / "x.scores")
+    loaded = captious.score(corpus, "BLEU-1")
+    loaded.save(tmp_path / "x.scores")
     result = Scores.load(tmp_path / "x.scores")
     assert result.system == "x/../\ny"
     assert result["BLEU-1"].ids == tuple(texts)
@@ -167,15 +167,15 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 
 
 def test_rows_of_words_and_measures_of_other_packages(installed: None, tmp_path: Path) -> None:
-    scores_of_demo = captious.score(demo(), "Words")
-    scores_of_demo.save(tmp_path / "x.scores")
+    loaded = captious.score(demo(), "Words")
+    loaded.save(tmp_path / "x.scores")
     result = Scores.load(tmp_path / "x.scores")
-    assert result["Words"].value == scores_of_demo["Words"].value > 10_000
-    assert result["Words"].interval(resamples=50) == scores_of_demo["Words"].interval(resamples=50)
+    assert result["Words"].value == loaded["Words"].value > 10_000
+    assert result["Words"].interval(resamples=50) == loaded["Words"].interval(resamples=50)
     parts = [Scores.of(corpus, [Words()]) for corpus in shards(demo)]
     merged = Scores.merge(reversed(parts))
-    assert merged["Words"].value == scores_of_demo["Words"].value
-    assert merged["Words"].interval(resamples=50) == scores_of_demo["Words"].interval(resamples=50)
+    assert merged["Words"].value == loaded["Words"].value
+    assert merged["Words"].interval(resamples=50) == loaded["Words"].interval(resamples=50)
 
 
 def test_an_unknown_measure_is_named_with_its_package(tmp_path: Path) -> None:
@@ -201,10 +201,10 @@ class Length(Measure):
 def test_a_mean_is_read_without_its_package(tmp_path: Path) -> None:
     result = Scores.of(demo(), [Length()])
     result.save(tmp_path / "x.scores")
-    scores_of_demo = Scores.load(tmp_path / "x.scores")
-    assert_same(result, scores_of_demo)
+    loaded = Scores.load(tmp_path / "x.scores")
+    assert_same(result, loaded)
     with pytest.raises(captious.InputError, match="saved scores and cannot score"):
-        Score.of(scores_of_demo["Length"].measure, demo())
+        Score.of(loaded["Length"].measure, demo())
 
 
 # Files that cannot be trusted -------------------------------------------------------------------------------
