@@ -18,7 +18,7 @@ def prepare(
     metrics: options.Metrics = "coco",
     tokenizer: options.Tokenizer = None,
     *,
-    given: dict[str, Any],
+    metric_options: dict[str, Any],
 ) -> None:
     """Do the work on references once: tokens, n-gram tables, document frequencies, scene graphs, sentence
     vectors.
@@ -27,7 +27,7 @@ def prepare(
     from captious.metrics.factory import make_measures
     from captious.results.references import References
 
-    made = make_measures(metrics, given)
+    made = make_measures(metrics, metric_options)
     prepared = References.read(references, tokenizer)
     for measure in track(made, "preparing references"):
         prepared.prepare([measure])

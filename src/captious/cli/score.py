@@ -31,7 +31,7 @@ def score(
     output: options.SaveTo = None,
     no_texts: options.NoTexts = False,
     *,
-    given: dict[str, Any],
+    metric_options: dict[str, Any],
 ) -> None:
     """Score captions against references: one row per system, the best value of each column marked.
 
@@ -53,7 +53,7 @@ def score(
         part=part,
         several=allow_several or None,
         names=name,
-        **given,
+        **metric_options,
     )
     if output is not None:
         Scores.save_all(results, output, texts=not no_texts)
