@@ -44,6 +44,9 @@ AllowSeveral = Annotated[
 JsonOut = Annotated[
     str | None, Option("--json", metavar="OUT", help="Write JSON to a file, or '-' for stdout.")
 ]
+PerImage = Annotated[
+    Path | None, Option("--per-image", metavar="OUT.csv", help="Write the score of every image.")
+]
 SaveTo = Annotated[
     Path | None,
     Option(
