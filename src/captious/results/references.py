@@ -76,6 +76,12 @@ class References:
             measure.prepare(self.captions)
         return self
 
+    @property
+    def products(self) -> list[str]:
+        """Names of the products that measures have computed from the references."""
+        memos = (self.captions.encoding.memo, self.captions.memo)
+        return sorted({key[0] for memo in memos for key, _ in memo.products()})
+
     def save(self, path: str | Path) -> None:
         """Write the references and their cached products to a file, which :meth:`read` maps into memory."""
         save(path, self.captions, self.file.name)
