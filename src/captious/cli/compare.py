@@ -47,7 +47,7 @@ def compare(
     signature: options.WithSignatures = False,
     json: options.JsonOut = None,
     *,
-    given: dict[str, Any],
+    metric_options: dict[str, Any],
 ) -> None:
     """Compare systems on the same images: differences, intervals and p-values for each metric.
 
@@ -69,7 +69,7 @@ def compare(
         tokenizer=tokenizer,
         subset=subset,
         several=allow_several or None,
-        **given,
+        **metric_options,
     )
     if json is not None:
         source = {"references": str(references)} if references is not None else {}

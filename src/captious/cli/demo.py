@@ -9,7 +9,7 @@ from captious.cli import options
 from captious.cli.command import Option, command
 from captious.cli.formatting import IntervalTables
 from captious.cli.formatting import score as shown
-from captious.cli.output_tables import note
+from captious.cli.output import note
 
 DIVERSITY = ["Self-CIDEr", "LSA", "1-mBLEU-4", "Div-1", "Div-2"]
 

@@ -73,9 +73,7 @@ def diversity(
     output: options.SaveTo = None,
     no_texts: options.NoTexts = False,
     json: options.JsonOut = None,
-    per_image: Annotated[
-        Path | None, Option("--per-image", metavar="OUT.csv", help="Write the measures of every image.")
-    ] = None,
+    per_image: options.PerImage = None,
 ) -> None:
     """Measure the diversity of several captions per image: one column per system, and one for people (the
     references).

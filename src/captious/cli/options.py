@@ -44,6 +44,9 @@ AllowSeveral = Annotated[
 JsonOut = Annotated[
     str | None, Option("--json", metavar="OUT", help="Write JSON to a file, or '-' for stdout.")
 ]
+PerImage = Annotated[
+    Path | None, Option("--per-image", metavar="OUT.csv", help="Write the score of every image.")
+]
 SaveTo = Annotated[
     Path | None,
     Option(
@@ -192,7 +195,7 @@ class PrintedOutput(OptionGroup):
 class MeasureOptions(OptionGroup):
     """A flag for each option that measures declare, and ``--option NAME=VALUE`` for any.
 
-    The command gets them as ``given``.
+    The command gets them as ``metric_options``.
     """
 
     heading: ClassVar[str] = "Options of metrics"
@@ -211,7 +214,7 @@ class MeasureOptions(OptionGroup):
 
     def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
         named = {**self.named, "parser": parser_choice(self.named.get("parser"), self.grammar)}
-        command(**values, given=measure_options(self.pairs, **named))
+        command(**values, metric_options=measure_options(self.pairs, **named))
 
 
 def known_options() -> dict[str, MeasureOption]:
@@ -224,12 +227,12 @@ def known_options() -> dict[str, MeasureOption]:
     return found
 
 
-def measure_options(given: Sequence[str] | None, **named: Any) -> dict[str, Any]:
+def measure_options(pairs: Sequence[str] | None, **named: Any) -> dict[str, Any]:
     """The options of measures, from NAME=VALUE pairs (numbers become numbers) and from options with a name of
     their own.
     """
     parsed: dict[str, Any] = {}
-    for item in given or []:
+    for item in pairs or []:
         name, equals, value = item.partition("=")
         if not equals:
             raise InputError(f"an option is written NAME=VALUE, not '{item}'")

@@ -62,7 +62,7 @@ def report(
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
     *,
-    given: dict[str, Any],
+    metric_options: dict[str, Any],
 ) -> None:
     """Make one HTML file about systems: leaderboard, all images, why each score, comparisons, diversity.
 
@@ -88,7 +88,7 @@ def report(
         tokenizer=tokenizer,
         subset=subset,
         several=allow_several or None,
-        **given,
+        **metric_options,
     )
     saved = made.open(output) if open_it else made.save(output)
     systems_made, images_made = len(made.meta["systems"]), made.meta["images"]
