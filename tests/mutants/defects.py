@@ -2223,8 +2223,8 @@ _mutant(
 _mutant(
     "merging-forgets-a-step",
     "scale/shard_merging.py",
-    "own.sums[number][groups] += table",
-    "own.sums[number][groups] = table",
+    "total.sums[number][groups] += table",
+    "total.sums[number][groups] = table",
     "scale/test_whole.py::test_shards_merge_exactly",
 )
 _mutant(
