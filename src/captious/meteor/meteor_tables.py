@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 
 from captious.core import digests as digest
 from captious.core.cache_files import PARAPHRASES
+from captious.core.memo import cached_property
 from captious.meteor.normalise import Normaliser
 from captious.meteor.paraphrases import Paraphrases, checksum_of, open_index
 from captious.text import meteor_data

@@ -6,12 +6,12 @@ import gzip
 import json
 from collections import Counter
 from collections.abc import Iterable
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from captious.core.errors import InputError
+from captious.core.memo import cached_property
 from captious.core.ragged import IntArray
 from captious.core.writing import atomic_write
 from captious.corpus import Captions

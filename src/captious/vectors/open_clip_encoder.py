@@ -7,7 +7,6 @@ tokenizer encodes each window.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.errors import CaptiousError, MissingExtraError
+from captious.core.memo import cached_property
 from captious.vectors.dual_encoder import PROMPT, DualEncoder, unreadable
 
 
