@@ -1,4 +1,4 @@
-"""The builder of the index of METEOR's paraphrase table (:mod:`captious.meteor.paraphrases`).
+"""The builder of the index of METEOR's paraphrase table (:mod:`captious.meteor.meteor_tables`).
 
 The table is a gzip file, 272 MB unpacked, of groups of three lines: a probability, a phrase and one of its
 paraphrases. One thread unpacks while the other numbers words and phrases. A phrase is packed into two

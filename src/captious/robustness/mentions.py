@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from captious.parser.parse_types import Sentence
+from captious.parser.sentences import Sentence
 from captious.robustness.replacement_words import NO_SCENE, PEOPLE, PLACES, Person
 
 _NOUNS = ("NN", "NNS", "NNP", "NNPS")

@@ -1,4 +1,4 @@
-"""Words, tags and relations of parsed sentences as numbers whose bits answer the questions of the rules."""
+"""Parsed sentences as numbers: words, tags and relations whose bits answer the questions of the rules."""
 
 from __future__ import annotations
 
@@ -12,11 +12,54 @@ from numpy.typing import NDArray
 from captious.core.errors import InputError
 from captious.core.ragged import IntArray
 from captious.kernels.types import Int32, Int32x2, Int64
+from captious.parser import Edge, Sentence
 from captious.parser.dependency_graph import FIRST_OF_SEVERAL, THREE_WORDS, TWO_WORDS_FLAT, TWO_WORDS_NESTED
 from captious.parser.fast_parser import ParsedBatch
-from captious.scene.categories import word_set
-from captious.scene.dependencies import Dependencies
+from captious.scene.tuple_match import word_set
 from captious.text.vocabulary import Vocabulary
+
+# (governor, dependent, relation); words are numbered from 1, 0 is the root.
+Arc = tuple[int, int, str]
+
+
+class Dependencies(NamedTuple):
+    """Words and arcs of a sentence.
+
+    Index 0 of the lists is the root. Numbers above `words` are copies of words, which appear where a
+    conjunction repeats a word that is written once.
+    """
+
+    words: int
+    forms: list[str]
+    tags: list[str]
+    lemmas: list[str]
+    arcs: list[Arc]
+
+    @classmethod
+    def of(cls, sentence: Sentence) -> Dependencies:
+        """Return the collapsed graph of a parsed sentence, with all words in lower case."""
+        forms = ["", *map(str.lower, sentence.forms)]
+        tags = ["", *sentence.tags]
+        lemmas = ["", *map(str.lower, sentence.lemmas)]
+        words = len(forms) - 1
+        return cls(words, forms, tags, lemmas, _number_copies(sentence.graph, forms, tags, lemmas))
+
+
+def _number_copies(edges: list[Edge], *columns: list[str]) -> list[Arc]:
+    """Give each copied word a number of its own, and a row of its own in the columns."""
+    copies: dict[float, int] = {}
+
+    def number(end: float) -> int:
+        if end % 1 == 0:
+            return int(end)
+        if end not in copies:
+            copies[end] = len(columns[0])
+            for column in columns:
+                column.append(column[int(end)])
+        return copies[end]
+
+    return [(number(governor), number(dependent), relation) for governor, dependent, relation in edges]
+
 
 NOUN_TAGS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 SINGULAR_TAGS = frozenset({"NN", "NNP"})

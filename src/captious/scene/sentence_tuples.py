@@ -18,9 +18,8 @@ from captious.kernels import inner, kernel
 from captious.kernels.types import Int32, Int32x2, Int64, Out
 from captious.parser import Sentence
 from captious.parser.fast_parser import ParsedBatch
-from captious.scene.codes import MWE, OTHER, QUANTIFIER, Codes, encode_batch, encode_graph
+from captious.scene.codes import MWE, OTHER, QUANTIFIER, Codes, Dependencies, encode_batch, encode_graph
 from captious.scene.collapse import collapse
-from captious.scene.dependencies import Dependencies
 from captious.scene.repairs import repair
 from captious.scene.tuple_rules import LISTS, NAMED, WRITTEN, read
 from captious.scene.tuple_table import Numbers, Tuple, TupleTable

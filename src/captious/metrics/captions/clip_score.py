@@ -19,7 +19,7 @@ from captious.metrics.base import FloatArray, Measure, Need, as_statistics, chec
 from captious.metrics.captions.over_references import combined, pair_cosines
 from captious.metrics.options import CLIP, IMAGE_VECTORS, PICTURES, TEXT_VECTORS, Option
 from captious.metrics.resources import Resource
-from captious.vectors import clip_encoder as encoders
+from captious.vectors import clip_encoders as encoders
 from captious.vectors.keyed_vectors import KeyedVectors, read_vectors
 
 Floats = NDArray[np.float32]

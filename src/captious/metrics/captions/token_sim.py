@@ -11,7 +11,7 @@ from captious.metrics.captions.over_references import combined
 from captious.metrics.captions.token_alignment import alignment, by_encoder
 from captious.metrics.options import SENTENCE_MODEL, Option
 from captious.metrics.resources import Resource
-from captious.vectors import word_pieces as pieces
+from captious.vectors.sentence_vectors import load_pieces
 
 _SUMMARIES = {
     "P": "mean cosine of a caption's tokens with the nearest token of a reference, mean over references",
@@ -47,7 +47,7 @@ class TokenSim(EncoderUser, Measure):
 
     def resources(self) -> dict[str, Resource]:
         found: dict[str, Resource] = {"model": self.encoder}
-        return {**found, "idf": pieces.load()} if self.kind == "R-idf" else found
+        return {**found, "idf": load_pieces()} if self.kind == "R-idf" else found
 
     def prepare(self, references: Captions) -> None:
         token_vectors(references, self.encoder)
