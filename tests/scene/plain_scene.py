@@ -7,18 +7,18 @@ from functools import reduce
 from operator import add
 
 from captious.parser import Sentence
-from captious.scene import Concept, ConceptTable, Dependencies, Match, Tuple
-from captious.scene.codes import (
+from captious.parser.graph_codes import (
     AFTER_A,
     ALONE,
     BEFORE_DEFINITE,
     DIGITS,
     SINGULAR_PRONOUNS,
     SINGULAR_TAGS,
-    Arc,
 )
-from captious.scene.codes import NOUN_TAGS as NOUNS
-from captious.scene.codes import PLURAL_TAGS as PLURAL
+from captious.parser.graph_codes import NOUN_TAGS as NOUNS
+from captious.parser.graph_codes import PLURAL_TAGS as PLURAL
+from captious.scene import Concept, ConceptTable, Dependencies, Match, Tuple
+from captious.scene.codes import Arc
 from captious.scene.tuple_match import CATEGORIES, category_of
 from captious.scene.tuple_rules import (
     CLAUSE,

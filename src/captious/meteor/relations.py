@@ -13,15 +13,19 @@ from captious.kernels import inner, kernel
 from captious.kernels.types import Bool, Int32, Int32x2, Int64, Out, UInt16x2, UInt32
 from captious.meteor.matches import BACK, EXACT, KINDS, STEM, SYNONYM, THERE, Ints, PhraseRelations, Small
 from captious.meteor.meteor_tables import Paraphrases
-
-#: 2⁶⁴ over the golden ratio.
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+from captious.text.hashing import first_place
 
 
 @inner
-def place_of(kind: int, value: int, shift: np.uint64, multiplier: np.uint64) -> int:
-    """Return the cell of a form, a stem or a synset in the hash table."""
-    return int((np.uint64(KINDS * value + kind) * multiplier) >> shift)
+def feature(
+    keys: UInt32, stems: UInt32, synset_offsets: Int64, synsets: Int32, word: int, part: int
+) -> np.int64:
+    """Return the form (part 0), stem (1) or a synset (from 2) of a word, as ``KINDS * value + kind``."""
+    if part == EXACT:
+        return KINDS * np.int64(keys[word]) + EXACT
+    if part == STEM:
+        return KINDS * np.int64(stems[word]) + STEM
+    return KINDS * np.int64(synsets[synset_offsets[word] + part - 2]) + SYNONYM
 
 
 @kernel
@@ -31,8 +35,6 @@ def relate(
     synset_offsets: Int64,
     synsets: Int32,
     used: Bool,
-    multiplier: np.uint64,
-    shift: np.uint64,
     heads: Out[Int32],
     values: Out[Int64],
     owners: Out[Int32],
@@ -50,38 +52,22 @@ def relate(
     for word in range(len(keys)):
         if not used[word]:
             continue
-        begin = synset_offsets[word]
-        for part in range(2 + synset_offsets[word + 1] - begin):
-            kind = min(part, SYNONYM)
-            value = (
-                np.int64(keys[word])
-                if part == EXACT
-                else np.int64(stems[word])
-                if part == STEM
-                else np.int64(synsets[begin + part - 2])
-            )
-            place = place_of(kind, value, shift, multiplier)
-            values[entries] = KINDS * value + kind
+        for part in range(2 + synset_offsets[word + 1] - synset_offsets[word]):
+            values[entries] = feature(keys, stems, synset_offsets, synsets, word, part)
+            place = first_place(np.uint64(values[entries]), heads)
             owners[entries] = word
             following[entries] = heads[place]
             entries += 1
             heads[place] = entries
     count = 0
     for word in range(len(keys)):
-        begin = synset_offsets[word]
-        for part in range(2 + synset_offsets[word + 1] - begin):
+        for part in range(2 + synset_offsets[word + 1] - synset_offsets[word]):
             kind = min(part, SYNONYM)
-            value = (
-                np.int64(keys[word])
-                if part == EXACT
-                else np.int64(stems[word])
-                if part == STEM
-                else np.int64(synsets[begin + part - 2])
-            )
-            entry = heads[place_of(kind, value, shift, multiplier)]
+            value = feature(keys, stems, synset_offsets, synsets, word, part)
+            entry = heads[first_place(np.uint64(value), heads)]
             while entry > 0:
                 other = owners[entry - 1]
-                if values[entry - 1] == KINDS * value + kind:
+                if values[entry - 1] == value:
                     new = kind == EXACT or keys[other] != keys[word]
                     if kind == SYNONYM:
                         # Two words may share several synsets.
@@ -132,8 +118,6 @@ def related_words(
                     synset_offsets,
                     synsets,
                     used,
-                    _MULTIPLIER,
-                    np.uint64(64 - bits),
                     *scratch,
                     pairs,
                 )

@@ -12,16 +12,11 @@ from captious.core.ragged import IntArray, offsets_of
 from captious.core.threads import side_by_side
 from captious.kernels import inner, kernel
 from captious.kernels.types import Bool, Boolx2, Int32, Int64, Int64x2, Int64x3, Out
+from captious.parser.graph_codes import word_set
 from captious.scene.graphs import SceneGraph, SceneGraphs
 from captious.scene.meanings import Meanings, share_synset
 from captious.scene.merging import GraphArrays
 from captious.text.vocabulary import Vocabulary
-
-
-def word_set(text: str) -> frozenset[str]:
-    """Split a list of words that is written as text."""
-    return frozenset(text.split())
-
 
 #: Tuples of one, two and three places, and the kinds of attributes.
 CATEGORIES = ("Object", "Attribute", "Relation", "Cardinality", "Color", "Size")
