@@ -11,7 +11,7 @@ import numpy as np
 from captious.agreement.kendall import FloatArray
 from captious.core.progress import track
 from captious.corpus import Corpus
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 from captious.results.references import load_systems
 from captious.results.scores import Score
 

@@ -21,7 +21,7 @@ from captious.core.errors import InputError
 from captious.corpus import Captions, Corpus
 from captious.io.columns import Columns
 from captious.metrics.base import Measure
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 from captious.metrics.statistics import Sequences
 from captious.results.references import DEFAULT_TOKENIZER, References
 from captious.results.signatures import sign

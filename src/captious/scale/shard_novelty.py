@@ -10,9 +10,8 @@ import numpy as np
 
 from captious.core.errors import InputError, MissingInputError
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import FloatArray, Measure, Need, as_statistics
+from captious.metrics.base import FloatArray, Measure, Need, Resource, as_statistics
 from captious.metrics.corpus.corpus_measure import word_keys
-from captious.metrics.resources import Resource
 from captious.scale.sketches import Bloom, Keys, mixed
 from captious.text.ngrams import ngram_positions
 
