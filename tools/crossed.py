@@ -42,7 +42,7 @@ seen = set()
 imports = threading.local()
 def note(frame, event, argument):
     code = frame.f_code
-    if code.co_name == "<module>":
+    if code.co_name == "_find_and_load" and code.co_filename == "<frozen importlib._bootstrap>":
         imports.depth = getattr(imports, "depth", 0) + (event == "call") - (event == "return")
     elif event == "call" and code.co_flags & OPTIMIZED and not getattr(imports, "depth", 0):
         seen.add(code)
