@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from captious.agreement import CaptionPairs, load_judgements
 from captious.agreement.coefficients import COEFFICIENTS
-from captious.agreement.protocols import draw_references
 from captious.agreement.resampling import perfect_interval, resample_counts
 from captious.agreement.result_tables import TextTable, as_markdown
+from captious.agreement.study import draw_references
 from captious.corpus import Corpus
 from captious.figures import style
 from captious.io import read

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from captious.cli import output_tables as tables
+from captious.cli import output as tables
 from captious.cli.app import app
 from captious.cli.formatting import Look, score
-from captious.cli.output_tables import _fitting, _needed, _Table, print_table
+from captious.cli.output import _fitting, _needed, _Table, print_table
 from captious.core.names import tell_apart
 from captious.data import demo_path
 

@@ -28,7 +28,7 @@ PACKAGE = Path("src") / "captious"
 MAKERS = (
     "core/cache.py",
     "core/cache_files.py",
-    "cli/cache.py",
+    "cli/listings.py",
     "core/container.py",
     "vectors/",
     "meteor/paraphrases.py",

@@ -441,11 +441,11 @@ _mutant(
 )  # fmt: skip
 _mutant(
     "products-of-another-owner", "io/prepared.py",
-    'memos[row["of"]][tuple(row["key"])]', 'memos["captions"][tuple(row["key"])]', "results/test_references.py::test_what_the_file_has_is_not_made_again",
+    'memos[row["of"]][tuple(row["key"])]', 'memos["captions"][tuple(row["key"])]', "results/test_references.py::test_products_in_the_file_are_not_computed_again",
 )  # fmt: skip
 _mutant(
     "prepared-with-another-tokenizer", "results/references.py",
-    "if tokenizer is not None and tokenizer != found.captions.tokenizer:", "if False:", "results/test_references.py::test_another_tokenizer_is_refused",
+    "if tokenizer is not None and tokenizer != references.captions.tokenizer:", "if False:", "results/test_references.py::test_another_tokenizer_is_refused",
 )  # fmt: skip
 _mutant(
     "parts-against-their-own-references", "results/references.py",
@@ -904,7 +904,7 @@ _mutant(
 _mutant(
     "resources-not-signed",
     "results/signatures.py",
-    "**{name: in_signature(given) for name, given in measure.resources().items()}",
+    "**{name: in_signature(resource) for name, resource in measure.resources().items()}",
     "**{}",
     "metrics/captions/test_chair.py::test_signatures_name_objects_and_table",
 )
@@ -1014,14 +1014,14 @@ _mutant(
     "results/saved_scores.py",
     'math.nan if row["value"] is None',
     '0.0 if row["value"] is None',
-    "results/test_saved_scores.py::test_what_is_undefined_stays_so",
+    "results/test_saved_scores.py::test_undefined_values_stay_undefined",
 )
 _mutant(
     "parts-may-overlap",
     "results/merging.py",
-    "        if twice:\n",
+    "        if repeated:\n",
     "        if False:\n",
-    "results/test_saved_scores.py::test_what_does_not_belong_together_is_refused",
+    "results/test_saved_scores.py::test_unrelated_parts_are_refused",
 )
 _mutant(
     "parts-in-the-order-given",
@@ -1035,14 +1035,14 @@ _mutant(
     "results/merging.py",
     '(0, int(piece), "")',
     "(0, 0, piece)",
-    "results/test_saved_scores.py::test_without_references_images_come_by_id_or_as_told",
+    "results/test_saved_scores.py::test_without_references_images_are_sorted_by_id_or_by_the_order",
 )
 _mutant(
     "unlike-parts-merge",
     "results/merging.py",
     "            if fields:\n",
     "            if False:\n",
-    "results/test_saved_scores.py::test_what_does_not_belong_together_is_refused",
+    "results/test_saved_scores.py::test_unrelated_parts_are_refused",
 )
 _mutant(
     "formulas-may-change",
@@ -1585,21 +1585,21 @@ _mutant(
 
 _mutant(
     "scores-keep-their-sign",
-    "agreement/metric_scores.py",
+    "agreement/study.py",
     "caption_scores.append(CaptionScores(score.name, sign * score.per_caption, score.signature))",
     "caption_scores.append(CaptionScores(score.name, score.per_caption, score.signature))",
     "agreement/test_study.py",
 )
 _mutant(
     "own-captions-are-judged",
-    "agreement/protocols.py",
+    "agreement/study.py",
     'if is_own[k] and protocol.own == "drop":',
     "if False:",
     "agreement/test_study.py",
 )
 _mutant(
     "own-references-stay",
-    "agreement/protocols.py",
+    "agreement/study.py",
     "without = {own_key(caption)} if is_own[k] else set()",
     "without = set()",
     "agreement/test_study.py",
@@ -1922,7 +1922,7 @@ _mutant(
     "results/scores.py",
     "return value if math.isfinite(value) else None",
     "return value",
-    "results/test_scores.py::test_what_is_undefined_is_neither_significant_nor_broken_json",
+    "results/test_scores.py::test_undefined_comparisons_are_neither_significant_nor_broken_json",
 )
 _mutant(
     "one-file-for-many-systems",
@@ -1967,14 +1967,14 @@ _mutant(
     "reporting/leaderboard.py",
     "if scores[name].signature != first.signature",
     "if False",
-    "reporting/test_page.py::test_what_cannot_be_compared_is_said",
+    "reporting/test_page.py::test_incomparable_values_are_reported",
 )
 _mutant(
     "explained-by-other-references",
     "reporting/explanations.py",
     "isinstance(measure, kind) and sign(measure, entry.corpus) == score.signature",
     "isinstance(measure, kind)",
-    "reporting/test_page.py::test_scores_made_with_other_references_are_not_explained_by_these",
+    "reporting/test_page.py::test_scores_of_other_references_are_not_explained",
 )
 _mutant(
     "pictures-from-any-host",
@@ -2181,8 +2181,8 @@ _mutant(
 _mutant(
     "scores-are-shards-too",
     "scale/shards.py",
-    "return [file for file in found if not file.endswith(SCORES) and not",
-    "return [file for file in found if not",
+    "return [file for file in files if not file.endswith(SCORES) and not",
+    "return [file for file in files if not",
     "scale/test_shards.py::test_names_and_folders",
 )
 _mutant(
@@ -2202,7 +2202,7 @@ _mutant(
 _mutant(
     "old-columns-are-trusted",
     "scale/shard_task.py",
-    'if job.metrics and file_digest(task.scores) != meta["scores"]:',
+    'if job.metrics and _file_digest(task.scores) != meta["scores"]:',
     "if False:",
     "scale/test_faults.py::test_only_what_is_missing_or_changed_is_done_again",
 )
@@ -2223,14 +2223,14 @@ _mutant(
 _mutant(
     "merging-forgets-a-step",
     "scale/shard_merging.py",
-    "own.sums[number][groups] += table",
-    "own.sums[number][groups] = table",
+    "total.sums[number][groups] += table",
+    "total.sums[number][groups] = table",
     "scale/test_whole.py::test_shards_merge_exactly",
 )
 _mutant(
     "segments-begin-anew-with-each-batch",
     "scale/whole_corpus.py",
-    "self._rest = stream[whole * SEGMENT :].copy()",
+    "self._rest = stream[complete * SEGMENT :].copy()",
     "self._rest = stream[:0]",
     "scale/test_whole.py::test_one_shard_is_measured_as_one_file",
 )

@@ -80,7 +80,7 @@ def agreement(
     ] = None,
     json: options.JsonOut = None,
     *,
-    given: dict[str, Any],
+    metric_options: dict[str, Any],
 ) -> None:
     """Measure how well metrics agree with people, on any set of judgements, with error bars and tests."""
     from captious.agreement import METRICS, measure_agreement
@@ -108,7 +108,7 @@ def agreement(
         references=refs,
         resamples=resamples,
         seed=seed,
-        **given,
+        **metric_options,
     )
     if plots is not None:
         from captious.figures import agreement_plots

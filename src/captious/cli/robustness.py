@@ -59,7 +59,7 @@ def robustness(
     ] = None,
     json: options.JsonOut = None,
     *,
-    given: dict[str, Any],
+    metric_options: dict[str, Any],
 ) -> None:
     """Test metrics with wrong captions: of other images, with shuffled or random words, with other people and
     places.
@@ -80,7 +80,7 @@ def robustness(
         features=features,
         resamples=resamples,
         seed=seed,
-        **given,
+        **metric_options,
     )
     if plots is not None:
         from captious.figures import robustness_plots

@@ -50,7 +50,7 @@ def templates(
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,
     *,
-    given: dict[str, Any],
+    metric_options: dict[str, Any],
 ) -> None:
     """Write captions such as "there is a tennis ball, court and person" from objects (Wang et al. 2020,
     §3.2).
@@ -82,7 +82,7 @@ def templates(
     points = made.curve(
         found,
         References.read(curves, tokenizer),
-        make_measures(metrics, given),
+        make_measures(metrics, metric_options),
         sizes,
         thresholds=thresholds,
         most=limits,

@@ -159,6 +159,21 @@ def check_lines(lines: Iterable[str], name: str) -> None:
             raise LINE.exceeded(f"{name}, line {number:,}")
 
 
+def read_lines(path: str | os.PathLike[str]) -> list[str]:
+    """Return the lines of a text file, without their ends. An empty last line is dropped."""
+    name = shown_name(path)
+    return split_lines(decode(read_bytes(path), name), name)
+
+
+def split_lines(text: str, name: str) -> list[str]:
+    """Return the lines of a text, without their ends. An empty last line is dropped."""
+    lines = text.split("\n")
+    check_lines(lines, name)
+    if not lines[-1]:
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
 def read_json(path: str | os.PathLike[str], what: str) -> Any:
     """Return the JSON value of a file (also gzip). ``what`` completes messages: the expected content."""
     name = shown_name(path)

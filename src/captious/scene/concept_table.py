@@ -14,8 +14,12 @@ import numpy as np
 from captious.core.errors import InputError
 from captious.core.ragged import IntArray
 from captious.core.writing import atomic_write
+from captious.corpus import Captions
 from captious.io.content import check_lines, decode, loads, read_bytes, shown_name
+from captious.parser import Parser
+from captious.scene.build import reference_graphs
 from captious.scene.tuple_table import Tuple, TupleTable
+from captious.text.synonyms import Synonyms
 
 _FORMAT = "captious-concepts"
 _VERSION = 1
@@ -50,6 +54,15 @@ class ConceptTable:
             counts.update(set(tuples))
             number += 1
         return cls(number, dict(counts))
+
+    @classmethod
+    def build(cls, references: Captions, parser: Parser, synonyms: Synonyms) -> ConceptTable:
+        """Count the images whose references have each tuple."""
+        return cls.of(graph.tuples for graph in reference_graphs(references, parser, synonyms))
+
+    def most_frequent(self, number: int) -> list[tuple[Tuple, int]]:
+        """Return the tuples that most images have, with the number of images."""
+        return sorted(self.counts.items(), key=lambda entry: (-entry[1], entry[0]))[:number]
 
     def uniqueness(self, item: Tuple) -> float:
         """Share of images without the tuple: 1 for an unknown one."""

@@ -142,19 +142,19 @@ class Synonyms:
             np.frombuffer(b"".join(encoded), np.uint8),
             np.empty(int(np.diff(offsets).max(initial=0)) + 8, np.uint8),
         )
-        own, bases = self._listed.table, self._bases.table
+        own, bases = self._listed.table.arrays, self._bases.table.arrays
         find_rows(
-            text, offsets, own.array("keys"), own.array("key_ends"), own.array("buckets"),
-            bases.array("keys"), bases.array("key_ends"), bases.array("buckets"), *_RULES, REMAINDERS, room,
+            text, offsets, own["keys"], own["key_ends"], own["buckets"],
+            bases["keys"], bases["key_ends"], bases["buckets"], *_RULES, REMAINDERS, room,
             rows,
         )  # fmt: skip
-        ends = own.array("value_ends")
+        ends = own["value_ends"]
         known = rows[rows >= 0]
         counts, synsets = (
             np.empty(len(words), np.int64),
             np.empty(int(np.sum(ends[known + 1] - ends[known])) // 4, np.int32),
         )
-        found = int(join_rows(rows, own.array("values").view(np.int32), ends, counts, synsets))
+        found = int(join_rows(rows, own["values"].view(np.int32), ends, counts, synsets))
         single = np.flatnonzero(rows[:, 0] == SINGLE)
         slow = [sorted(self.synsets(words[w])) for w in single.tolist()]
         # Insert the synsets of words that were looked up one by one.

@@ -90,6 +90,15 @@ class Mentions:
     mentioned: list[Mention]
     hallucinated: list[Mention]
 
+    def to_json(self) -> dict[str, object]:
+        """Return a description for JSON, with each mention as its words and its class."""
+        return {
+            "image_id": self.image,
+            "caption": self.caption,
+            "mentioned": [list(mention) for mention in self.mentioned],
+            "hallucinated": [list(mention) for mention in self.hallucinated],
+        }
+
 
 class Chair(Measure):
     """Base of CHAIRs and CHAIRi.
