@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from captious.agreement import metric_relations, reference_curves, result_tables
+from captious.agreement import agreement_curves, metric_relations, result_tables
+from captious.agreement.agreement_curves import AgreementCurve
 from captious.agreement.agreement_scores import HumanAgreement, MetricComparison, agreement, compare_metrics
 from captious.agreement.metric_relations import MetricCorrelations, PairOfMetrics
-from captious.agreement.metric_scores import make
-from captious.agreement.protocols import METRICS, Study
-from captious.agreement.reference_curves import AgreementCurve
 from captious.agreement.result_tables import TextTable
+from captious.agreement.study import METRICS, Study
 from captious.core.errors import InputError, did_you_mean
 from captious.io.judgements import CaptionPairs, RatedCaptions, RatedSystems, find_judgements
+from captious.metrics.registry import make_measures
 
 #: Curves that can be computed.
 CURVES = ("references", "length", "level")
@@ -121,7 +121,7 @@ def measure_agreement(
             )
     sources = [datasets] if isinstance(datasets, str | Path) else datasets
     sets = [load() for source in sources for load in find_judgements(source, data)]
-    measures = make(metrics, options)
+    measures = make_measures(metrics, dict(options or {}))
     sampling: dict[str, Any] = {"resamples": resamples, "seed": seed}
     report = AgreementReport()
     for judged in sets:
@@ -163,11 +163,11 @@ def _add_curves(
     if not isinstance(judged, RatedCaptions | CaptionPairs) or study.whole.protocol.level == "system":
         return
     if "references" in curves:
-        report.curves.append(reference_curves.by_references(judged, measures, **how))
+        report.curves.append(agreement_curves.by_references(judged, measures, **how))
     if "length" in curves:
-        report.curves.append(reference_curves.by_length(study.whole, **how))
+        report.curves.append(agreement_curves.by_length(study.whole, **how))
     if "level" in curves and isinstance(judged, RatedCaptions):
-        report.curves.append(reference_curves.by_level(study.whole, **how))
+        report.curves.append(agreement_curves.by_level(study.whole, **how))
 
 
 def _add_relations(report: AgreementReport, study: Study, sampling: dict[str, Any]) -> None:

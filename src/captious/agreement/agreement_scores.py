@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from captious.agreement.coefficients import COEFFICIENTS
+from captious.agreement.coefficients import COEFFICIENTS, FloatArray
 from captious.agreement.judgement_table import JudgementTable
-from captious.agreement.kendall import FloatArray
-from captious.agreement.protocols import METRICS, Study
 from captious.agreement.resampling import (
     bootstrap_p,
     perfect_interval,
@@ -20,6 +18,7 @@ from captious.agreement.resampling import (
     small_sample_interval,
     williams,
 )
+from captious.agreement.study import METRICS, Study
 from captious.core.progress import track
 from captious.io.judgements import JudgementSet
 from captious.results.scores import json_number

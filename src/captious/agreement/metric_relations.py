@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from captious.agreement.agreement_scores import ALPHA, compare_metrics
-from captious.agreement.coefficients import COEFFICIENTS
+from captious.agreement.coefficients import COEFFICIENTS, FloatArray, IntArray
 from captious.agreement.judgement_table import JudgementTable
-from captious.agreement.kendall import FloatArray, IntArray
 from captious.core.errors import InputError, require
 from captious.core.progress import track
 from captious.results.scores import json_number

@@ -7,9 +7,9 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from captious.agreement.agreement_curves import AgreementCurve
 from captious.agreement.agreement_scores import HumanAgreement, MetricComparison
 from captious.agreement.metric_relations import MetricCorrelations, PairOfMetrics
-from captious.agreement.reference_curves import AgreementCurve
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""``captious corpus``: how diverse whole corpora of captions are, one row per system and one for people."""
+"""``captious corpus``: the diversity of whole corpora, one row per system and one for people."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def corpus(
 
 
 def show(result: Any, words: int, *, ci: bool = False) -> None:
-    """The table (in pieces where the terminal is narrow), and the words that matter most."""
+    """Print the table, and the words that matter most."""
     header, rows = result.table(ci=ci and look().bootstrap, show=shown)
     print_table("", header, rows)
     lines = [f"{measure.title(result.n):9s} {measure.summary}" for measure in result.columns()]
@@ -115,8 +115,8 @@ def _words(report: Any, limit: int) -> None:
     ]
     for name in report.omitted_locally:
         lists.append((f"missed, {name.replace('_', ' ')}", [row[0] for row in report.omitted_locally[name]]))
-    for name, found in lists:
-        print(f"  {name + ':':26s} {printable(', '.join(found[:limit])) or '–'}")
+    for name, listed in lists:
+        print(f"  {name + ':':26s} {printable(', '.join(listed[:limit])) or '–'}")
 
 
 COMMAND = command("corpus", corpus, options.Jobs, options.Columns, IntervalTables)

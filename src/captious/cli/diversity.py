@@ -146,22 +146,23 @@ def show(systems: list[Any], accuracies: list[str], *, ci: bool) -> None:
         *(f"{kind} {name}" for name in accuracies for kind in ("mean", "oracle")),
         "F-measure",
     ]
+    people = len(systems) - 1
     rows, best = [], []
     for name in wanted:
-        known = {i: system[name] for i, system in enumerate(systems) if name in system}
-        if not known:
+        scores = {i: system[name] for i, system in enumerate(systems) if name in system}
+        if not scores:
             continue
-        better = next(iter(known.values())).measure.higher_is_better
-        # People are the yardstick, not a competitor.
-        values = [score.value for i, score in known.items() if i < len(systems) - 1]
-        fair = len({(score.signature, score.ids) for i, score in known.items() if i < len(systems) - 1}) == 1
+        better = next(iter(scores.values())).measure.higher_is_better
+        # The last system is people, who are a yardstick and no competitor.
+        values = [score.value for i, score in scores.items() if i < people]
+        fair = len({(score.signature, score.ids) for i, score in scores.items() if i < people}) == 1
         # If all are equal, none is marked.
         top = (max if better else min)(values) if len(set(values)) > 1 and fair else None
         rows.append([name if better else f"{name} ↓", *(_cell(system, name, ci) for system in systems)])
         best.append(
             [
                 False,
-                *(i in known and i < len(systems) - 1 and known[i].value == top for i in range(len(systems))),
+                *(i in scores and i < people and scores[i].value == top for i in range(len(systems))),
             ]
         )
     header = [

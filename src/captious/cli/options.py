@@ -12,9 +12,8 @@ import click
 
 from captious.cli.command import Argument, Option, OptionGroup, parameter
 from captious.core.errors import InputError
-from captious.metrics.options import CHAIR_SYNONYMS, METEOR_DATA, OBJECTS, PARSER, STANDARD
+from captious.metrics.options import CHAIR_SYNONYMS, METEOR_DATA, OBJECTS, PARSER, STANDARD, entry_points
 from captious.metrics.options import Option as MeasureOption
-from captious.metrics.plugins import points
 
 References = Annotated[
     Path, Argument(metavar="REFS", help="Reference captions (COCO JSON, JSONL, CSV, TSV, …, or prepared).")
@@ -210,7 +209,7 @@ class MeasureOptions(OptionGroup):
             for o in known_options().values()
         }
         declared |= {"grammar": Grammar, "option": Options}
-        return [made for name, annotation in declared.items() if (made := parameter(name, annotation, None))]
+        return [p for name, annotation in declared.items() if (p := parameter(name, annotation, None))]
 
     def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
         named = {**self.named, "parser": parser_choice(self.named.get("parser"), self.grammar)}
@@ -218,19 +217,17 @@ class MeasureOptions(OptionGroup):
 
 
 def known_options() -> dict[str, MeasureOption]:
-    """Options of our own measures, and of measures that installed packages bring."""
-    found = {option.name: option for option in STANDARD}
-    for point in points():
+    """Return the options of our own measures and of measures in installed packages."""
+    options = {option.name: option for option in STANDARD}
+    for point in entry_points():
         # A package that cannot be loaded is reported when its measure is requested.
         with suppress(Exception):
-            found |= {option.name: option for option in point.load().options if option.name not in found}
-    return found
+            options |= {option.name: option for option in point.load().options if option.name not in options}
+    return options
 
 
 def measure_options(pairs: Sequence[str] | None, **named: Any) -> dict[str, Any]:
-    """The options of measures, from NAME=VALUE pairs (numbers become numbers) and from options with a name of
-    their own.
-    """
+    """Combine the options of measures from NAME=VALUE pairs, whose numbers are converted, and from flags."""
     parsed: dict[str, Any] = {}
     for item in pairs or []:
         name, equals, value = item.partition("=")

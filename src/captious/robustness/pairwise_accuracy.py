@@ -10,8 +10,8 @@ import numpy as np
 
 from captious.agreement.agreement_scores import HumanAgreement, measure
 from captious.agreement.judgement_table import JudgementTable
-from captious.agreement.protocols import Study
 from captious.agreement.resampling import resample_counts
+from captious.agreement.study import Study
 from captious.io.judgements import CaptionPairs
 from captious.io.judgements.distraction_sets import TASKS
 from captious.results.scores import json_number

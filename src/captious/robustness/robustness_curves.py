@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.agreement.kendall import FloatArray
-from captious.agreement.metric_scores import make, score_captions
+from captious.agreement.coefficients import FloatArray
 from captious.agreement.resampling import resample_counts
+from captious.agreement.study import score_captions
 from captious.core.errors import InputError, did_you_mean
 from captious.core.progress import track
 from captious.io.caption_files import CaptionWarning
+from captious.metrics.registry import make_measures
 from captious.results.scores import json_number
 from captious.results.significance import RESAMPLES, SEED, percentile_interval
 from captious.robustness.transformations import Neighbours, permute_words, random_words
@@ -114,7 +115,9 @@ def robustness_curves(
             groups[k] += [
                 " ".join(data.transformed(transformation, k, s, g)) for s, g in zip(steps, generators)
             ]
-    scored = score_captions(groups, data.references, make(metrics, options), "transformed captions")
+    scored = score_captions(
+        groups, data.references, make_measures(metrics, dict(options or {})), "transformed captions"
+    )
     curves = []
     nearest_by = "features" if features is not None else "captions"
     for item in scored:

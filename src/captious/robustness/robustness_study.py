@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from captious.agreement.metric_scores import make
-from captious.agreement.result_tables import TextTable
+from captious.agreement.result_tables import TextTable, with_interval
 from captious.core.errors import InputError
 from captious.core.writing import atomic_write
 from captious.io import read
 from captious.io.judgements import CaptionPairs
 from captious.io.judgements.distraction_sets import load_distractions
-from captious.robustness import robustness_tables
+from captious.metrics.registry import make_measures
 from captious.robustness.distractions import make_distractions
 from captious.robustness.pairwise_accuracy import DistractionAccuracy, distraction_accuracy
 from captious.robustness.robustness_curves import RobustnessCurve, robustness_curves
-from captious.robustness.transformation_features import read_features
+from captious.robustness.transformations import read_features
 
 #: Metrics that are tested unless others are named.
 METRICS = "BLEU-1,BLEU-4,ROUGE-L,METEOR,CIDEr-D,SPICE,WMD,MOWE,WEmbSim,SentenceSim"
@@ -41,10 +40,10 @@ class RobustnessReport:
 
     def tables(self) -> list[TextTable]:
         """Return the tables of the report."""
-        curves = [robustness_tables.areas(self.curves), *robustness_tables.points(self.curves)]
+        curves = [_areas_table(self.curves), *_curve_tables(self.curves)]
         return [
             *(curves if self.curves else []),
-            *([robustness_tables.accuracies(self.accuracies)] if self.accuracies else []),
+            *([_accuracy_table(self.accuracies)] if self.accuracies else []),
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -107,7 +106,7 @@ def measure_robustness(
         raise InputError(
             "give human captions (several for each image), or distraction tasks with --distractions"
         )
-    measures = make(metrics, options)
+    measures = make_measures(metrics, options)
     by_image: dict[str, list[str]] = {}
     if captions is not None:
         file = read(captions, "references")
@@ -128,6 +127,55 @@ def measure_robustness(
         )
     accuracies = distraction_accuracy(pairs, measures, resamples=resamples) if pairs is not None else []
     return RobustnessReport(measured, accuracies, pairs)
+
+
+def _areas_table(curves: Sequence[RobustnessCurve]) -> TextTable:
+    """Build a table of the areas under the curves (lower is more robust)."""
+    columns = list(dict.fromkeys(item.transformation for item in curves))
+    cells = {(item.metric, item.transformation): item for item in curves}
+    rows = [
+        [metric, *(_area_cell(cells[metric, name]) for name in columns)]
+        for metric in dict.fromkeys(item.metric for item in curves)
+    ]
+    title = f"Area under the curve of {curves[0].captions:,} transformed captions (lower is more robust)"
+    return TextTable(title, ["metric", *columns], rows)
+
+
+def _area_cell(item: RobustnessCurve) -> str:
+    if item.area != item.area:
+        return "–"
+    return f"{item.area:.3f} [{item.interval[0]:.3f}, {item.interval[1]:.3f}]"
+
+
+def _curve_tables(curves: Sequence[RobustnessCurve]) -> list[TextTable]:
+    """Build the tables of the curves, one per transformation."""
+    tables = []
+    for name in dict.fromkeys(item.transformation for item in curves):
+        group = [item for item in curves if item.transformation == name]
+        rows = [[item.metric, *(f"{v:.3f}" if v == v else "–" for v in item.values)] for item in group]
+        tables.append(
+            TextTable(
+                f"{name}: score at each strength (%), human caption = 1",
+                ["metric", *map(str, group[0].strengths)],
+                rows,
+            )
+        )
+    return tables
+
+
+def _accuracy_table(results: Sequence[DistractionAccuracy]) -> TextTable:
+    """Build a table of the accuracy of every metric on every task, with intervals."""
+    names = list(results[0].tasks)
+    rows = []
+    for item in results:
+        average = f"{100 * item.average:.3f} [{100 * item.interval[0]:.1f}, {100 * item.interval[1]:.1f}]"
+        rows.append([item.metric, *(with_interval(item.tasks[name]) for name in names), average])
+    first = results[0].tasks
+    return TextTable(
+        "Distraction tasks: correct caption preferred (%, equal scores half)",
+        ["metric", *(f"{name} ({first[name].rows:,})" for name in names), "average"],
+        rows,
+    )
 
 
 def _json_lines(pairs: CaptionPairs) -> str:

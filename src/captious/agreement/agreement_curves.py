@@ -11,11 +11,11 @@ import numpy as np
 
 from captious.agreement.agreement_scores import HumanAgreement, measure
 from captious.agreement.judgement_table import JudgementTable
-from captious.agreement.metric_scores import make
-from captious.agreement.protocols import METRICS, Study
+from captious.agreement.study import METRICS, Study
 from captious.core.errors import InputError
 from captious.core.progress import track
 from captious.io.judgements import JudgementSet, RatedSystems
+from captious.metrics.registry import make_measures
 from captious.results.significance import RESAMPLES, SEED
 
 #: Minimum number of rows for a point of a curve.
@@ -69,7 +69,7 @@ def by_references(
         raise InputError(f"{judged.name} rates systems, not captions: there are no references to draw")
     most = max(map(len, judged.references))
     distinct_counts = sorted({min(count, most) for count in counts})
-    measures = make(metrics, options)
+    measures = make_measures(metrics, dict(options or {}))
     points = []
     for count in track(distinct_counts, "references"):
         # There is only one way to draw all references.

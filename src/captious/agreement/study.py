@@ -1,26 +1,29 @@
-"""Study of a set of judgements, scored once by several metrics."""
+"""Judgements with scores of metrics: captions or systems are scored once, under the set's protocol."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from captious.agreement.coefficients import FloatArray, IntArray
 from captious.agreement.judgement_table import JudgementTable
-from captious.agreement.kendall import FloatArray, IntArray
-from captious.agreement.metric_scores import CaptionScores, make, names_of, score_captions, score_systems
 from captious.core.errors import InputError, did_you_mean
+from captious.core.progress import track
+from captious.corpus import Corpus
 from captious.io.judgements import (
     CaptionPairs,
     JudgementSet,
-    Protocol,
     RatedCaptions,
     RatedSystems,
     own_key,
     plain_words,
 )
+from captious.metrics.registry import make_measures
+from captious.results.references import load_systems
+from captious.results.scores import Score
 
 #: Default metrics of `captious agreement`.
 METRICS = (
@@ -30,6 +33,15 @@ METRICS = (
 
 #: Smaller differences between two scores are rounding errors and count as ties.
 TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class CaptionScores:
+    """One metric's score of each caption (or system), negated where lower is better."""
+
+    metric: str
+    values: FloatArray
+    signature: str
 
 
 class Study:
@@ -65,10 +77,10 @@ class Study:
         if protocol:
             judged = replace(judged, protocol=replace(judged.protocol, **protocol))
         if isinstance(judged, RatedSystems):
-            requested = names_of(make(metrics, options))
+            requested = {measure.name for measure in make_measures(metrics, dict(options or {}))}
             selected = {name: values for name, values in judged.scores.items() if name in requested}
             return cls(judged, _systems_tables(replace(judged, scores=selected or judged.scores)))
-        measures = make(metrics, options)
+        measures = make_measures(metrics, dict(options or {}))
         if isinstance(judged, CaptionPairs):
             return cls(judged, _pair_tables(judged, measures))
         return cls(judged, [_rated_table(judged, measures, published)])
@@ -98,7 +110,7 @@ class Study:
             )
         names = [judged.systems[k] for k in scored_rows]
         chosen = {name: by_key[own_key(name)] for name in names}
-        scored = score_systems(references, chosen, make(metrics, options), subset=subset)
+        scored = score_systems(references, chosen, make_measures(metrics, dict(options or {})), subset=subset)
         human = {criterion: values[scored_rows] for criterion, values in judged.human.items()}
         rated = replace(
             judged, systems=names, human=human, scores={item.metric: item.values for item in scored}
@@ -118,6 +130,41 @@ class Study:
                     f"'{name}' was not measured{did_you_mean(name, self.metrics)}; add it to the metrics (-m)"
                 )
         return list(dict.fromkeys(by_fold[name.casefold()] for name in wanted))
+
+
+def score_captions(
+    groups: Sequence[Sequence[str]],
+    references: Sequence[Sequence[str]],
+    metrics: Sequence[Any],
+    name: str = "captions",
+) -> list[CaptionScores]:
+    """Score groups of captions, each group with its own references, as entries of one corpus.
+
+    An image is repeated for each of its judgements, as in the published experiments: CIDEr's document
+    frequencies depend on it.
+    """
+    corpus = Corpus.build([str(k) for k in range(len(groups))], groups, references, name=name)
+    caption_scores = []
+    for metric in track(metrics, f"scoring {name}"):
+        score = Score.of(metric, corpus)
+        sign = 1.0 if metric.higher_is_better else -1.0
+        caption_scores.append(CaptionScores(score.name, sign * score.per_caption, score.signature))
+    return caption_scores
+
+
+def score_systems(
+    references: Any, predictions: Mapping[str, Any], metrics: Sequence[Any], *, subset: bool = False
+) -> list[CaptionScores]:
+    """Compute the corpus score of each system, from the same sources as :func:`captious.load`."""
+    corpora = load_systems(references, list(predictions.values()), subset=subset, names=list(predictions))
+    system_scores = []
+    for metric in track(metrics, "scoring systems"):
+        scores = [Score.of(metric, corpus) for corpus in corpora]
+        sign = 1.0 if metric.higher_is_better else -1.0
+        system_scores.append(
+            CaptionScores(scores[0].name, np.array([sign * s.value for s in scores]), scores[0].signature)
+        )
+    return system_scores
 
 
 def _number_distinct(names: Sequence[str]) -> IntArray:
@@ -318,6 +365,3 @@ def _systems_tables(judged: RatedSystems) -> list[JudgementTable]:
         )
         for criterion, values in judged.human.items()
     ]
-
-
-__all__ = ["METRICS", "Protocol", "Study", "draw_references"]
