@@ -80,8 +80,8 @@ class Synonyms:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Synonyms:
         """Return the dictionary with these :attr:`arrays`."""
-        tables = (FlatTable(arrays, prefix) for prefix in _PREFIXES)
-        return cls(*tables, arrays["digest"].tobytes().decode())
+        synsets, bases = (FlatTable(arrays, prefix) for prefix in _PREFIXES)
+        return cls(synsets, bases, arrays["digest"].tobytes().decode())
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
