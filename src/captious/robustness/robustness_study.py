@@ -15,6 +15,7 @@ from captious.io import read
 from captious.io.judgements import CaptionPairs
 from captious.io.judgements.distraction_sets import load_distractions
 from captious.metrics.factory import make_measures
+from captious.results.result_rows import EXACT, NumberStyle, ResultRow
 from captious.robustness.distractions import make_distractions
 from captious.robustness.pairwise_accuracy import DistractionAccuracy, distraction_accuracy
 from captious.robustness.robustness_curves import RobustnessCurve, robustness_curves
@@ -46,11 +47,16 @@ class RobustnessReport:
             *([_accuracy_table(self.accuracies)] if self.accuracies else []),
         ]
 
-    def to_json(self) -> dict[str, Any]:
+    def tidy_rows(self) -> list[ResultRow]:
+        """Return all results as rows for CSV."""
+        curves = [row for curve in self.curves for row in curve.tidy_rows()]
+        return curves + [row for accuracy in self.accuracies for row in accuracy.tidy_rows()]
+
+    def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
         """Return a JSON-ready description."""
         return {
-            "curves": [curve.to_json() for curve in self.curves],
-            "distractions": [accuracy.to_json() for accuracy in self.accuracies],
+            "curves": [curve.to_json(numbers) for curve in self.curves],
+            "distractions": [accuracy.to_json(numbers) for accuracy in self.accuracies],
         }
 
 

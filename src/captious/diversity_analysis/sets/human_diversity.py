@@ -9,6 +9,7 @@ import numpy as np
 
 from captious.core.errors import InputError, some
 from captious.metrics.statistics import mid_ranks
+from captious.results.result_rows import EXACT, NumberStyle
 from captious.results.scores import Score
 
 
@@ -25,9 +26,12 @@ class JudgementCorrelation(NamedTuple):
     sets: int
     images: int
 
-    def to_json(self) -> dict[str, Any]:
-        """A JSON-ready description. Undefined correlations become null."""
-        return {key: None if value != value else value for key, value in self._asdict().items()}
+    def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
+        """Return a JSON-ready description. Undefined correlations become null."""
+        return {
+            key: numbers.number(value) if isinstance(value, float) else value
+            for key, value in self._asdict().items()
+        }
 
 
 def correlate_judgements(
