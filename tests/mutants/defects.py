@@ -2181,8 +2181,8 @@ _mutant(
 _mutant(
     "scores-are-shards-too",
     "scale/shards.py",
-    "return [file for file in found if not file.endswith(SCORES) and not",
-    "return [file for file in found if not",
+    "return [file for file in files if not file.endswith(SCORES) and not",
+    "return [file for file in files if not",
     "scale/test_shards.py::test_names_and_folders",
 )
 _mutant(
@@ -2202,7 +2202,7 @@ _mutant(
 _mutant(
     "old-columns-are-trusted",
     "scale/shard_task.py",
-    'if job.metrics and file_digest(task.scores) != meta["scores"]:',
+    'if job.metrics and _file_digest(task.scores) != meta["scores"]:',
     "if False:",
     "scale/test_faults.py::test_only_what_is_missing_or_changed_is_done_again",
 )
@@ -2223,14 +2223,14 @@ _mutant(
 _mutant(
     "merging-forgets-a-step",
     "scale/shard_merging.py",
-    "own.sums[number][groups] += table",
-    "own.sums[number][groups] = table",
+    "total.sums[number][groups] += table",
+    "total.sums[number][groups] = table",
     "scale/test_whole.py::test_shards_merge_exactly",
 )
 _mutant(
     "segments-begin-anew-with-each-batch",
     "scale/whole_corpus.py",
-    "self._rest = stream[whole * SEGMENT :].copy()",
+    "self._rest = stream[complete * SEGMENT :].copy()",
     "self._rest = stream[:0]",
     "scale/test_whole.py::test_one_shard_is_measured_as_one_file",
 )

@@ -37,18 +37,18 @@ class AgreementReport:
         """Signatures of all metrics, without duplicates."""
         return list(dict.fromkeys(item.signature for item in self.agreement))
 
-    def tables(self) -> list[TextTable]:
+    def tables(self, digits: int | None = None) -> list[TextTable]:
         """Return the tables of the report: an overview of several sets, then details."""
         names = list(dict.fromkeys(item.judgements for item in self.agreement))
-        tables = [result_tables.overview(self.agreement)] if len(names) > 1 else []
+        tables = [result_tables.overview(self.agreement, digits)] if len(names) > 1 else []
         for name in names:
             items = [item for item in self.agreement if item.judgements == name]
             if len(names) == 1 or len({(item.part, item.coefficient) for item in items}) > 1:
-                tables.append(result_tables.of_set(items))
-        tables += [result_tables.comparisons(tests) for tests in self.comparisons]
-        tables += [result_tables.curve(curve) for curve in self.curves if curve.points]
+                tables.append(result_tables.of_set(items, digits))
+        tables += [result_tables.comparisons(tests, digits) for tests in self.comparisons]
+        tables += [result_tables.curve(curve, digits) for curve in self.curves if curve.points]
         tables += [result_tables.correlations(item) for item in self.correlations]
-        tables += [result_tables.pairs(pairs) for pairs in self.pairs if pairs]
+        tables += [result_tables.pairs(pairs, digits) for pairs in self.pairs if pairs]
         return tables
 
     def tidy_rows(self) -> list[ResultRow]:

@@ -1,4 +1,4 @@
-"""How a command shows its results: the format of tables, digits, error bars.
+"""Settings of tables: format, digits, error bars.
 
 A command takes one of the option groups :class:`Tables`, :class:`ScoreTables` and :class:`IntervalTables`.
 While it runs, :func:`look` returns the settings.
@@ -52,15 +52,15 @@ def number(value: float, form: str = FRACTION) -> str:
 
 def score(value: float, form: str = FRACTION) -> str:
     """Format a score for a table, with --digits, and times 100 with --percent if it is a fraction."""
-    asked = look()
+    settings = look()
     fraction = form.lstrip("+") == FRACTION
-    if fraction and asked.percent:
+    if fraction and settings.percent:
         value *= 100
     if fraction:
-        digits = asked.digits if asked.digits is not None else 1 if asked.percent else 4
+        digits = settings.digits if settings.digits is not None else 1 if settings.percent else 4
         form = f"{'+' if form.startswith('+') else ''}.{digits}f"
-    elif asked.digits is not None and form[-1] in "f%":
-        form = f".{asked.digits}{form[-1]}"
+    elif settings.digits is not None and form[-1] in "f%":
+        form = f".{settings.digits}{form[-1]}"
     return number(value, form)
 
 
@@ -87,7 +87,8 @@ class Tables(OptionGroup):
         form = {"md": "markdown", "tex": "latex", "table": "rich"}.get(form, form)
         if form not in FORMATS:
             raise InputError(
-                f"unknown format '{self.format}'{did_you_mean(form, FORMATS)} (known: {', '.join(FORMATS)})"
+                f"unknown format '{self.format}'{did_you_mean(form, FORMATS)} "
+                f"(there are {', '.join(FORMATS)})"
             )
         return Look(format=form, quiet=self.quiet)
 

@@ -45,7 +45,8 @@ JsonOut = Annotated[
     str | None, Option("--json", metavar="OUT", help="Write JSON to a file, or '-' for stdout.")
 ]
 PerImage = Annotated[
-    Path | None, Option("--per-image", metavar="OUT.csv", help="Write the score of every image.")
+    Path | None,
+    Option("--per-image", metavar="OUT", help="Write the score of every image (OUT.csv or OUT.json)."),
 ]
 SaveTo = Annotated[
     Path | None,
@@ -210,7 +211,7 @@ class MeasureOptions(OptionGroup):
             for o in known_options().values()
         }
         declared |= {"grammar": Grammar, "option": Options}
-        return [made for name, annotation in declared.items() if (made := parameter(name, annotation, None))]
+        return [p for name, annotation in declared.items() if (p := parameter(name, annotation, None))]
 
     def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
         named = {**self.named, "parser": parser_choice(self.named.get("parser"), self.grammar)}
@@ -218,19 +219,17 @@ class MeasureOptions(OptionGroup):
 
 
 def known_options() -> dict[str, MeasureOption]:
-    """Options of our own measures, and of measures that installed packages bring."""
-    found = {option.name: option for option in STANDARD}
+    """Return the options of our own measures and of measures in installed packages."""
+    options = {option.name: option for option in STANDARD}
     for point in points():
         # A package that cannot be loaded is reported when its measure is requested.
         with suppress(Exception):
-            found |= {option.name: option for option in point.load().options if option.name not in found}
-    return found
+            options |= {option.name: option for option in point.load().options if option.name not in options}
+    return options
 
 
 def measure_options(pairs: Sequence[str] | None, **named: Any) -> dict[str, Any]:
-    """The options of measures, from NAME=VALUE pairs (numbers become numbers) and from options with a name of
-    their own.
-    """
+    """Combine the options of measures from NAME=VALUE pairs, whose numbers are converted, and from flags."""
     parsed: dict[str, Any] = {}
     for item in pairs or []:
         name, equals, value = item.partition("=")

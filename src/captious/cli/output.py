@@ -17,7 +17,8 @@ from captious.core.writing import atomic_write, is_standard
 from captious.results.result_rows import COLUMNS, ResultRow, tidy
 
 if TYPE_CHECKING:
-    from captious.agreement.result_tables import TextTable
+    from captious.agreement import AgreementReport
+    from captious.robustness import RobustnessReport
 
 #: A column of text may be folded to this width where the terminal is narrow.
 _LEAST_TEXT = 12
@@ -276,7 +277,7 @@ def print_tidy(rows: Iterable[ResultRow]) -> None:
 # Files ---------------------------------------------------------------------------------------------
 
 
-def write_json(data: Any, target: str) -> None:
+def write_json(data: Any, target: str | Path) -> None:
     """Write JSON to a file (atomically) or, for ``-``, to standard output."""
     text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
     write_text(_escaped(text) + "\n", target)
@@ -302,13 +303,17 @@ def write_text(text: str, target: str | Path) -> None:
         temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
 
 
-def print_text_tables(tables: Sequence[TextTable], signatures: Sequence[str]) -> None:
-    """Print tables under their titles in the command's format; Markdown lists the signatures below."""
+def print_report(report: AgreementReport | RobustnessReport) -> None:
+    """Print the tables of a report under their titles, with signatures in Markdown. CSV has tidy rows."""
     form = look().format
+    if form == "csv":
+        print_tidy(report.tidy_rows())
+        return
+    tables = report.tables(look().digits)
     if form == "markdown":
         from captious.agreement.result_tables import as_markdown
 
-        sys.stdout.write("\n".join(map(printable, as_markdown(tables, signatures).split("\n"))))
+        sys.stdout.write("\n".join(map(printable, as_markdown(tables, report.signatures).split("\n"))))
         return
     for table in tables:
         if form == "rich":
