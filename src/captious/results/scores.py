@@ -260,7 +260,7 @@ class Scores(Mapping[str, Score]):
         own_name = self._known(name)
         if own_name is None:
             raise MissingMetricError(
-                f"{self.system} has no score '{name}'{did_you_mean(name, self._scores)}; "
+                f"{self.system} has no measure '{name}'{did_you_mean(name, self._scores)}; "
                 f"it has {', '.join(self._scores) or 'none'}"
             )
         return self._scores[own_name]
