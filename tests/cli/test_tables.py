@@ -253,7 +253,7 @@ def test_names_that_other_tools_have() -> None:
 def test_cider_by_name_hints_at_cider_d_once() -> None:
     import captious
     from captious.io import CaptionWarning
-    from captious.metrics import factory as making
+    from captious.metrics import registry as making
 
     making._hint_at_cider_d.cache_clear()
     with pytest.warns(CaptionWarning, match="CIDEr-D"):
