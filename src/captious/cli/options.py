@@ -12,9 +12,8 @@ import click
 
 from captious.cli.command import Argument, Option, OptionGroup, parameter
 from captious.core.errors import InputError
-from captious.metrics.options import CHAIR_SYNONYMS, METEOR_DATA, OBJECTS, PARSER, STANDARD
+from captious.metrics.options import CHAIR_SYNONYMS, METEOR_DATA, OBJECTS, PARSER, STANDARD, entry_points
 from captious.metrics.options import Option as MeasureOption
-from captious.metrics.plugins import points
 
 References = Annotated[
     Path, Argument(metavar="REFS", help="Reference captions (COCO JSON, JSONL, CSV, TSV, …, or prepared).")
@@ -45,7 +44,8 @@ JsonOut = Annotated[
     str | None, Option("--json", metavar="OUT", help="Write JSON to a file, or '-' for stdout.")
 ]
 PerImage = Annotated[
-    Path | None, Option("--per-image", metavar="OUT.csv", help="Write the score of every image.")
+    Path | None,
+    Option("--per-image", metavar="OUT", help="Write the score of every image (OUT.csv or OUT.json)."),
 ]
 SaveTo = Annotated[
     Path | None,
@@ -220,7 +220,7 @@ class MeasureOptions(OptionGroup):
 def known_options() -> dict[str, MeasureOption]:
     """Return the options of our own measures and of measures in installed packages."""
     options = {option.name: option for option in STANDARD}
-    for point in points():
+    for point in entry_points():
         # A package that cannot be loaded is reported when its measure is requested.
         with suppress(Exception):
             options |= {option.name: option for option in point.load().options if option.name not in options}

@@ -18,9 +18,8 @@ from captious.core.errors import InputError, MissingInputError
 from captious.core.threads import working
 from captious.corpus import Captions, Corpus
 from captious.io.columns import Columns
-from captious.metrics.base import FloatArray, Measure, Need, as_statistics
+from captious.metrics.base import FloatArray, Measure, Need, Resource, as_statistics
 from captious.metrics.corpus.corpus_measure import word_keys
-from captious.metrics.resources import Resource
 from captious.scale.engines import Engine, results
 from captious.scale.shard_rows import batches, captions_only
 from captious.scale.shards import Shard, Sources, find

@@ -22,7 +22,7 @@ from captious.corpus import Captions, Corpus
 from captious.io.columns import Columns
 from captious.metrics import registry
 from captious.metrics.base import Measure
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 from captious.results.references import DEFAULT_TOKENIZER, References
 from captious.results.signatures import sign
 from captious.scale.ngram_novelty import NgramNovelty
