@@ -16,7 +16,8 @@ from captious.rerank.information import Prior, Weights, information
 from captious.rerank.selection_rules import Grid, best
 from captious.rerank.tuning import ScoredCandidates, Tuned, geometric_mean
 from captious.results import significance
-from captious.results.comparison import Comparisons, compare
+from captious.results.comparison import compare
+from captious.results.comparison_result import Comparisons
 from captious.results.paired_tests import PairedTests
 from captious.results.scores import Scores, json_number
 
