@@ -177,7 +177,7 @@ def _cell(row: Any, name: str, ci: bool) -> str:
     if name not in row:
         return "–"
     score = row[name]
-    form = ".1f" if name == "Vocabulary" else ".4f"
+    form = score.measure.format
     text = shown(score.value, form)
     return text if not ci else f"{text} {interval(score.interval(*look().bootstrap), form)}"
 
