@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.errors import InputError, some
+from captious.core.memo import cached_property
 from captious.corpus import Corpus
 from captious.io.caption_files import show
 from captious.metrics.captions.chair import ChairS
