@@ -73,6 +73,3 @@ def _rebuild(head: dict[str, Any]) -> tuple[TrainedCritic, int | None]:
     )
     return trained, None if head["step"] is None else int(head["step"])
 
-
-# Former names, used by other rooms.
-Trained = TrainedCritic

@@ -232,6 +232,3 @@ class CriticExamples:
         other = self.neighbours.draw(image, gamma, rng)
         return self.texts[int(self._reference(np.array([other]), rng)[0])]
 
-
-# Former names, used by other rooms.
-Given = TrainingData

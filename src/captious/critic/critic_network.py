@@ -127,6 +127,3 @@ def build(shape: CriticShape, vocabulary: int, embedding: int, width: int, seed:
         torch.manual_seed(seed)
         return Critic(shape, vocabulary, embedding, width if "image" in shape.context else 0, seed)
 
-
-# Former names, used by other rooms.
-Shape = CriticShape

@@ -229,6 +229,3 @@ def _outputs(model: Critic, examples: CriticExamples, batch: Any, features: Tens
     logits: Tensor = model(candidate, context)
     return logits
 
-
-# Former names, used by other rooms.
-Settings = CriticSettings

@@ -298,6 +298,3 @@ def hold_out(
         rest[image] = texts
     return rest, human
 
-
-# Former names, used by other rooms.
-Protocol = CriticProtocol

@@ -20,10 +20,10 @@ from captious.results.references import References, load_systems
 from captious.results.saved_scores import SUFFIX
 
 if TYPE_CHECKING:
-    from captious.critic.critic_network import Shape
-    from captious.critic.critic_training import Settings
+    from captious.critic.critic_network import CriticShape
+    from captious.critic.critic_training import CriticSettings
     from captious.critic.protocol import CriticProtocol, CriticResult
-    from captious.generate.captioner.image_features import Images
+    from captious.generate.captioner.image_features import ImageFeatures
 
 CONTEXTS = ("image", "reference")
 NO_FEATURES = "the image is part of the context; give what is seen of images with --features"
@@ -55,7 +55,7 @@ class CriticOptions:
     vectors: str | None = None
     seed: int = 1
 
-    def shape_and_settings(self, has_images: bool) -> tuple[Shape, Settings]:
+    def shape_and_settings(self, has_images: bool) -> tuple[CriticShape, CriticSettings]:
         """Return the architecture and the training settings, checked."""
         from captious.critic.critic_training import PRESETS
 
@@ -211,19 +211,19 @@ def judge_systems(
     return CriticReport(judged, protocol, compared)
 
 
-def _features(source: ImageSource, wanted: list[str]) -> Images:
+def _features(source: ImageSource, wanted: list[str]) -> ImageFeatures:
     # Which images a file lacks is reported system by system.
     return source.read(wanted if source.backbone is not None else None)
 
 
-def _save(images: Images, path: str | Path) -> None:
+def _save(images: ImageFeatures, path: str | Path) -> None:
     import numpy as np
 
     with atomic_write(path) as temporary, temporary.open("wb") as file:
         np.savez(file, ids=np.array(images.ids), features=images.counted())
 
 
-def _samples(path: Path, images: Images | None, seed: int) -> dict[str, list[str]]:
+def _samples(path: Path, images: ImageFeatures | None, seed: int) -> dict[str, list[str]]:
     """Read sampled captions, or let a captioner draw one for each image."""
     if path.suffix != ".safetensors":
         file = read(path, "predictions", several=True)

@@ -164,6 +164,3 @@ def measured(
         intervals,
     )
 
-
-# Former names, used by other rooms.
-Point = TemplatePoint

@@ -12,7 +12,7 @@ from captious.core.torch_extra import require_torch
 from captious.training.held_out import excluded_ids, hold_out_images
 
 if TYPE_CHECKING:
-    from captious.generate.captioner.captioner_checkpoint import Trained
+    from captious.generate.captioner.captioner_checkpoint import TrainedCaptioner
     from captious.generate.captioner.image_source import ImageSource
 
 
@@ -21,7 +21,7 @@ class CaptionerTraining:
     """A captioner, its file, and the number of images that it was trained on."""
 
     path: Path
-    trained: Trained
+    trained: TrainedCaptioner
     images: int
 
     @property
@@ -105,14 +105,14 @@ def train_captioner(
     progress
         Callback for each row of the validation curve.
     settings
-        Other fields of :class:`~captious.generate.captioner.captioner_training.Settings`: batch, samples,
+        Other fields of :class:`~captious.generate.captioner.captioner_training.CaptionerSettings`: batch, samples,
         baseline,
         evaluate_every, save_every.
     """
     require_torch("training a captioner", threads)
     from captious.generate.captioner import captioner_checkpoint
-    from captious.generate.captioner.captioner_training import Settings, train
-    from captious.generate.captioner.captioners import Shape
+    from captious.generate.captioner.captioner_training import CaptionerSettings, train
+    from captious.generate.captioner.captioners import CaptionerShape
     from captious.generate.captioner.image_source import ImageSource
     from captious.metrics.factory import make_measures
     from captious.results.references import References
@@ -128,7 +128,7 @@ def train_captioner(
             "rewards improve a captioner that can write: train one by cross-entropy first, "
             "and name it with --from"
         )
-    chosen = Settings(
+    chosen = CaptionerSettings(
         steps=steps or (100 if rewarded else 2000),
         rate=rate or (5e-4 if rewarded else 2e-3),
         rewards=weights,
@@ -138,7 +138,7 @@ def train_captioner(
         **settings,
     )
     chosen.check()
-    shape = Shape(model, hidden, dropout, latent)
+    shape = CaptionerShape(model, hidden, dropout, latent)
     shape.check()
     first = captioner_checkpoint.load(start) if start is not None else None
     source = ImageSource.of(images)

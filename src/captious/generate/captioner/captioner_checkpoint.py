@@ -72,6 +72,3 @@ def _rebuild(head: dict[str, Any]) -> tuple[TrainedCaptioner, int | None]:
     )
     return trained, None if head["progress"] is None else int(head["progress"]["step"])
 
-
-# Former names, used by other rooms.
-Trained = TrainedCaptioner

@@ -401,6 +401,3 @@ def _for_rewards(trained: TrainedCaptioner, units: Tensor, k: int) -> Any:
     texts = trained.units.decode(units.numpy())
     return [texts[at : at + k] for at in range(0, len(texts), k)]
 
-
-# Former names, used by other rooms.
-Settings = CaptionerSettings

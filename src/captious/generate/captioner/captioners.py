@@ -361,6 +361,3 @@ def ended_before(units: Tensor) -> Tensor:
     ended = (units == 0).int().cumsum(1)
     return (ended - (units == 0).int()) > 0
 
-
-# Former names, used by other rooms.
-Shape = CaptionerShape

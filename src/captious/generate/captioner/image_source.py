@@ -8,7 +8,7 @@ from pathlib import Path
 
 from captious.core.errors import InputError
 from captious.generate.captioner.backbone import Photographs
-from captious.generate.captioner.image_features import Images, read_images
+from captious.generate.captioner.image_features import ImageFeatures, read_images
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class ImageSource:
             )
         return photographs
 
-    def read(self, wanted: Sequence[str] | None = None, classes: Sequence[str] = ()) -> Images:
+    def read(self, wanted: Sequence[str] | None = None, classes: Sequence[str] = ()) -> ImageFeatures:
         """Return the features of the wanted images, or of all."""
         photographs = self.photographs(classes)
         if photographs is not None:

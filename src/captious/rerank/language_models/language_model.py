@@ -160,6 +160,3 @@ def _distinct(captions: Sequence[Sequence[str]]) -> tuple[list[list[str]], IntAr
     )
     return [list(tokens) for tokens in seen], inverse
 
-
-# Former names, used by other rooms.
-Vocabulary = ModelVocabulary

@@ -27,7 +27,7 @@ from captious.core.writing import atomic_write
 from captious.io.content import read_raw
 from captious.metrics.learned.composite_network import pack, unpack
 from captious.rerank.language_models import model_files as files
-from captious.rerank.language_models.language_model import BEGIN, END, SPECIAL, Vocabulary
+from captious.rerank.language_models.language_model import BEGIN, END, SPECIAL, ModelVocabulary
 from captious.rerank.language_models.lstm_model import LSTM
 
 #: Called with the results of each epoch.
@@ -129,7 +129,7 @@ def train(
     """
     settings = settings or Settings()
     settings.check()
-    vocabulary = Vocabulary.learn(captions, settings.least)
+    vocabulary = ModelVocabulary.learn(captions, settings.least)
     numbers, offsets = vocabulary.encode(captions)
     with torch.random.fork_rng(), one_blas_thread():
         torch.manual_seed(settings.seed)
@@ -154,7 +154,7 @@ def train(
 class _LSTMTraining:
     net: Net
     optimizer: torch.optim.Optimizer
-    vocabulary: Vocabulary
+    vocabulary: ModelVocabulary
     numbers: NDArray[np.int64]
     offsets: IntArray
     settings: Settings
@@ -256,7 +256,7 @@ def _restore(
     output: str | Path,
     net: Net,
     optimizer: torch.optim.Optimizer,
-    vocabulary: Vocabulary,
+    vocabulary: ModelVocabulary,
     training_info: dict[str, Any],
 ) -> tuple[LSTM | None, int, list[float], dict[str, Any]]:
     """Return the finished model, or restore the state of training and return its step."""
