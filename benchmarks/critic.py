@@ -28,10 +28,9 @@ from captious import vectors
 from captious.agreement import agreement, load_judgements
 from captious.agreement.coefficients import COEFFICIENTS
 from captious.corpus import Captions
-from captious.critic.critic_checkpoint import TrainedCritic
-from captious.critic.critic_examples import TrainingData, Negatives
-from captious.critic.critic_metric import CriticMeasure
-from captious.critic.critic_scoring import chances
+from captious.critic.critic_examples import Negatives, TrainingData
+from captious.critic.critic_network import TrainedCritic
+from captious.critic.critic_scoring import CriticMeasure, chances
 from captious.critic.critic_training import PRESETS, train
 from captious.critic.protocol import CriticProtocol, hold_out, judge
 from captious.generate.captioner.image_features import read_images
@@ -357,7 +356,7 @@ def systems(study: Study, images: int, epochs: int) -> None:
         )
         found = judge(
             corpora, protocol, images=study.images, samples=study.samples, output=study.folder / "systems", resume=True,
-            told=lambda row: print(row, flush=True),
+            progress=lambda row: print(row, flush=True),
         )  # fmt: skip
         rows = []
         for corpus, judged in zip(corpora, found):

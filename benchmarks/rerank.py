@@ -105,7 +105,9 @@ class Study:
         path = self.path("captioner.safetensors")
         if path.exists() and checkpoint.load_unfinished(path)[1] is None:
             return checkpoint.load(path)
-        settings = CaptionerSettings(steps=4000, batch=50, rate=4e-3, evaluate_every=1000, save_every=50, seed=1)
+        settings = CaptionerSettings(
+            steps=4000, batch=50, rate=4e-3, evaluate_every=1000, save_every=50, seed=1
+        )
         ids = self.taught[:9800]
         known = References.read({image: self.captions[image] for image in (*ids, *self.validation)})
         return train(

@@ -1821,14 +1821,14 @@ _mutant(
 )
 _mutant(
     "no-signs-in-sketches",
-    "critic/count_sketch.py",
+    "critic/critic_network.py",
     "index_add(1, self.place, vectors * self.sign)",
     "index_add(1, self.place, vectors)",
     "critic/test_sketch.py",
 )
 _mutant(
     "forms-without-turning",
-    "critic/count_sketch.py",
+    "critic/critic_network.py",
     "(self.first.place[:, None] + self.second.place[None, :]) % self.size",
     "(self.first.place[:, None] + self.second.place[None, :]).clamp(max=self.size - 1)",
     "critic/test_sketch.py",

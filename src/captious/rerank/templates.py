@@ -163,4 +163,3 @@ def measured(
         {score.name: score.value for score in scores},
         intervals,
     )
-

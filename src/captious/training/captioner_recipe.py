@@ -105,9 +105,8 @@ def train_captioner(
     progress
         Callback for each row of the validation curve.
     settings
-        Other fields of :class:`~captious.generate.captioner.captioner_training.CaptionerSettings`: batch, samples,
-        baseline,
-        evaluate_every, save_every.
+        Other fields of :class:`~captious.generate.captioner.captioner_training.CaptionerSettings`: batch,
+        samples, baseline, evaluate_every, save_every.
     """
     require_torch("training a captioner", threads)
     from captious.generate.captioner import captioner_checkpoint

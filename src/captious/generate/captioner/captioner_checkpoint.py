@@ -71,4 +71,3 @@ def _rebuild(head: dict[str, Any]) -> tuple[TrainedCaptioner, int | None]:
         tuple(head["history"]),
     )
     return trained, None if head["progress"] is None else int(head["progress"]["step"])
-

@@ -400,4 +400,3 @@ def _for_rewards(trained: TrainedCaptioner, units: Tensor, k: int) -> Any:
         return units.view(-1, k, units.shape[1]).numpy()
     texts = trained.units.decode(units.numpy())
     return [texts[at : at + k] for at in range(0, len(texts), k)]
-
