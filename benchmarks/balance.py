@@ -22,15 +22,15 @@ import torch
 import captious
 from benchmarks.common import data_folder, read_jsonl
 from captious.generate.captioner import captioner_checkpoint as checkpoint
-from captious.generate.captioner import retrieval as matching
-from captious.generate.captioner.batches import lessons
 from captious.generate.captioner.caption_sets import Plan, generate
 from captious.generate.captioner.captioner_checkpoint import TrainedCaptioner
-from captious.generate.captioner.captioner_training import CaptionerSettings, train
 from captious.generate.captioner.captioners import CaptionerShape
 from captious.generate.captioner.image_features import ImageFeatures, read_images
 from captious.metrics.factory import make_measures
 from captious.results.references import References
+from captious.training import captioner_examples as matching
+from captious.training.captioner_examples import lessons
+from captious.training.captioner_trainer import CaptionerSettings, train
 
 LAMBDAS = (0, 1, 2, 3, 5, 10, 20)
 BETAS = (1, 3, 5, 10, 20)
@@ -99,7 +99,7 @@ class Study:
         )
         return self._trained("base.safetensors", lambda path: train(
             self.images, self.references, path, ids=self.ids, validation=self.validation, shape=CaptionerShape(hidden=sizes.hidden, dropout=0.1),
-            least=sizes.least, settings=settings, resume=True, told=_tell,
+            least=sizes.least, settings=settings, resume=True, progress=_tell,
         ))  # fmt: skip
 
     def tuned(self, weight: float, beta: float = 0.0) -> TrainedCaptioner:
@@ -111,7 +111,7 @@ class Study:
         matcher = self._matcher() if beta else None
         return self._trained(f"lambda{weight:g}beta{beta:g}.safetensors", lambda path: train(
             self.images, self.references, path, ids=self.ids, validation=self.validation, settings=settings, start=self.base(),
-            matcher=matcher, resume=True, told=_tell,
+            matcher=matcher, resume=True, progress=_tell,
         ))  # fmt: skip
 
     def _trained(self, name: str, make: Callable[[Path], TrainedCaptioner]) -> TrainedCaptioner:
@@ -129,7 +129,7 @@ class Study:
         if not path.exists():
             taught = lessons(self.images, self.references, self.ids, base.units, base.longest)
             torch.save(
-                matching.train_matcher(taught, len(base.units), steps=120, told=print).state_dict(), path
+                matching.train_matcher(taught, len(base.units), steps=120, progress=print).state_dict(), path
             )
         matcher.load_state_dict(torch.load(path, weights_only=True))
         return matcher.eval()

@@ -35,12 +35,12 @@ from captious.rerank import (
     tuning,
 )
 from captious.rerank import likelihood as tests
-from captious.rerank.information import information
+from captious.rerank.criteria import information
 from captious.rerank.language_models import model_files as files
 from captious.rerank.language_models.language_model import tokens_of
-from captious.rerank.language_models.ngram import NGram
-from captious.rerank.language_models.unigram import Unigram
-from captious.rerank.system_comparison import (
+from captious.rerank.language_models.ngram import NGram, Unigram
+from captious.rerank.templates import TemplatePoint, captions, measured, read_detected, vocabulary
+from captious.rerank.tuning import (
     BASELINE,
     MEAN,
     System,
@@ -50,7 +50,6 @@ from captious.rerank.system_comparison import (
     split,
     variants,
 )
-from captious.rerank.templates import TemplatePoint, captions, measured, read_detected, vocabulary
 from captious.results.references import References
 from captious.results.scores import Score, Scores
 
@@ -97,9 +96,9 @@ class Study:
         import torch
 
         from captious.generate.captioner import captioner_checkpoint as checkpoint
-        from captious.generate.captioner.captioner_training import CaptionerSettings, train
         from captious.generate.captioner.captioners import CaptionerShape
         from captious.generate.captioner.image_features import read_images
+        from captious.training.captioner_trainer import CaptionerSettings, train
 
         torch.set_num_threads(1)
         path = self.path("captioner.safetensors")
@@ -112,7 +111,7 @@ class Study:
         known = References.read({image: self.captions[image] for image in (*ids, *self.validation)})
         return train(
             read_images(self.objects), known, path, ids=ids, validation=self.validation, shape=CaptionerShape(hidden=320, dropout=0.1), least=5,
-            settings=settings, resume=True, told=print,
+            settings=settings, resume=True, progress=print,
         )  # fmt: skip
 
     def images(self, ids: list[str]) -> Any:
@@ -147,10 +146,10 @@ class Study:
         if kind == "lstm":
             import torch
 
-            from captious.training.language_models.lstm_trainer import Settings, train
+            from captious.training.lstm_trainer import Settings, train
 
             torch.set_num_threads(1)
-            train(taught, path, held_out=held, settings=Settings(epochs=4), resume=True, told=print)
+            train(taught, path, held_out=held, settings=Settings(epochs=4), resume=True, progress=print)
         elif not path.exists():
             files.save(Unigram.learn(taught) if kind == "unigram" else NGram.learn(taught, 3), path)
         model = load_model(path)

@@ -207,7 +207,7 @@ def test_the_command(files: Files, tmp_path: Path) -> None:
     )
     assert done.exit_code == 0 and "Critic" in done.output
     # What is there is not trained again, and nothing else may be written over it.
-    assert "has critics already" in refused(*words, "--human", "-o", tmp_path / "out")
+    assert "already has critics" in refused(*words, "--human", "-o", tmp_path / "out")
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "critics").rglob("*.safetensors")}
     run(*words, "--human", "-o", tmp_path / "out", "--resume")
     assert len(before) == 6 and before == {path: path.stat().st_mtime_ns for path in before}
@@ -267,7 +267,7 @@ def test_samples_from_a_captioner(files: Files, tmp_path: Path) -> None:
         tmp_path / "m.scores",
     )
     assert "samples" in load_scores(tmp_path / "m.scores")["Critic"].signature.fields
-    assert "is a captioner, which looks at images" in refused(
+    assert "is a captioner and needs image features" in refused(
         files.references, files.machine, "--samples", model, *QUICK
     )
 
@@ -319,7 +319,7 @@ def test_bad_input_is_refused_before_training(
     assert "unknown combination 'sum'" in refused(*plain, "--combine", "sum")
     assert "did you mean 'quick'" in refused(*plain, "--preset", "quik")
     assert "part of augmentation" in refused(*plain, "--samples", files.samples, "--no-augmentation")
-    assert "--resume goes on" in refused(*plain, "--resume")
+    assert "--resume continues" in refused(*plain, "--resume")
     assert "is one file" in refused(*plain, files.machine, "-o", tmp_path / "x.scores")
     assert "name a network" in refused(*plain, "--features", tmp_path)
     assert "combine by linear or mlp" in refused(*plain, "--context", "none")

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from captious.core.errors import InputError, did_you_mean
 from captious.critic.critic_vocabulary import FILLING, CriticVocabulary
-from captious.generate.captioner_files import ModelFile
+from captious.generate.network_files import ModelFile
 from captious.io.content import shown_name
 
 

@@ -27,7 +27,7 @@ from captious.critic.critic_network import (
     save_critic,
 )
 from captious.critic.critic_vocabulary import CriticVocabulary, EncodedTexts
-from captious.generate.captioner_files import optimizer_state, restore_optimizer
+from captious.generate.network_files import optimizer_state, restore_optimizer
 from captious.vectors import WordVectors
 
 

@@ -166,7 +166,7 @@ def judge_systems(
 
     check_target(None if output is None else Path(output), len(systems) + human)
     if resume and output is None:
-        raise InputError("--resume goes on in the folder that -o names; give -o")
+        raise InputError("--resume continues in the folder of -o; add -o FOLDER")
     options = options or CriticOptions()
     shape, settings = options.shape_and_settings(images is not None)
     protocol = CriticProtocol(shape, settings, vectors.get(options.vectors), options.runs, options.seed)
@@ -227,8 +227,8 @@ def _samples(path: Path, images: ImageFeatures | None, seed: int) -> dict[str, l
     trained = captioner_checkpoint.load(path)
     if images is None:
         raise InputError(
-            f"{path} is a captioner, which looks at images; "
-            "give --features of the kind it was trained on, or a file of samples"
+            f"{path} is a captioner and needs image features; "
+            "add --features of the kind it was trained on, or pass a file of samples"
         )
     return dict(zip(images.ids, generate(trained, images, Plan("rs", 1, seed=seed)).captions))
 
@@ -239,5 +239,5 @@ def _critics_folder(output: str | Path | None, resume: bool) -> Path | None:
     path = Path(output)
     folder = path.with_suffix(".critics") if path.name.endswith(SUFFIX) else path / "critics"
     if folder.exists() and not resume:
-        raise InputError(f"{folder} has critics already; --resume goes on with them, or name another place")
+        raise InputError(f"{folder} already has critics; continue with --resume, or name another place")
     return folder

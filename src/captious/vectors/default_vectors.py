@@ -1,4 +1,4 @@
-"""The shipped word vectors, distilled from MiniLM by :mod:`captious.training.vectors.distil`."""
+"""The shipped word vectors, distilled from MiniLM by :mod:`captious.training.distil_vectors`."""
 
 from __future__ import annotations
 

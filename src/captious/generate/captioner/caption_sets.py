@@ -21,11 +21,11 @@ from captious.core.errors import InputError
 from captious.core.progress import track
 from captious.core.threads import one_blas_thread
 from captious.generate.captioner import decoding
-from captious.generate.captioner.backbone import Photographs
 from captious.generate.captioner.captioner_checkpoint import TrainedCaptioner
 from captious.generate.captioner.captioners import Seen, Views
 from captious.generate.captioner.decoding import Sampling
 from captious.generate.captioner.image_features import ImageFeatures
+from captious.generate.captioner.image_source import Photographs
 from captious.generate.captioner.subword_units import END, sentences_of
 from captious.generate.synonym_switch import synonym_switch
 
@@ -208,13 +208,6 @@ def _switched(trained: TrainedCaptioner, images: ImageFeatures, plan: Plan) -> G
         for own, texts in zip(captions, varied.values()):
             own.extend(texts)
     return GeneratedCaptions(captions, None)
-
-
-def likelihoods(
-    trained: TrainedCaptioner, images: ImageFeatures, captions: Sequence[Sequence[str]]
-) -> list[list[float]]:
-    """Return log P(caption | image) of captions, one list per image."""
-    return [[sum(one.values) for one in group] for group in unit_likelihoods(trained, images, captions)]
 
 
 class UnitScores(NamedTuple):

@@ -101,7 +101,7 @@ def train(
     tokenizer: str = "ptb",
     settings: Settings | None = None,
     resume: bool = False,
-    told: ProgressCallback | None = None,
+    progress: ProgressCallback | None = None,
 ) -> LSTM:
     """Train a language model and write it to ``output``.
 
@@ -119,7 +119,7 @@ def train(
         Sizes and schedule.
     resume
         Continue from the checkpoint in ``output``, if there is one.
-    told
+    progress
         Callback with the results of each epoch.
 
     Returns
@@ -145,7 +145,16 @@ def train(
             if finished is not None:
                 return finished
         run = _LSTMTraining(
-            net, optimizer, vocabulary, numbers, offsets, settings, tokenizer, training_info, held_out, told
+            net,
+            optimizer,
+            vocabulary,
+            numbers,
+            offsets,
+            settings,
+            tokenizer,
+            training_info,
+            held_out,
+            progress,
         )
         return run.go(output, done, losses)
 
@@ -161,7 +170,7 @@ class _LSTMTraining:
     tokenizer: str
     training_info: dict[str, Any]
     held_out: Sequence[Sequence[str]]
-    told: ProgressCallback | None
+    progress: ProgressCallback | None
 
     def go(self, output: str | Path, done: int, losses: list[float]) -> LSTM:
         settings = self.settings
@@ -223,8 +232,8 @@ class _LSTMTraining:
         if self.held_out:
             row["perplexity"] = self.model().score(self.held_out).perplexity
         self.training_info["curve"].append(row)
-        if self.told is not None:
-            self.told(row)
+        if self.progress is not None:
+            self.progress(row)
 
 
 def _checkpoint(
