@@ -165,6 +165,18 @@ def test_what_cannot_work_is_said_before_training(folder: Path, tmp_path: Path) 
     )
     assert "--sigma is a number" in refused("generate", model, objects, "-o", out, "--sigma", "a:b")
     assert "not a captioner" in refused("generate", objects, objects, "-o", out)
+    for arguments, message in (
+        (["--how", "greedy", "--captions", 5], "greedy decoding writes one caption per image, not 5"),
+        (
+            ["--how", "beam", "--temperature", 0.5],
+            "--how beam does not use --temperature, --top-k and --top-p",
+        ),
+        (["--sigma", "1:2"], "leave it out, or use --how gnc or drv"),
+        (["--how", "ss", "--groups", 2], "use --how diverse"),
+        (["--score", captions, "--how", "beam"], "leave out --how"),
+        (["--score", captions, "--captions", 3], "leave out --how"),
+    ):
+        assert message in refused("generate", model, objects, "-o", out, *arguments), arguments
     assert not out.exists()
 
 

@@ -32,7 +32,10 @@ def generate(
             "greedy.",
         ),
     ] = "rs",
-    m: Annotated[int, Option("--captions", "-m", "-n", min=1, help="Captions of each image.")] = 10,
+    m: Annotated[
+        int | None,
+        Option("--captions", "-m", "-n", min=1, help="Captions per image (default: 10; greedy: 1)."),
+    ] = None,
     temperature: Annotated[
         float, Option("--temperature", help="Below 1, likelier units are sampled (rs).")
     ] = 1.0,
@@ -96,6 +99,8 @@ def generate(
         raise InputError(
             "--tokens adds log P of the units of existing captions; name their file with --score"
         )
+    if score is not None and (how != "rs" or m is not None or only is not None):
+        raise InputError("--score writes no captions; leave out --how, --captions and --only")
     source = ImageSource(images, backbone, backbone_output, ids, threads)
     if score is not None:
         rows = caption_likelihoods(model, source, score, tokens=tokens, threads=threads)

@@ -8,6 +8,7 @@ on an image if P(d|I) > P(g|I) for some distractor d and some human caption g.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,8 +21,9 @@ from numpy.typing import NDArray
 
 from captious.core.errors import InputError, some
 from captious.corpus import Corpus
-from captious.io import read
+from captious.io import CaptionWarning, read
 from captious.io.caption_files import show
+from captious.io.content import shown_name
 from captious.metrics.captions.chair import ChairS
 from captious.rerank.criteria import Prior, Weights, information
 from captious.rerank.language_models.language_model import Floats, tokens_of
@@ -198,9 +200,10 @@ class GenericCaptions:
         references
             Human captions of the images.
         training
-            File to take the commonest captions from (default: the references).
+            Captions that the model was trained on, to take the most frequent ones from (default: the
+            references). A caption that occurs only once is never a distractor.
         common
-            Number of the commonest captions.
+            Number of distractors.
         objects, chair_synonyms
             Objects of the images and words for them, as for CHAIR.
         tokenizer
@@ -210,13 +213,41 @@ class GenericCaptions:
         texts: Sequence[str] = prepared.captions.texts
         if training is not None:
             texts = [text for group in read(training, "references").captions for text in group]
-        frequent = commonest(texts, common, prepared.captions.tokenizer)
+        frequent = _repeated(
+            commonest(texts, common, prepared.captions.tokenizer), common, references, training
+        )
         wrong = distractors(prepared, [text for text, _ in frequent], ChairS(objects, chair_synonyms))
         return cls(prepared, frequent, wrong)
 
     def to_score(self) -> list[dict[str, Any]]:
         """Return the captions whose log P the test needs: rows of ``image_id`` and ``captions``."""
         return to_score(self.references, self.wrong)
+
+
+def _repeated(
+    frequent: list[tuple[str, int]], common: int, references: Any, training: str | Path | None
+) -> list[tuple[str, int]]:
+    """Return the captions that occur more than once. A caption that occurs once is not generic."""
+    repeated = [(text, count) for text, count in frequent if count > 1]
+    if len(repeated) == common:
+        return repeated
+    path = references if training is None else training
+    source = shown_name(path) if isinstance(path, str | Path) else "the file of references"
+    remedy = (
+        "take distractors from the captions that the model was trained on with --training CAPTIONS"
+        if training is None
+        else "pass more training captions"
+    )
+    if not repeated:
+        raise InputError(f"{source} has no caption that occurs more than once, so none is generic; {remedy}")
+    warnings.warn(
+        CaptionWarning(
+            f"only {len(repeated)} of the {common} most frequent captions of {source} occur more than once; "
+            f"the others are not generic and are left out; {remedy}, or lower --common"
+        ),
+        stacklevel=3,
+    )
+    return repeated
 
 
 @dataclass(frozen=True)
