@@ -68,11 +68,12 @@ def child(side: str, data: Path, captions: int | None) -> None:
         start = clock()
         theirs(groups, references)
     else:
-        from captious.agreement.metric_scores import make, score_captions
+        from captious.agreement.study import score_captions
+        from captious.metrics.registry import make_measures
 
         start = clock()
         names = COMMON if side == "common" else caption_metrics()
-        score_captions(groups, references, make(names))
+        score_captions(groups, references, make_measures(names, {}))
     wall, processor = (b - a for a, b in zip(start, clock()))
     print(
         json.dumps({"wall": wall, "processor": processor, "captions": len(groups), "peak": peak_megabytes()})

@@ -28,11 +28,12 @@ from captious.agreement import (
     agreement_scores as agreement,
 )
 from captious.agreement import result_tables as text
+from captious.agreement.agreement_curves import by_length, by_level, by_references
 from captious.agreement.metric_relations import complementary_pairs, correlate_metrics, over_captions
-from captious.agreement.metric_scores import make, score_systems
-from captious.agreement.reference_curves import by_length, by_level, by_references
+from captious.agreement.study import score_systems
 from captious.core.cache import atomic_write
 from captious.figures import agreement_plots, robustness_plots, style
+from captious.metrics.registry import make_measures
 from captious.robustness import distraction_accuracy, make_distractions, robustness_curves
 from captious.robustness import robustness_tables as robust
 
@@ -152,7 +153,7 @@ def relations() -> str:
     for path in sorted((DATA / "coco" / "systems").glob("*.jsonl.gz")):
         rows = {str(r["image_id"]): r["caption"] for r in read_jsonl(path)}
         systems[path.name.partition(".")[0]] = {image: rows[image] for image in references if image in rows}
-    scored = score_systems(references, systems, make(FEW), subset=True)
+    scored = score_systems(references, systems, make_measures(FEW, {}), subset=True)
     between = correlate_metrics(
         {item.metric: item.values for item in scored},
         f"systems on {len(references):,} COCO images",

@@ -26,7 +26,7 @@ from captious.generate.captioner.caption_sets import Plan, generate
 from captious.generate.captioner.captioner_checkpoint import TrainedCaptioner
 from captious.generate.captioner.captioners import CaptionerShape
 from captious.generate.captioner.image_features import ImageFeatures, read_images
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 from captious.results.references import References
 from captious.training import captioner_examples as matching
 from captious.training.captioner_examples import lessons

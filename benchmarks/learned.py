@@ -20,16 +20,16 @@ from numpy.typing import NDArray
 
 from captious.agreement import CaptionPairs, load_judgements
 from captious.agreement.coefficients import COEFFICIENTS
-from captious.agreement.protocols import draw_references
 from captious.agreement.resampling import perfect_interval, resample_counts
 from captious.agreement.result_tables import TextTable, as_markdown
+from captious.agreement.study import draw_references
 from captious.corpus import Corpus
 from captious.figures import style
 from captious.io import read
 from captious.io.judgements import own_key, with_protocol
 from captious.metrics.learned.composite import WEIGHTS_FOLDER, load
 from captious.metrics.learned.composite_network import Network, spread
-from captious.metrics.learned.lexical_features import GROUPS, Features
+from captious.metrics.learned.feature_table import GROUPS, Features
 from captious.results.significance import percentile_interval
 from captious.robustness import make_distractions
 from captious.training.composite_examples import KINDS, Examples

@@ -18,7 +18,7 @@ import captious
 from benchmarks.balance import Sizes, Study, _tell
 from captious.generate.captioner.caption_sets import Plan, generate
 from captious.generate.captioner.captioners import CaptionerShape
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 from captious.training.captioner_trainer import CaptionerSettings, train
 
 KINDS = {"words": None, "unigram": 1000, "bpe": 1000, "characters": None}

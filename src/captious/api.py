@@ -7,8 +7,7 @@ from typing import Any, overload
 
 from captious.core.errors import InputError
 from captious.corpus import Corpus
-from captious.metrics.factory import make_measures
-from captious.metrics.registry import Wanted
+from captious.metrics.registry import Wanted, make_measures
 from captious.results.comparison import Comparison, Comparisons, compare, compare_scores
 from captious.results.references import References, Source, load, load_systems, parallel
 from captious.results.scores import Scores
@@ -71,7 +70,7 @@ def score(corpus: Corpus, *, metrics: Wanted = "coco", **options: Any) -> Scores
 def score(references: Source, predictions: Source, metrics: Wanted = "coco", **options: Any) -> Scores: ...
 
 
-def score(*given: Any, **options: Any) -> Scores:
+def score(*inputs: Any, **options: Any) -> Scores:
     """Score captions: ``score(references, predictions, metrics)``, or ``score(corpus, metrics)``.
 
     Parameters
@@ -98,7 +97,7 @@ def score(*given: Any, **options: Any) -> Scores:
     >>> scores["ROUGE-L"].value > 0.5
     True
     """
-    parts = list(given)
+    parts = list(inputs)
     parts += [options.pop(name) for name in ("corpus", "references", "predictions") if name in options]
     if not parts:
         raise InputError("there is nothing to score: give references and predictions, or a corpus")
@@ -115,7 +114,7 @@ def score(*given: Any, **options: Any) -> Scores:
         corpus, rest = load(parts[0], parts[1], **loading), parts[2:]
     if len(rest) > 1:
         raise InputError(
-            f"score takes {len(parts) - len(rest) + 1} arguments without a name, and {len(parts)} were given"
+            f"score takes {len(parts) - len(rest) + 1} arguments without a name, not {len(parts)}"
         )
     metrics = options.pop("metrics", rest[0] if rest else "coco")
     return Scores.of(corpus, make_measures(metrics, options))

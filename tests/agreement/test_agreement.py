@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from captious.agreement import agreement, compare_metrics, load_judgements, measure
-from captious.agreement.protocols import Study
+from captious.agreement.study import Study
 from captious.cli.app import app
 from captious.core.errors import InputError
 
@@ -41,14 +41,14 @@ def test_the_command_prints_a_table_and_writes_files(small: Path, tmp_path: Path
     )
     text = table.read_text(encoding="utf-8")
     assert "**Flickr8k-CF-all: agreement × 100; 5 rows of 3 images**" in text and "- `ROUGE-L|" in text
-    for message, given in (
+    for message, arguments in (
         ("neither a file or folder nor a set known by name", ["flickr8k-crowd"]),
         ("unknown format 'xml'", [small, "--format", "xml"]),
         ("unknown curve 'size'", [small, "--curves", "size"]),
         ("'METEOR' was not measured", [small, "-m", "BLEU-1", "--compare", "METEOR"]),
     ):
         with pytest.raises(InputError, match=message):
-            run(*given)
+            run(*arguments)
 
 
 def test_everything_the_command_can_say(many: Path, tmp_path: Path) -> None:
@@ -80,16 +80,16 @@ def test_everything_the_command_can_say(many: Path, tmp_path: Path) -> None:
         "pairs of metrics",
     ):
         assert part in shown
-    found = json.loads(out.read_text(encoding="utf-8"))
-    assert all(row["interval"][0] <= row["value"] <= row["interval"][1] for row in found["agreement"])
-    (test,) = found["comparisons"]
+    data = json.loads(out.read_text(encoding="utf-8"))
+    assert all(row["interval"][0] <= row["value"] <= row["interval"][1] for row in data["agreement"])
+    (test,) = data["comparisons"]
     assert (test["a"], test["b"]) == ("ROUGE-L", "BLEU-4") and test["better"] in (None, "ROUGE-L", "BLEU-4")
-    assert {curve["axis"] for curve in found["curves"]} == {"references", "words in the caption", "rated"}
-    assert len(found["pairs"]) == 3 and len(found["correlations"][0]["matrix"]) == 3
+    assert {curve["axis"] for curve in data["curves"]} == {"references", "words in the caption", "rated"}
+    assert len(data["pairs"]) == 3 and len(data["correlations"][0]["matrix"]) == 3
     drawn = {path.name for path in plots.iterdir()}
     assert {"agreement_mine.png", "agreement_mine_by_references.png", "metrics_captions_of_mine.svg"} <= drawn
-    cells = list(csv.reader(io.StringIO(run(many, "-m", "ROUGE-L", "--format", "csv"))))
-    assert cells[1] == ["metric", "all (tau-c)"] and cells[2][0] == "ROUGE-L"
+    (row,) = csv.DictReader(io.StringIO(run(many, "-m", "ROUGE-L", "--format", "csv")))
+    assert (row["system"], row["metric"]) == ("ROUGE-L", "mine tau-c") and -1 < float(row["value"]) < 1
     over = json.loads(
         run(
             many,
@@ -116,35 +116,35 @@ def test_whole_systems_from_files(tmp_path: Path) -> None:
     (tmp_path / "refs.json").write_text(json.dumps({"1": ["a dog runs"], "2": ["two men"]}), encoding="utf-8")
     folder = tmp_path / "said"
     folder.mkdir()
-    for name, said in (
+    for name, texts in (
         ("alpha", ["a cow", "a bus"]),
         ("beta_2", ["a dog", "a man"]),
         ("gamma", ["a dog runs", "two men sit"]),
     ):
-        (folder / f"{name}.json").write_text(json.dumps(dict(zip("12", said))), encoding="utf-8")
-    given = [f"coco-2015={tmp_path}", "-m", "ROUGE-L,BLEU-1", "--systems", folder]
-    found = json.loads(run(*given, "--refs", tmp_path / "refs.json", "--format", "json"))["agreement"]
+        (folder / f"{name}.json").write_text(json.dumps(dict(zip("12", texts))), encoding="utf-8")
+    arguments = [f"coco-2015={tmp_path}", "-m", "ROUGE-L,BLEU-1", "--systems", folder]
+    data = json.loads(run(*arguments, "--refs", tmp_path / "refs.json", "--format", "json"))["agreement"]
     assert (
-        found[0]["metric"] == "ROUGE-L"
-        and found[0]["part"] == "M1"
-        and found[0]["rows"] == 3
-        and found[0]["value"] > 0.9
+        data[0]["metric"] == "ROUGE-L"
+        and data[0]["part"] == "M1"
+        and data[0]["rows"] == 3
+        and data[0]["value"] > 0.9
     )
     with pytest.raises(InputError, match="--refs"):
-        run(*given)
+        run(*arguments)
 
 
 @pytest.mark.shared
 def test_the_published_figures_of_flickr8k_expert(shared_data: Path) -> None:
     names = {"BLEU-1": 32.324, "BLEU-4": 30.776, "ROUGE-L": 32.314, "METEOR": 41.822, "CIDEr-D": 43.891}
     study = Study.of(load_judgements("flickr8k-expert", shared_data), [*names, "SPICE"])
-    found = {item.metric: item for item in agreement(study, ci=True, resamples=200)}
-    assert found["BLEU-4"].rows == 16_992 and found["BLEU-4"].units == 1_000
+    agreements = {item.metric: item for item in agreement(study, ci=True, resamples=200)}
+    assert agreements["BLEU-4"].rows == 16_992 and agreements["BLEU-4"].units == 1_000
     for name, value in names.items():
-        assert 100 * found[name].value == pytest.approx(value, abs=6e-4)
+        assert 100 * agreements[name].value == pytest.approx(value, abs=6e-4)
     # Java SPICE has 44.888; our parser takes the place of its parser.
-    assert 100 * found["SPICE"].value == pytest.approx(44.6, abs=0.3)
-    interval = found["CIDEr-D"].interval
+    assert 100 * agreements["SPICE"].value == pytest.approx(44.6, abs=0.3)
+    interval = agreements["CIDEr-D"].interval
     assert interval is not None and interval[0] < 0.439 < interval[1] and interval[1] - interval[0] < 0.06
     verdicts = {
         (c.a, c.b): c.better
@@ -160,9 +160,9 @@ def test_the_published_figures_of_flickr8k_expert(shared_data: Path) -> None:
 @pytest.mark.shared
 def test_word_vectors_agree_better_than_n_grams(shared_data: Path) -> None:
     study = Study.of(load_judgements("flickr8k-expert", shared_data), "WEmbSim,MOWE,WMD")
-    found = {item.metric: 100 * item.value for item in measure(study.whole)}
+    agreements = {item.metric: 100 * item.value for item in measure(study.whole)}
     # Values measured here, see docs/results/agreement.md.
-    assert found == pytest.approx({"WEmbSim": 51.8, "MOWE": 49.8, "WMD": 46.2}, abs=0.3)
+    assert agreements == pytest.approx({"WEmbSim": 51.8, "MOWE": 49.8, "WMD": 46.2}, abs=0.3)
 
 
 @pytest.mark.shared
@@ -177,22 +177,25 @@ def test_pascal_as_wang_et_al(shared_data: Path) -> None:
         "SPICE-U": (0.8258, 0.767),
     }
     study = Study.of(load_judgements("pascal-50s", shared_data), list(published))
-    found = {(item.metric, item.part, item.coefficient): item for item in agreement(study, ci=True)}
+    agreements = {(item.metric, item.part, item.coefficient): item for item in agreement(study, ci=True)}
     for metric, (accuracy, pearson) in published.items():
         for value, coefficient in ((accuracy, "accuracy"), (pearson, "pearson")):
-            interval = found[metric, "", coefficient].interval
+            interval = agreements[metric, "", coefficient].interval
             assert interval is not None and interval[0] - 0.01 < value < interval[1] + 0.01
-    assert found["SPICE", "HI", "accuracy"].value > 0.97 and found["SPICE", "HC", "accuracy"].rows == 100
+    assert (
+        agreements["SPICE", "HI", "accuracy"].value > 0.97
+        and agreements["SPICE", "HC", "accuracy"].rows == 100
+    )
 
 
 @pytest.mark.shared
 def test_thumb_as_published(shared_data: Path) -> None:
     """Scores that came with the set correlate as their authors print: CLIP-S above all lexical metrics."""
     study = Study.of(load_judgements("thumb", shared_data), "ROUGE-L", published=True)
-    found = {item.metric: item for item in measure(study.whole)}
-    assert found["RefCLIPS (as published)"].undefined == 500 and found["ROUGE-L"].undefined == 0
+    agreements = {item.metric: item for item in measure(study.whole)}
+    assert agreements["RefCLIPS (as published)"].undefined == 500 and agreements["ROUGE-L"].undefined == 0
     assert (
-        found["RefCLIPS (as published)"].value
-        > found["CIDEr (as published)"].value
-        > found["SentBLEU (as published)"].value
+        agreements["RefCLIPS (as published)"].value
+        > agreements["CIDEr (as published)"].value
+        > agreements["SentBLEU (as published)"].value
     )

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from captious.agreement.coefficients import COEFFICIENTS, weighted_ranks
-from captious.agreement.kendall import sort_rows, weighted_pairs
+from captious.agreement.coefficients import COEFFICIENTS, sort_rows, weighted_pairs, weighted_ranks
 from tests.forms import FORMS, form_of
 
 SCIPY = {
@@ -54,8 +53,8 @@ def test_resampling_is_repeating_rows(name: str) -> None:
         x, y = x - 7, np.sign(y - 2)
     unit = generator.integers(0, 12, 90)
     counts = generator.multinomial(12, [1 / 12] * 12, size=25).astype(np.int32)
-    found = COEFFICIENTS[name].resampled(x, y, unit, counts)
-    for row, value in zip(counts, found):
+    result = COEFFICIENTS[name].resampled(x, y, unit, counts)
+    for row, value in zip(counts, result):
         rows = np.repeat(np.arange(90), row[unit])
         assert value == pytest.approx(COEFFICIENTS[name](x[rows], y[rows]), abs=1e-12)
 
@@ -65,16 +64,16 @@ def test_both_forms_of_the_kernels_agree() -> None:
     unit = np.arange(60) % 7
     counts = np.random.default_rng(0).multinomial(7, [1 / 7] * 7, size=4).astype(np.int32)
     rows = sort_rows(x, y)
-    found = []
+    forms = []
     for form in FORMS:
         pairs, ranks = np.zeros((4, 6), np.int64), np.zeros((4, 3))
         form_of(weighted_pairs, form)(
             rows.group_offsets, rows.rank, unit[rows.order], counts, rows.levels, pairs
         )
         form_of(weighted_ranks, form)(x.astype(np.int64), y.astype(np.int64), unit, counts, 9, 5, ranks)
-        found.append((pairs, ranks))
-    assert np.array_equal(found[0][0], found[1][0]) and found[0][0].any()
-    assert np.array_equal(found[0][1], found[1][1]) and found[0][1].any()
+        forms.append((pairs, ranks))
+    assert np.array_equal(forms[0][0], forms[1][0]) and forms[0][0].any()
+    assert np.array_equal(forms[0][1], forms[1][1]) and forms[0][1].any()
 
 
 @settings(max_examples=60, deadline=None)
@@ -84,13 +83,13 @@ def test_both_forms_of_the_kernels_agree() -> None:
 )
 def test_any_rows(rows: list[tuple[int, int]], name: str) -> None:
     x, y = (np.array(column, dtype=float) for column in zip(*rows))
-    found = COEFFICIENTS[name](x, y)
+    result = COEFFICIENTS[name](x, y)
     if np.ptp(x) == 0 or np.ptp(y) == 0:
-        assert np.isnan(found)
+        assert np.isnan(result)
     else:
-        assert found == pytest.approx(SCIPY[name](x, y), abs=1e-12)
-        assert COEFFICIENTS[name](-x, y) == pytest.approx(-found, abs=1e-12)
-        assert COEFFICIENTS[name](np.exp(x), y) == pytest.approx(found, abs=1e-12)
+        assert result == pytest.approx(SCIPY[name](x, y), abs=1e-12)
+        assert COEFFICIENTS[name](-x, y) == pytest.approx(-result, abs=1e-12)
+        assert COEFFICIENTS[name](np.exp(x), y) == pytest.approx(result, abs=1e-12)
 
 
 def test_pearson_of_large_numbers() -> None:

@@ -8,21 +8,21 @@ import pytest
 from scipy import stats
 
 from captious.agreement import Study, load_judgements
+from captious.agreement.agreement_curves import by_length, by_level, by_references
 from captious.agreement.metric_relations import complementary_pairs, correlate_metrics, over_captions
-from captious.agreement.reference_curves import by_length, by_level, by_references
 from captious.core.errors import InputError
 
 
 def test_more_references_up_to_all(many: Path) -> None:
     judged = load_judgements(many)
-    found = by_references(judged, "ROUGE-L", (1, 2, 9), draws=2, resamples=50)
-    assert [point.label for point in found.points] == ["1", "2", "4"]
-    rows = [point.agreements[0].rows for point in found.points]
+    result = by_references(judged, "ROUGE-L", (1, 2, 9), draws=2, resamples=50)
+    assert [point.label for point in result.points] == ["1", "2", "4"]
+    rows = [point.agreements[0].rows for point in result.points]
     # All references can be drawn in one way only.
     assert rows == [720, 720, 360]
     whole = Study.of(judged, "ROUGE-L").whole
-    assert found.points[-1].agreements[0].value == pytest.approx(whole.estimate("ROUGE-L"))
-    assert found.points[0].agreements[0].value != pytest.approx(found.points[-1].agreements[0].value)
+    assert result.points[-1].agreements[0].value == pytest.approx(whole.estimate("ROUGE-L"))
+    assert result.points[0].agreements[0].value != pytest.approx(result.points[-1].agreements[0].value)
 
 
 def test_lengths_and_levels_cover_all_rows(many: Path) -> None:
@@ -49,12 +49,12 @@ def test_like_metrics_stand_side_by_side() -> None:
         "a too": a + 0.1 * generator.normal(size=200),
         "b too": -b + 0.1 * generator.normal(size=200),
     }
-    found = correlate_metrics(scores, "captions")
-    places = [found.metrics.index(name) for name in scores]
+    result = correlate_metrics(scores, "captions")
+    places = [result.metrics.index(name) for name in scores]
     assert abs(places[0] - places[2]) == 1 and abs(places[1] - places[3]) == 1
-    i, j = found.metrics.index("a"), found.metrics.index("b too")
-    assert found.matrix[i, j] == pytest.approx(stats.spearmanr(a, scores["b too"]).statistic)
-    assert np.allclose(found.matrix, found.matrix.T) and np.allclose(np.diag(found.matrix), 1)
+    i, j = result.metrics.index("a"), result.metrics.index("b too")
+    assert result.matrix[i, j] == pytest.approx(stats.spearmanr(a, scores["b too"]).statistic)
+    assert np.allclose(result.matrix, result.matrix.T) and np.allclose(np.diag(result.matrix), 1)
     with pytest.raises(InputError, match="at least two"):
         correlate_metrics({"a": a}, "captions")
 
@@ -69,9 +69,9 @@ def test_complementary_metrics_are_found_and_others_are_not(many: Path) -> None:
     generator = np.random.default_rng(2)
     # People's rating is the sum of two things, each of which one metric sees.
     one, two, blind = (generator.normal(size=len(table)) for _ in range(3))
-    made = table.with_scores({"one": one, "two": two, "blind": blind})
-    made = replace(made, human=one + two + generator.normal(0, 0.3, len(table)))
-    best, *others = complementary_pairs(made, resamples=200)
+    result = table.with_scores({"one": one, "two": two, "blind": blind})
+    result = replace(result, human=one + two + generator.normal(0, 0.3, len(table)))
+    best, *others = complementary_pairs(result, resamples=200)
     assert (
         {best.a, best.b} == {"one", "two"}
         and best.complementary
@@ -80,4 +80,4 @@ def test_complementary_metrics_are_found_and_others_are_not(many: Path) -> None:
     assert best.share_a == pytest.approx(0.5, abs=0.1)
     assert not any(pair.complementary for pair in others)
     with pytest.raises(InputError, match="too few for 50 folds"):
-        complementary_pairs(made, folds=50)
+        complementary_pairs(result, folds=50)

@@ -34,8 +34,8 @@ def test_williams_at_the_edges() -> None:
 def test_holm() -> None:
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert holm([0.5, 0.9]) == pytest.approx([1.0, 1.0])
-    kept = holm([0.01, float("nan"), 0.02])
-    assert kept[0] == pytest.approx(0.02) and math.isnan(kept[1]) and kept[2] == pytest.approx(0.02)
+    result = holm([0.01, float("nan"), 0.02])
+    assert result[0] == pytest.approx(0.02) and math.isnan(result[1]) and result[2] == pytest.approx(0.02)
 
 
 def test_resamples_draw_as_many_and_are_seeded(monkeypatch: pytest.MonkeyPatch) -> None:

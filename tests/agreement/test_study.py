@@ -20,7 +20,7 @@ from captious.agreement import (
     load_judgements,
     measure,
 )
-from captious.agreement.protocols import draw_references
+from captious.agreement.study import draw_references
 from captious.core.errors import InputError
 from captious.metrics import registry
 
@@ -31,26 +31,26 @@ def test_rows_are_judgements_and_own_references_are_left_out(small: Path) -> Non
     assert expert.caption.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 4, 4, 4] and expert.units == 3
     crowd = Study.of(load_judgements("flickr8k-cf", small), "ROUGE-L").whole
     assert crowd.human.tolist() == [1.0, 0.0, 0.67, 0.33]
-    (found,) = measure(expert)
-    assert found.value == pytest.approx(
+    (result,) = measure(expert)
+    assert result.value == pytest.approx(
         stats.kendalltau(expert.scores["ROUGE-L"], expert.human, variant="c").statistic
     )
-    assert found.rows == 12 and found.units == 3 and found.coefficient == "tau-c"
+    assert result.rows == 12 and result.units == 3 and result.coefficient == "tau-c"
     assert (
-        found.signature.startswith("ROUGE-L|")
-        and "|own:drop|" in found.signature
-        and "judged:Flickr8k-Expert(5)@" in found.signature
+        result.signature.startswith("ROUGE-L|")
+        and "|own:drop|" in result.signature
+        and "judged:Flickr8k-Expert(5)@" in result.signature
     )
 
 
 def test_an_own_reference_is_taken_out_of_the_references(small: Path) -> None:
     judged = load_judgements("flickr8k-cf-all", small)
     removed = Study.of(judged, "ROUGE-L").whole.scores["ROUGE-L"]
-    kept = Study.of(judged, "ROUGE-L", protocol={"own": "keep"}).whole.scores["ROUGE-L"]
+    result = Study.of(judged, "ROUGE-L", protocol={"own": "keep"}).whole.scores["ROUGE-L"]
     assert (
-        kept[3] == pytest.approx(1.0)
+        result[3] == pytest.approx(1.0)
         and removed[3] < 0.5
-        and np.array_equal(np.delete(kept, 3), np.delete(removed, 3))
+        and np.array_equal(np.delete(result, 3), np.delete(removed, 3))
     )
     # Without the set's word for it, texts are compared, whatever their case and punctuation.
     assert isinstance(judged, RatedCaptions)
@@ -81,15 +81,15 @@ def test_lower_is_better_turns_the_sign(small: Path) -> None:
 
 def test_one_score_for_all_is_no_agreement(small: Path) -> None:
     judged = load_judgements("flickr8k-cf", small)
-    (found,) = agreement(judged, "HWCM-4", ci=True, resamples=20)
-    assert found.value == 0.0 and found.interval == (0.0, 0.0) and found.undefined == 0
+    (result,) = agreement(judged, "HWCM-4", ci=True, resamples=20)
+    assert result.value == 0.0 and result.interval == (0.0, 0.0) and result.undefined == 0
 
 
 def test_undefined_scores_are_left_out_and_counted(small: Path) -> None:
     table = Study.of(load_judgements("flickr8k-cf", small), "ROUGE-L").whole
     holes = table.with_scores({"ROUGE-L": np.array([0.1, np.nan, 0.3, 0.2])})
-    (found,) = measure(holes)
-    assert found.rows == 3 and found.undefined == 1 and found.value == pytest.approx(-1 / 3)
+    (result,) = measure(holes)
+    assert result.rows == 3 and result.undefined == 1 and result.value == pytest.approx(-1 / 3)
 
 
 def test_within_images_and_over_systems(many: Path) -> None:
@@ -101,8 +101,8 @@ def test_within_images_and_over_systems(many: Path) -> None:
     for image in range(rows.units):
         mine = rows.unit == image
         if np.ptp(rows.human[mine]) > 0:
-            found = stats.kendalltau(rows.scores["BLEU-1"][mine], rows.human[mine]).statistic
-            by_hand.append(0.0 if np.isnan(found) else found)
+            result = stats.kendalltau(rows.scores["BLEU-1"][mine], rows.human[mine]).statistic
+            by_hand.append(0.0 if np.isnan(result) else result)
     assert within.value == pytest.approx(np.mean(by_hand)) and within.level == "image"
     assert within.interval is not None and within.interval[0] < within.value < within.interval[1]
     over = agreement(judged, "BLEU-1", protocol={"level": "system", "coefficient": "pearson"}, ci=True)[0]
@@ -123,7 +123,7 @@ def test_drawn_references_are_the_same_for_an_image_and_nested() -> None:
 
 
 def pairs(**changes: object) -> CaptionPairs:
-    made = CaptionPairs(
+    result = CaptionPairs(
         name="pairs",
         images=["i", "i", "j", "k"],
         first=["a dog runs", "a cat", "two men sit on a bench", "a red bus"],
@@ -135,29 +135,31 @@ def pairs(**changes: object) -> CaptionPairs:
         categories=["HC", "HI", "HI", "HM"],
         protocol=Protocol("accuracy", own="remove"),
     )
-    return replace(made, **changes)  # type: ignore[arg-type]
+    return replace(result, **changes)  # type: ignore[arg-type]
 
 
 def test_pairs_ties_half_and_both_candidates_removed() -> None:
     study = Study.of(pairs(), "ROUGE-L")
-    found = {(item.part, item.coefficient): item for item in agreement(study)}
+    agreements = {(item.part, item.coefficient): item for item in agreement(study)}
     # Three right, and one tie between equal captions.
-    assert found["", "accuracy"].value == pytest.approx(3.5 / 4) and found["HI", "accuracy"].rows == 2
+    assert (
+        agreements["", "accuracy"].value == pytest.approx(3.5 / 4) and agreements["HI", "accuracy"].rows == 2
+    )
     whole = study.whole
     assert whole.human.tolist() == pytest.approx([1 / 3, -1, 1, 1 / 3]) and whole.units == 3
-    assert found["", "pearson"].value == pytest.approx(
+    assert agreements["", "pearson"].value == pytest.approx(
         stats.pearsonr(whole.scores["ROUGE-L"], whole.human).statistic
     )
     # "a dog runs on grass" is a candidate of the second pair: there, and only there, it is no reference.
-    kept = Study.of(pairs(protocol=Protocol("accuracy", own="keep")), "ROUGE-L").whole.scores["ROUGE-L"]
-    assert kept[1] < whole.scores["ROUGE-L"][1] < 0 and kept[0] == whole.scores["ROUGE-L"][0]
+    result = Study.of(pairs(protocol=Protocol("accuracy", own="keep")), "ROUGE-L").whole.scores["ROUGE-L"]
+    assert result[1] < whole.scores["ROUGE-L"][1] < 0 and result[0] == whole.scores["ROUGE-L"][0]
     drawn = Study.of(pairs(), "ROUGE-L", protocol={"references": 1, "draws": 3}).whole
     assert len(drawn) == 12 and drawn.units == 3 and "refs:1 drawn 3x" in measure(drawn)[0].signature
 
 
 def test_votes_on_triplets_are_used_when_asked_for() -> None:
-    made = pairs(triplet_votes=[[-1], [1], [-1], [-1]])
-    assert agreement(made, "ROUGE-L", protocol={"votes": "triplets"})[0].value == pytest.approx(0.5 / 4)
+    result = pairs(triplet_votes=[[-1], [1], [-1], [-1]])
+    assert agreement(result, "ROUGE-L", protocol={"votes": "triplets"})[0].value == pytest.approx(0.5 / 4)
     with pytest.raises(InputError, match="no votes on triplets"):
         agreement(pairs(), "ROUGE-L", protocol={"votes": "triplets"})
     with pytest.raises(InputError, match="accuracy, pearson or spearman, not tau-b"):
@@ -176,11 +178,11 @@ def test_a_better_metric_is_called_better_and_a_tie_is_not(many: Path) -> None:
             "bad": np.random.default_rng(1).normal(size=len(table)),
         }
     )
-    found = {(c.a, c.b): c for c in compare_metrics(scored, resamples=200)}
-    assert found["good", "bad"].better == "good" and found["same", "bad"].better == "same"
+    by_key = {(c.a, c.b): c for c in compare_metrics(scored, resamples=200)}
+    assert by_key["good", "bad"].better == "good" and by_key["same", "bad"].better == "same"
     assert (
-        found["good", "same"].better is None
-        and found["good", "same"].p_holm >= found["good", "same"].p_bootstrap
+        by_key["good", "same"].better is None
+        and by_key["good", "same"].p_holm >= by_key["good", "same"].p_bootstrap
     )
     linear = compare_metrics(scored.under(coefficient="pearson"), ["good", "bad"], resamples=200)[0]
     assert linear.p_williams is not None and linear.p_williams < 1e-6 and linear.better == "good"
@@ -198,27 +200,27 @@ def systems() -> RatedSystems:
 
 
 def test_whole_systems() -> None:
-    found = {item.metric: item for item in agreement(systems(), "BLEU-1", ci=True)}
+    agreements = {item.metric: item for item in agreement(systems(), "BLEU-1", ci=True)}
     assert (
-        found["X"].value == pytest.approx(0.9)
-        and found["X"].rows == 5
-        and found["Y"].rows == 4
-        and found["Y"].undefined == 1
+        agreements["X"].value == pytest.approx(0.9)
+        and agreements["X"].rows == 5
+        and agreements["Y"].rows == 4
+        and agreements["Y"].undefined == 1
     )
-    assert found["X"].interval == pytest.approx(
+    assert agreements["X"].interval == pytest.approx(
         (np.tanh(np.arctanh(0.9) - 1.96 / 2**0.5), np.tanh(np.arctanh(0.9) + 1.96 / 2**0.5)), abs=1e-4
     )
 
 
 def test_whole_systems_scored_by_our_metrics() -> None:
     references = {"1": ["a dog runs"], "2": ["a red bus"], "3": ["two men"]}
-    said = {
+    by_key = {
         "a": ["a cow", "a car", "a tree"],
         "B": ["a dog", "a bus", "men"],
         "c": ["a dog runs", "a red bus", "two men"],
         "z": ["x", "y", "z"],
     }
-    predictions = {name: dict(zip("123", texts)) for name, texts in said.items()}
+    predictions = {name: dict(zip("123", texts)) for name, texts in by_key.items()}
     study = Study.of_systems(systems(), references, predictions, "BLEU-1,ROUGE-L")
     assert (
         study.whole.scores["ROUGE-L"].tolist() == sorted(study.whole.scores["ROUGE-L"])

@@ -14,9 +14,9 @@ from captious.figures import style
 
 
 def test_looks_differ() -> None:
-    found = style.looks(14)
-    assert len({(look.colour, look.marker) for look in found}) == 14
-    assert style.HUMAN not in {look.colour for look in found}
+    result = style.looks(14)
+    assert len({(look.colour, look.marker) for look in result}) == 14
+    assert style.HUMAN not in {look.colour for look in result}
 
 
 def test_saved_in_every_format_and_the_same_each_time(tmp_path: Path) -> None:

@@ -28,10 +28,10 @@ PACKAGE = Path("src") / "captious"
 MAKERS = (
     "core/cache.py",
     "core/cache_files.py",
-    "cli/cache.py",
+    "cli/listings.py",
     "core/container.py",
     "vectors/",
-    "meteor/paraphrases.py",
+    "meteor/meteor_tables.py",
     "meteor/paraphrase_index.py",
 )
 

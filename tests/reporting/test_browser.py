@@ -52,11 +52,11 @@ def test_images_are_searched_filtered_and_sorted(
         page.wait_for_selector(".row")
 
         def found() -> str:
-            return page.locator(".found").inner_text()
+            return page.locator(".matches").inner_text()
 
         assert found() == "60 images"
         page.fill("#search", "umbrella -beach")
-        until(page, "document.querySelector('.found').textContent !== '60 images'")
+        until(page, "document.querySelector('.matches').textContent !== '60 images'")
         texts = demo_report._blocks["captions"]["texts"]
         both = [" ".join(system[i] for system in texts).lower() for i in range(60)]
         assert found() == f"{sum('umbrella' in text and 'beach' not in text for text in both)} of 60 images"
@@ -68,15 +68,15 @@ def test_images_are_searched_filtered_and_sorted(
         best = max(range(60), key=lambda i: apart[i])
         assert page.locator("#row-0 .id bdi").inner_text() == demo_report._blocks["captions"]["ids"][best]
         assert page.locator("#row-0 .sortkey").inner_text() == f"{apart[best]:.3f}"
-        seen.show("#view=images&made=1&sort=made")
-        made = [
+        seen.show("#view=images&hallucinated=1&sort=hallucinated")
+        rows = [
             sum(
                 mention[2] for system in demo_report._blocks["objects"]["systems"] for mention in system[i][0]
             )
             for i in range(60)
         ]
-        assert found() == f"{sum(n > 0 for n in made)} of 60 images"
-        assert page.locator("#row-0 .sortkey").inner_text() == str(max(made))
+        assert found() == f"{sum(n > 0 for n in rows)} of 60 images"
+        assert page.locator("#row-0 .sortkey").inner_text() == str(max(rows))
         for order in ("disagreement", "length", "metric"):
             seen.show(f"#view=images&sort={order}")
             assert page.locator(".row").count() > 3
@@ -93,13 +93,13 @@ def test_scores_are_explained_by_the_numbers_themselves(
         for system, image in ((0, 0), (1, 7), (2, 31)):
             link = f"#image={demo_report._blocks['captions']['ids'][image]}&system={system}"
             seen.show(link + "&tab=ngrams")
-            said = seen.page.locator(".parts .note").first.inner_text()
-            assert float(said.split()[-1].rstrip(".")) == pytest.approx(
+            result = seen.page.locator(".parts .note").first.inner_text()
+            assert float(result.split()[-1].rstrip(".")) == pytest.approx(
                 scores[system][names.index("CIDEr-D")][image], abs=1e-4
             )
             seen.show(link + "&tab=scenes")
-            said = seen.page.locator(".panel p").first.inner_text()
-            assert float(said.split()[-1].rstrip(".")) == pytest.approx(
+            result = seen.page.locator(".panel p").first.inner_text()
+            assert float(result.split()[-1].rstrip(".")) == pytest.approx(
                 scores[system][names.index("SPICE")][image], abs=6e-4
             )
             seen.show(link + "&tab=meteor")
@@ -124,20 +124,22 @@ def test_learned_scores_are_taken_apart_as_captious_explain_does(tmp_path: Path,
         for name, image in (("CaptiousScore-lite", 0), ("NNEval", 21)):
             measure = scores[name].measure
             assert isinstance(measure, Composite)
-            told = explain(measure.network, measure.table(corpus, measure.prepare(corpus.references))[image])
+            results = explain(
+                measure.network, measure.table(corpus, measure.prepare(corpus.references))[image]
+            )
             seen.show(f"#image={corpus.ids[image]}&system=0&tab=learned&learned={name}")
-            if len(told.features) > 8:
+            if len(results.features) > 8:
                 seen.page.locator("#why-panel .more").click()
             rows = [row.split("\t") for row in seen.page.locator("table.shares tbody tr").all_inner_texts()]
             shown = [float(row[3].replace("\N{MINUS SIGN}", "-")) for row in rows]
-            assert shown == pytest.approx([share for _, _, share in told.ordered()], abs=0.02)
+            assert shown == pytest.approx([share for _, _, share in results.ordered()], abs=0.02)
             labels = [
                 feature_words(feature, measure.features.measures.get(feature))[0]
-                for feature, _, _ in told.ordered()
+                for feature, _, _ in results.ordered()
             ]
             assert rows[0][0].split("\n")[0].strip() == labels[0]
-            said = seen.page.locator("#why-panel p").first.inner_text()
-            assert f"{told.start:.3f}; it gives this caption {told.score:.3f}" in said
+            result = seen.page.locator("#why-panel p").first.inner_text()
+            assert f"{results.start:.3f}; it gives this caption {results.score:.3f}" in result
             # Bars go to the side of their sign, and the longest is the first.
             bars = seen.page.evaluate(
                 "[...document.querySelectorAll('.diverging')].map(e => [e.children[0].className, "
@@ -203,7 +205,7 @@ def test_the_keyboard_is_enough(demo_page: Path, watch: Any) -> None:
         page.wait_for_selector(".row")
         page.keyboard.press("/")
         page.keyboard.type("dog")
-        until(page, "document.querySelector('.found').textContent !== '60 images'")
+        until(page, "document.querySelector('.matches').textContent !== '60 images'")
         page.focus(".list")
         for key in ("ArrowDown", "End", "ArrowUp", "Home", "ArrowDown", "Enter"):
             page.keyboard.press(key)
@@ -238,12 +240,12 @@ def test_axe_finds_nothing_serious(demo_page: Path, watch: Any, scheme: str) -> 
         rules = {} if scheme == "light" else {"runOnly": ["color-contrast"]}
         for state in STATES:
             seen.show(state)
-            found = (
+            text = (
                 Axe().run(seen.page, options={"resultTypes": ["violations"], **rules}).response["violations"]
             )
             serious = [
                 (one["id"], [node["html"][:120] for node in one["nodes"]][:3])
-                for one in found
+                for one in text
                 if one["impact"] in ("serious", "critical")
             ]
             assert not serious, f"{state}: {serious}"
@@ -331,7 +333,7 @@ def test_links_are_hostile_too(demo_page: Path, watch: Any) -> None:
             assert not seen.wrong, address
 
 
-def test_the_policy_forbids_what_the_page_does_not_need(demo_page: Path, browser: Any) -> None:
+def test_the_policy_forbids_all_that_the_page_does_not_need(demo_page: Path, browser: Any) -> None:
     context = browser.new_context()
     page = context.new_page()
     refused: list[str] = []
@@ -375,9 +377,9 @@ def test_exports_are_safe_and_complete(
         assert {row[0] for row in scores[1:]} == {hostile.NAMES[0], "'" + hostile.NAMES[1], hostile.NAMES[2]}
         first = hostile_report.meta["metrics"][0]
         assert float(scores[1][2]) == first["values"][0]
-        said = json.loads(_download(page, "JSON"))
-        assert [one["image"] for one in said["per_image"]] == hostile.IDS
-        assert said["per_image"][0]["systems"][0]["captions"][0]["caption"] == hostile.TEXTS[0]
+        data = json.loads(_download(page, "JSON"))
+        assert [one["image"] for one in data["per_image"]] == hostile.IDS
+        assert data["per_image"][0]["systems"][0]["captions"][0]["caption"] == hostile.TEXTS[0]
         page.get_by_role("button", name="Copy Markdown").click()
         page.wait_for_selector(".flash")
         text = page.evaluate("navigator.clipboard.readText()")
@@ -405,7 +407,7 @@ def test_pictures_are_shown_and_asked_for_only_when_given(
     for name in ("1", "COCO_val2014_000000000002"):
         (tmp_path / "pictures" / f"{name}.png").write_bytes(red)
     refs = {"1": ["a dog runs"], "2": ["a cat sits"], "3": ["a bird flies"]}
-    made = captious.report(
+    report = captious.report(
         {"1": "a dog", "2": "a cat", "3": "a bird"},
         references=refs,
         images=tmp_path / "pictures",
@@ -413,7 +415,7 @@ def test_pictures_are_shown_and_asked_for_only_when_given(
         corpus=False,
     )
     page = browser.new_page()
-    page.goto(made.save(tmp_path / "report.html").as_uri() + "#image=2")
+    page.goto(report.save(tmp_path / "report.html").as_uri() + "#image=2")
     until(
         page,
         "[...document.images].length === 3 && [...document.images].every(i => i.complete && i.naturalWidth "
@@ -428,14 +430,14 @@ def test_pictures_are_shown_and_asked_for_only_when_given(
         lambda route: (asked.append(route.request.url), route.fulfill(body=red, content_type="image/png")),
     )
     page = context.new_page()
-    made = captious.report(
+    report = captious.report(
         {"1": "a dog", "2": "a cat", "3": "a bird"},
         references=refs,
         images="https://pictures.test/{id:012}.png",
         metrics="BLEU-1",
         corpus=False,
     )
-    page.goto(made.save(tmp_path / "report.html").as_uri() + "#view=images")
+    page.goto(report.save(tmp_path / "report.html").as_uri() + "#view=images")
     until(
         page,
         "[...document.images].length === 3 && [...document.images].every(i => i.complete && i.naturalWidth "
@@ -447,13 +449,13 @@ def test_pictures_are_shown_and_asked_for_only_when_given(
 
 def test_saved_scores_alone_make_a_page(tmp_path: Path, watch: Any) -> None:
     corpora = [
-        captious.load({"1": ["a dog"], "2": ["a cat"]}, {"1": said, "2": "a cat"}, name=said)
-        for said in ("a dog", "a cow")
+        captious.load({"1": ["a dog"], "2": ["a cat"]}, {"1": text, "2": "a cat"}, name=text)
+        for text in ("a dog", "a cow")
     ]
     for n, corpus in enumerate(corpora):
         captious.score(corpus, "BLEU-1,ROUGE-L").save(tmp_path / f"{n}.scores", texts=n == 0)
-    made = captious.report(tmp_path / "0.scores", tmp_path / "1.scores")
-    with watch(made.save(tmp_path / "report.html"), "#image=1") as seen:
+    report = captious.report(tmp_path / "0.scores", tmp_path / "1.scores")
+    with watch(report.save(tmp_path / "report.html"), "#image=1") as seen:
         seen.page.wait_for_selector(".detail .card")
         assert "The caption is not in the file." in seen.page.locator(".detail").inner_text()
         assert seen.page.locator(".explain").count() == 0

@@ -25,24 +25,24 @@ from captious.metrics.learned import composite
 from captious.metrics.learned.captious_score import LITE
 from captious.metrics.learned.composite_network import Network, sigmoid, to_bytes
 from captious.metrics.learned.contributions import explain
-from captious.metrics.learned.lexical_features import Features
-from captious.metrics.learned.trained_composites import OWN
+from captious.metrics.learned.feature_table import Features
+from captious.metrics.learned.own_features import OWN
 from captious.reporting import image_links as pictures
+from captious.reporting.document import NOTEBOOK
 from captious.reporting.leaderboard import maximal_cliques
 from captious.reporting.metric_descriptions import feature_words, words_of
 from captious.reporting.report_data import plain_words
-from captious.reporting.report_file import NOTEBOOK
 from tests.reporting import hostile
 
 
 def blocks(page: str) -> dict[str, Any]:
     """The data of a page, as a browser reads it."""
-    found = {}
+    by_key = {}
     for kind, name, text in re.findall(r'<script type="([^"]+)" id="data-(\w+)">([^<]*)</script>', page):
-        found[name] = json.loads(
+        by_key[name] = json.loads(
             text if kind == "application/json" else zlib.decompress(base64.b64decode(text))
         )
-    return found
+    return by_key
 
 
 def test_a_policy_allows_the_script_of_the_page_and_nothing_else(demo_report: captious.Report) -> None:
@@ -60,11 +60,11 @@ def test_a_policy_allows_the_script_of_the_page_and_nothing_else(demo_report: ca
 
 def test_no_text_ends_its_block(hostile_report: captious.Report) -> None:
     page = hostile_report.html()
-    found = blocks(page)
-    assert [system["name"] for system in found["meta"]["systems"]] == hostile.NAMES
-    assert found["captions"]["ids"] == hostile.IDS
-    assert found["captions"]["texts"][0] == hostile.TEXTS
-    assert set(found) == {"meta", *found["meta"]["blocks"]}
+    page_data = blocks(page)
+    assert [system["name"] for system in page_data["meta"]["systems"]] == hostile.NAMES
+    assert page_data["captions"]["ids"] == hostile.IDS
+    assert page_data["captions"]["texts"][0] == hostile.TEXTS
+    assert set(page_data) == {"meta", *page_data["meta"]["blocks"]}
     # Beside the data there is one script, the page's own, and nothing of a caption; the title is escaped.
     outside = re.sub(r'<script type="[^"]+" id="data-\w+">[^<]*</script>', "", page)
     assert len(re.findall(r"<script\b", outside)) == 1
@@ -72,27 +72,28 @@ def test_no_text_ends_its_block(hostile_report: captious.Report) -> None:
 
 
 def test_the_numbers_are_those_of_captious(demo_report: captious.Report) -> None:
-    found = blocks(demo_report.html())
+    page_data = blocks(demo_report.html())
     scores = captious.score(demo_path("references"), demo_path("good"), "BLEU-4,ROUGE-L,CIDEr-D")
-    for m, metric in enumerate(found["meta"]["metrics"]):
+    for m, metric in enumerate(page_data["meta"]["metrics"]):
         if metric["name"] not in scores:
             continue
         own = scores[metric["name"]]
         assert metric["values"][0] == own.value
         assert metric["intervals"][0] == list(own.interval())
         assert metric["signatures"][0] == own.interval_signature()
-        np.testing.assert_allclose(found["scores"][0][m], own.per_caption, rtol=1e-5)
+        np.testing.assert_allclose(page_data["scores"][0][m], own.per_caption, rtol=1e-5)
     compared = captious.compare(
         *(captious.load(demo_path("references"), demo_path(name)) for name in ("good", "generic")),
         metrics="ROUGE-L",
     )
     row = compared[0]
-    assert found["meta"]["pairs"]["ROUGE-L"][0][:7] == pytest.approx(
+    assert page_data["meta"]["pairs"]["ROUGE-L"][0][:7] == pytest.approx(
         [0, 1, row.difference, *row.interval, row.p_bootstrap, row.p_randomisation]
     )
-    assert [metric["groups"] for metric in found["meta"]["metrics"]][:8] == [["a", "b", "c"]] * 8
+    assert [metric["groups"] for metric in page_data["meta"]["metrics"]][:8] == [["a", "b", "c"]] * 8
     assert all(
-        metric["sees"].endswith(".") and metric["misses"].endswith(".") for metric in found["meta"]["metrics"]
+        metric["sees"].endswith(".") and metric["misses"].endswith(".")
+        for metric in page_data["meta"]["metrics"]
     )
 
 
@@ -105,7 +106,7 @@ def test_groups_share_a_letter_if_and_only_if_they_do_not_differ() -> None:
 def test_systems_that_do_not_differ_share_a_letter() -> None:
     refs = {str(i): [f"a dog number {i}", "the dog runs"] for i in range(30)}
     own = {str(i): f"a dog number {i}" for i in range(30)}
-    made = captious.report(
+    report = captious.report(
         own,
         {**own, "0": "a cat"},
         dict.fromkeys(own, "blue sky"),
@@ -114,10 +115,10 @@ def test_systems_that_do_not_differ_share_a_letter() -> None:
         corpus=False,
         names=["a", "b", "c"],
     )
-    assert [metric["groups"] for metric in made.meta["metrics"]] == [["a", "a", "b"]] * 2
+    assert [metric["groups"] for metric in report.meta["metrics"]] == [["a", "a", "b"]] * 2
 
 
-def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
+def test_incomparable_values_are_reported(tmp_path: Path) -> None:
     first = captious.score(
         captious.load({"1": ["a dog"], "2": ["a cat"]}, {"1": "a dog", "2": "a cat"}, name="x"),
         "BLEU-1,ROUGE-L",
@@ -125,16 +126,16 @@ def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
     second = captious.score(
         captious.load({"1": ["a dog"], "2": ["a cow"]}, {"1": "a dog", "2": ""}, name="x"), "BLEU-1"
     )
-    made = captious.report(first, second)
-    assert [system["name"] for system in made.meta["systems"]] == ["x", "x (2)"]
+    report = captious.report(first, second)
+    assert [system["name"] for system in report.meta["systems"]] == ["x", "x (2)"]
     assert (
-        not any(metric["comparable"] or metric["groups"] for metric in made.meta["metrics"])
-        and made.meta["pairs"] == {}
+        not any(metric["comparable"] or metric["groups"] for metric in report.meta["metrics"])
+        and report.meta["pairs"] == {}
     )
-    said = " ".join(made.meta["warnings"])
+    text = " ".join(report.meta["warnings"])
     assert (
-        "BLEU-1 was computed differently for x and x (2) (refs:" in said
-        and "ROUGE-L is missing for x (2)" in said
+        "BLEU-1 was computed differently for x and x (2) (refs:" in text
+        and "ROUGE-L is missing for x (2)" in text
     )
     assert first.system == "x"
 
@@ -142,7 +143,7 @@ def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
 def test_things_to_know() -> None:
     refs = {"1": ["a dog", "the dog"], "2": ["a cat"], "3": ["a cow"]}
     with pytest.warns(UserWarning):
-        made = captious.report(
+        report = captious.report(
             {"1": "a dog", "2": ""},
             references=refs,
             metrics="BLEU-1",
@@ -150,49 +151,49 @@ def test_things_to_know() -> None:
             subset=True,
             names=["mine"],
         )
-    said = "\n".join(made.meta["warnings"])
+    text = "\n".join(report.meta["warnings"])
     for part in (
         "mine: 1 of 2 captions have no words",
         "1 images of the references have no caption",
         "Images have 1 to 2 references",
         "fewer than 100 images",
     ):
-        assert part in said
+        assert part in text
 
 
 def test_a_warning_is_given_once() -> None:
     refs = {"1": ["a dog", "the dog"], "2": ["a cat", "cats"], "3": ["a cow", "cows"]}
-    with pytest.warns(UserWarning) as said:
+    with pytest.warns(UserWarning) as result:
         captious.report(
             {"1": "a dog", "2": "", "3": "cow"}, references=refs, metrics="BLEU-1", names=["mine"]
         )
-    empty = [str(one.message) for one in said if "have no words" in str(one.message)]
+    empty = [str(one.message) for one in result if "have no words" in str(one.message)]
     assert len(empty) == len(set(empty)) == 1, empty
 
 
 def test_saved_scores_with_references_are_explained(tmp_path: Path) -> None:
     corpus = captious.load(demo_path("references"), demo_path("good"), name="good")
     captious.score(corpus, "CIDEr-D,METEOR,SPICE").save(tmp_path / "good.scores")
-    made = captious.report(tmp_path / "good.scores", references=demo_path("references"), corpus=False)
-    assert made.meta["explanations"] == ["ngrams", "meteor", "scenes", "objects"]
+    report = captious.report(tmp_path / "good.scores", references=demo_path("references"), corpus=False)
+    assert report.meta["explanations"] == ["ngrams", "meteor", "scenes", "objects"]
     fresh = captious.report(
         demo_path("good"), references=demo_path("references"), metrics="CIDEr-D,METEOR,SPICE", corpus=False
     )
-    assert made._blocks == fresh._blocks
+    assert report._blocks == fresh._blocks
     assert captious.report(tmp_path / "good.scores").meta["explanations"] == []
 
 
-def test_scores_made_with_other_references_are_not_explained_by_these(tmp_path: Path) -> None:
+def test_scores_of_other_references_are_not_explained(tmp_path: Path) -> None:
     scores = captious.score({"1": ["a dog"], "2": ["a cat"]}, {"1": "a dog", "2": "a cat"}, "CIDEr-D,SPICE")
     with pytest.warns(UserWarning, match="computed with other settings"):
-        made = captious.report(scores, references={"1": ["a cow"], "2": ["a horse"]}, corpus=False)
-    assert "scenes" not in made.meta["explanations"]
+        report = captious.report(scores, references={"1": ["a cow"], "2": ["a horse"]}, corpus=False)
+    assert "scenes" not in report.meta["explanations"]
 
 
 def test_the_page_tells_plain_words_from_others() -> None:
     assert plain_words("A dog,  on the grass.") == "a dog on the grass"
     assert plain_words("ein Hündchen") is None
-    found = blocks(
+    report = blocks(
         captious.report(
             {"1": "A dog, runs.", "2": "the dog's toy"},
             references={"1": ["x"], "2": ["y"]},
@@ -200,30 +201,30 @@ def test_the_page_tells_plain_words_from_others() -> None:
             corpus=False,
         ).html()
     )
-    assert found["captions"]["words"] == [[None, "the dog 's toy"]]
+    assert report["captions"]["words"] == [[None, "the dog 's toy"]]
 
 
 def test_several_captions_per_image() -> None:
-    made = captious.report(
+    report = captious.report(
         {"1": ["a dog", "a cat"], "2": ["a cow"]},
         references={"1": ["a dog"], "2": ["a cow"]},
         metrics="BLEU-1",
         corpus=False,
         several=True,
     )
-    assert made._blocks["captions"]["texts"] == [[["a dog", "a cat"], "a cow"]]
-    assert made._blocks["scores"][0][0] == [[1.0, 0.5], 1.0]
-    assert made.meta["metrics"][0]["oracle"] == [pytest.approx(1.0)]
+    assert report._blocks["captions"]["texts"] == [[["a dog", "a cat"], "a cow"]]
+    assert report._blocks["scores"][0][0] == [[1.0, 0.5], 1.0]
+    assert report.meta["metrics"][0]["oracle"] == [pytest.approx(1.0)]
 
 
 def test_pictures(tmp_path: Path) -> None:
     ids = ["7", "a b/ü", "COCO_val2014_000000000042.jpg"]
-    found = pictures.find("https://x.test/{id:04}.jpg?of={id}", ids, None)
-    assert found.addresses[:2] == [
+    pictures_found = pictures.find("https://x.test/{id:04}.jpg?of={id}", ids, None)
+    assert pictures_found.addresses[:2] == [
         "https://x.test/0007.jpg?of=7",
         "https://x.test/a%20b%2F%C3%BC.jpg?of=a%20b%2F%C3%BC",
     ]
-    assert found.policy == "https://x.test"
+    assert pictures_found.policy == "https://x.test"
     for name in ("7.PNG", "42.jpeg", "note.txt"):
         (tmp_path / name).write_bytes(b"")
     assert pictures.find(tmp_path, ids, tmp_path / "out" / "page.html").addresses == [
@@ -231,7 +232,7 @@ def test_pictures(tmp_path: Path) -> None:
         None,
         "../42.jpeg",
     ]
-    for given, why in (
+    for result, why in (
         (tmp_path / "none", "no such folder"),
         ("javascript://x/{id}", "http or https"),
         ("https://x.test/one.jpg", "has no {id}"),
@@ -239,12 +240,12 @@ def test_pictures(tmp_path: Path) -> None:
         ("https://x.test; script-src 'unsafe-inline'/{id}", "http or https"),
     ):
         with pytest.raises(InputError, match=why):
-            pictures.find(given, ids, None)
+            pictures.find(result, ids, None)
     with pytest.raises(InputError, match="none is named like an image"):
         pictures.find(tmp_path, ["x"], None)
 
 
-def test_what_is_refused(tmp_path: Path) -> None:
+def test_bad_input_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nothing to report on"):
         captious.report()
     with pytest.raises(InputError, match="need references"):
@@ -263,7 +264,7 @@ def test_notebooks_get_a_table_where_the_page_is_too_large(
         demo_report._repr_html_().startswith("<iframe ")
         and 'sandbox="allow-scripts allow-downloads"' in demo_report._repr_html_()
     )
-    monkeypatch.setattr("captious.reporting.report_file.NOTEBOOK", 1000)
+    monkeypatch.setattr("captious.reporting.document.NOTEBOOK", 1000)
     assert NOTEBOOK > 1000
     text = demo_report._repr_html_()
     assert "<table>" in text and "<iframe" not in text and "report.save" in text
@@ -284,9 +285,9 @@ def test_every_metric_has_words_for_people() -> None:
 
 
 def test_every_feature_has_words_for_people() -> None:
-    said = [feature_words(name) for name in OWN]
-    assert len(set(said)) == len(said) and all(
-        label[0].isupper() and note.endswith(f"· {name}") for name, (label, note) in zip(OWN, said)
+    rows = [feature_words(name) for name in OWN]
+    assert len(set(rows)) == len(rows) and all(
+        label[0].isupper() and note.endswith(f"· {name}") for name, (label, note) in zip(OWN, rows)
     )
 
 
@@ -307,32 +308,32 @@ def learned_report() -> captious.Report:
 def shares_of(block: dict[str, Any], system: int, name: str, image: int) -> tuple[Network, np.ndarray]:
     """The network and the features of a caption, from the data of the page alone."""
     which, columns = block["systems"][system][name]
-    made = block["networks"][which]
+    result = block["networks"][which]
 
     def array(values: Any) -> Any:
         return np.array(values, np.float64)
 
-    layers = tuple((array(weights), array(bias)) for weights, bias in made["layers"])
-    means, scales = (array([feature[key] for feature in made["features"]]) for key in ("mean", "scale"))
+    layers = tuple((array(weights), array(bias)) for weights, bias in result["layers"])
+    means, scales = (array([feature[key] for feature in result["features"]]) for key in ("mean", "scale"))
     values = [block["columns"][column][image] for column in columns]
     raw = array(
         [
             np.nan if value is None else value / 10 ** feature["digits"]
-            for value, feature in zip(values, made["features"])
+            for value, feature in zip(values, result["features"])
         ]
     )
     bounds = array(
         [
-            [feature.get(side, end) for feature in made["features"]]
+            [feature.get(side, end) for feature in result["features"]]
             for side, end in (("low", -np.inf), ("high", np.inf))
         ]
     )
     return Network(
-        name, tuple(feature["label"] for feature in made["features"]), means, scales, layers, {}, bounds
+        name, tuple(feature["label"] for feature in result["features"]), means, scales, layers, {}, bounds
     ), raw
 
 
-def test_learned_scores_are_explained_from_what_the_page_has(learned_report: captious.Report) -> None:
+def test_learned_scores_are_explained_by_the_data_of_the_page(learned_report: captious.Report) -> None:
     """Rounded features and weights give the score, and the shares that ``captious explain`` gives."""
     block = blocks(learned_report.html())["learned"]
     corpus = captious.load(demo_path("references"), demo_path("poor"))
@@ -344,11 +345,11 @@ def test_learned_scores_are_explained_from_what_the_page_has(learned_report: cap
         for image in (0, 17, 59):
             network, raw = shares_of(block, 1, name, image)
             assert network.score(raw[None])[0] == pytest.approx(own[image], abs=2e-3)
-            told, whole = explain(network, raw), explain(measure.network, table[image])
-            np.testing.assert_allclose(told.shares, whole.shares, atol=0.02)
-            assert told.start == pytest.approx(whole.start, abs=1e-5)
+            result, whole = explain(network, raw), explain(measure.network, table[image])
+            np.testing.assert_allclose(result.shares, whole.shares, atol=0.02)
+            assert result.start == pytest.approx(whole.start, abs=1e-5)
             logit = network.logits(network.standardised(raw[None]))[0]
-            assert told.shares.sum() == pytest.approx(
+            assert result.shares.sum() == pytest.approx(
                 logit - network.logits(np.zeros((1, len(raw))))[0], abs=1e-9
             )
 
@@ -367,12 +368,12 @@ def test_a_feature_of_several_systems_and_metrics_stands_in_the_page_once(
 
 
 def test_features_are_not_computed_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[str] = []
+    result: list[str] = []
     table = Features.table
     monkeypatch.setattr(
         Features,
         "table",
-        lambda self, corpus, states=None: (made.append(corpus.name), table(self, corpus, states))[1],
+        lambda self, corpus, states=None: (result.append(corpus.name), table(self, corpus, states))[1],
     )
     captious.report(
         {"1": "a dog runs", "2": "a cat"},
@@ -381,7 +382,7 @@ def test_features_are_not_computed_twice(monkeypatch: pytest.MonkeyPatch) -> Non
         names=["x"],
         corpus=False,
     )
-    assert made == ["x"]
+    assert result == ["x"]
 
 
 def test_a_metric_of_ones_own_is_explained(tmp_path: Path) -> None:
@@ -403,12 +404,12 @@ def test_a_metric_of_ones_own_is_explained(tmp_path: Path) -> None:
     )
     (tmp_path / "mine.safetensors").write_bytes(to_bytes(network))
     refs = {"1": ["a dog on grass", "a dog"], "2": ["a cat"]}
-    said = {"1": "a dog", "2": "a horse"}
-    captious.score(refs, said, "Learned", weights=tmp_path / "mine.safetensors").save(tmp_path / "a.scores")
-    made = captious.report(
+    by_key = {"1": "a dog", "2": "a horse"}
+    captious.score(refs, by_key, "Learned", weights=tmp_path / "mine.safetensors").save(tmp_path / "a.scores")
+    report = captious.report(
         tmp_path / "a.scores", references=refs, corpus=False, weights=tmp_path / "mine.safetensors"
     )
-    block = made._blocks["learned"]
+    block = report._blocks["learned"]
     assert [feature["sign"] for feature in block["networks"][0]["features"]] == [-1, 1, 1]
     assert [feature["label"] for feature in block["networks"][0]["features"]] == [
         "CHAIRi",
@@ -417,7 +418,7 @@ def test_a_metric_of_ones_own_is_explained(tmp_path: Path) -> None:
     ]
     read, raw = shares_of(block, 0, "Learned", 1)
     assert np.isnan(raw[1]) and raw[0] == -1 and raw[2] == pytest.approx(0.5)
-    assert made._blocks["scores"][0][0][1] == pytest.approx(
+    assert report._blocks["scores"][0][0][1] == pytest.approx(
         float(sigmoid(read.logits(read.standardised(raw[None])))[0]), abs=1e-5
     )
     assert explain(read, raw).shares == pytest.approx([1 * -0.9 / 0.2, 0, 2 * 0.1 / 0.3], abs=1e-5)
@@ -452,8 +453,8 @@ def test_the_command(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "page.html: 1 system, 60 images" in done.stdout
-    found = blocks((tmp_path / "page.html").read_text(encoding="utf-8"))["meta"]
-    assert found["title"] == "Mine" and found["systems"][0]["name"] == "ours"
+    page_data = blocks((tmp_path / "page.html").read_text(encoding="utf-8"))["meta"]
+    assert page_data["title"] == "Mine" and page_data["systems"][0]["name"] == "ours"
     for arguments, why in (
         (["x.scores", "y.json"], "need references"),
         ([demo_path("references")], "needs a system"),
@@ -469,12 +470,12 @@ def test_the_page_is_opened_in_the_browser_of_the_user(tmp_path: Path) -> None:
     viewer = tmp_path / "viewer"
     viewer.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/asked\n')
     viewer.chmod(0o755)
-    made = (
+    report = (
         "import captious; captious.report({'1': 'a dog', '2': 'a cat'}, "
         "references={'1': ['a dog'], '2': ['a cat']}, metrics='BLEU-1', corpus=False).open('page.html')"
     )
     done = subprocess.run(
-        [sys.executable, "-c", made],
+        [sys.executable, "-c", report],
         capture_output=True,
         text=True,
         cwd=tmp_path,

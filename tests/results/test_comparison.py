@@ -60,14 +60,14 @@ def noise(seed: int, shift: float = 0.0, n: int = 80) -> FloatArray:
 
 def test_every_pair_gets_the_tests_of_two(scores: list[Scores]) -> None:
     """Sharing draws and columns among systems changes no p-value, and no interval beyond rounding."""
-    found = captious.compare(*scores)
-    assert [(row.system_a, row.system_b) for row in found[:3]] == [
+    comparisons = captious.compare(*scores)
+    assert [(row.system_a, row.system_b) for row in comparisons[:3]] == [
         ("good", "generic"),
         ("good", "poor"),
         ("generic", "poor"),
     ]
-    assert found.metrics == METRICS
-    for row in found:
+    assert comparisons.metrics == METRICS
+    for row in comparisons:
         a, b = (scores[NAMES.index(name)][row.metric] for name in (row.system_a, row.system_b))
         rows = a.image_statistics, b.image_statistics, a.measure.value
         low, high, p_bootstrap = significance.paired_bootstrap(*rows)
@@ -105,11 +105,13 @@ def test_correction_is_over_all_pairs_and_metrics() -> None:
         Scores(s.system, [s["Value"], made(s.system, noise(10 + k), name="Other")["Other"]])
         for k, s in enumerate(first)
     ]
-    found = captious.compare(*both, trials=2000)
-    assert found.family == 6 == len(found)
-    assert [row.p_corrected for row in found] == significance.holm([row.p_randomisation for row in found])
-    assert {row.family for row in found} == {6}
-    assert found[0].signature.endswith(
+    comparisons = captious.compare(*both, trials=2000)
+    assert comparisons.family == 6 == len(comparisons)
+    assert [row.p_corrected for row in comparisons] == significance.holm(
+        [row.p_randomisation for row in comparisons]
+    )
+    assert {row.family for row in comparisons} == {6}
+    assert comparisons[0].signature.endswith(
         "|x:1|paired-bootstrap:1000|randomisation:2000|seed:12345|holm:6|alpha:0.05"
     )
 
@@ -120,13 +122,13 @@ def test_ahead_only_where_it_is_significant() -> None:
         made("near", noise(1) + 0.1 * noise(2)),
         made("far", noise(1) + 1 + noise(3)),
     )
-    found = {(row.system_a, row.system_b): row for row in captious.compare(a, near, far, **QUICK)}
-    row = found["a", "near"]
+    comparisons = {(row.system_a, row.system_b): row for row in captious.compare(a, near, far, **QUICK)}
+    row = comparisons["a", "near"]
     assert row.difference != 0
     assert row.better in "AB"
     assert row.p_corrected > 0.05
     assert row.ahead is None
-    assert found["a", "far"].ahead == found["near", "far"].ahead == "far"
+    assert comparisons["a", "far"].ahead == comparisons["near", "far"].ahead == "far"
     between = made("between", noise(1) + 0.35 + noise(3))
     lax, strict = (captious.compare(a, between, alpha=alpha, trials=2000)[0] for alpha in (0.05, 0.01))
     assert lax.p_corrected == strict.p_corrected
@@ -168,7 +170,7 @@ def test_less_may_be_better() -> None:
     assert (row.better, row.ahead) == ("A", "low")
 
 
-def test_what_is_undefined_does_not_count() -> None:
+def test_undefined_values_do_not_count() -> None:
     nothing = [
         Scores(s, [Score.of_images(Value("Nil"), np.zeros((80, 2)), made("", noise(1))["Value"].ids, "Nil")])
         for s in "ab"
@@ -184,9 +186,12 @@ def test_what_is_undefined_does_not_count() -> None:
 
 def test_baseline(scores: list[Scores]) -> None:
     for baseline in ("poor", 2):
-        found = captious.compare(*scores, metrics="CIDEr-D", baseline=baseline, **QUICK)
-        assert [(row.system_a, row.system_b) for row in found] == [("poor", "good"), ("poor", "generic")]
-        assert found.family == 2
+        comparisons = captious.compare(*scores, metrics="CIDEr-D", baseline=baseline, **QUICK)
+        assert [(row.system_a, row.system_b) for row in comparisons] == [
+            ("poor", "good"),
+            ("poor", "generic"),
+        ]
+        assert comparisons.family == 2
     with pytest.raises(captious.InputError, match="'pooor' is not among the systems; did you mean 'poor'"):
         captious.compare(*scores, baseline="pooor")
     with pytest.raises(captious.InputError, match="the 3 systems are numbered from 0"):
@@ -197,8 +202,8 @@ def test_corpora_scores_and_files_are_the_same_systems(
     corpora: list[Corpus], scores: list[Scores], tmp_path: Path
 ) -> None:
     expected = captious.compare(*scores, **QUICK)
-    for found in scores:
-        found.save(tmp_path / f"{found.system}.scores")
+    for result in scores:
+        result.save(tmp_path / f"{result.system}.scores")
     files = [tmp_path / f"{name}.scores" for name in NAMES]
     assert captious.compare(*files, **QUICK) == expected
     assert captious.compare(*map(str, files), **QUICK) == expected
@@ -264,10 +269,10 @@ def test_the_order_of_images_does_not_matter_but_the_images_do() -> None:
         captious.compare(made("a", a), made("b", b[:-1]))
 
 
-def test_equal_names_are_told_apart() -> None:
-    found = captious.compare(made("pred", noise(1)), made("pred", noise(2, 5.0)), **QUICK)
-    assert found.systems == ["pred", "pred (2)"]
-    assert found[0].ahead == "pred (2)"
+def test_equal_names_become_distinct() -> None:
+    comparisons = captious.compare(made("pred", noise(1)), made("pred", noise(2, 5.0)), **QUICK)
+    assert comparisons.systems == ["pred", "pred (2)"]
+    assert comparisons[0].ahead == "pred (2)"
 
 
 def test_too_few_trials_for_so_many_comparisons_is_said() -> None:
@@ -290,10 +295,14 @@ def test_one_system_is_no_comparison(scores: list[Scores]) -> None:
 
 
 def test_json_has_everything(scores: list[Scores]) -> None:
-    found = captious.compare(*scores, **QUICK)
-    described = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    comparisons = captious.compare(*scores, **QUICK)
+    described = json.loads(json.dumps(comparisons.to_json(), allow_nan=False))
     assert described["systems"] == NAMES
-    assert (described["correction"], described["family"], described["alpha"]) == ("holm", found.family, 0.05)
+    assert (described["correction"], described["family"], described["alpha"]) == (
+        "holm",
+        comparisons.family,
+        0.05,
+    )
     assert described["metrics"][0]["system_b"] == "generic"
     assert "a" not in described
     assert captious.compare(*scores[:2], **QUICK).to_json()["b"] == "generic"

@@ -75,13 +75,13 @@ def test_prepared_states_of_all_measures(tmp_path: Path) -> None:
     }
     measures = {name: registry.create(name, options) for name in NAMES}
     prepared = {name: (measure, measure.prepare(corpus.references)) for name, measure in measures.items()}
-    found, digest = elsewhere(THERE, {"corpus": corpus, "prepared": prepared}, tmp_path)
+    result, digest = elsewhere(THERE, {"corpus": corpus, "prepared": prepared}, tmp_path)
     assert digest == corpus.references.digest
     for name, (measure, state) in prepared.items():
-        assert rows(found[name]) == rows(measure.statistics(corpus, state)), name
+        assert rows(result[name]) == rows(measure.statistics(corpus, state)), name
 
 
-def test_references_with_what_was_derived_from_them(tmp_path: Path) -> None:
+def test_references_pickle_with_their_cached_products(tmp_path: Path) -> None:
     """Sent before and after they were used: n-grams, lines and scene graphs that were made travel along."""
     references = References.read(demo_path("references"))
     names = ["BLEU-4", "CIDEr-D", "METEOR", "SPICE", "SPICE-U", "HWCM-2", "mBLEU-2", "Self-CIDEr", "Novel"]
@@ -90,13 +90,13 @@ def test_references_with_what_was_derived_from_them(tmp_path: Path) -> None:
     own = {
         name: (s.signature, s.statistics) for name, s in captious.score(corpus, names, train=TRAIN).items()
     }
-    made = {key[0] for key in pickle.loads(pickle.dumps(references)).captions.memo.stored}
-    assert {"METEOR lines", "scene graphs", "document frequencies"} <= made
+    kinds = {key[0] for key in pickle.loads(pickle.dumps(references)).captions.memo.stored}
+    assert {"METEOR lines", "scene graphs", "document frequencies"} <= kinds
     used = elsewhere(PREPARE_THERE, {"references": references, "names": names, "train": TRAIN}, tmp_path)
-    for found in (fresh, used):
+    for result in (fresh, used):
         for name, (signature, statistics) in own.items():
-            assert found[name][0] == signature
-            assert found[name][1].tobytes() == statistics.tobytes(), name
+            assert result[name][0] == signature
+            assert result[name][1].tobytes() == statistics.tobytes(), name
 
 
 def test_shared_parts_stay_shared() -> None:
@@ -124,7 +124,7 @@ def test_captions_that_were_taken_from_others() -> None:
             np.testing.assert_array_equal(getattr(again.ngrams(n), part), getattr(taken.ngrams(n), part))
 
 
-def test_what_came_back_is_frozen() -> None:
+def test_restored_objects_are_frozen() -> None:
     corpus = pickle.loads(pickle.dumps(Corpus.build(["1"], [["a b"]], [["a c"]], tokenizer="none")))
     for side in (corpus.candidates, corpus.references):
         with pytest.raises(ValueError, match="frozen"):

@@ -60,7 +60,7 @@ def test_scores_from_the_file_are_those_from_the_captions(prepared: Path) -> Non
         assert_equal(captious.score(captious.load(references, system(name)), METRICS), raw)
 
 
-def test_what_the_file_has_is_not_made_again(prepared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_products_in_the_file_are_not_computed_again(prepared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from captious.scene import build
 
     asked: list[Captions] = []
@@ -96,19 +96,19 @@ class Backwards:
 def test_scenes_of_another_parser_are_not_taken(prepared: Path) -> None:
     shipped = captious.score(captious.load(prepared, system("good")), "SPICE")["SPICE"]
     raw = captious.score(captious.load(REFERENCES, system("good")), "SPICE", parser=Backwards())["SPICE"]
-    found = captious.score(captious.load(prepared, system("good")), "SPICE", parser=Backwards())["SPICE"]
-    assert found.value == raw.value != shipped.value
-    assert found.signature == raw.signature != shipped.signature
+    scores = captious.score(captious.load(prepared, system("good")), "SPICE", parser=Backwards())["SPICE"]
+    assert scores.value == raw.value != shipped.value
+    assert scores.signature == raw.signature != shipped.signature
 
 
 def test_the_captions_themselves_come_back(prepared: Path) -> None:
-    given, found = read(REFERENCES, "references"), read(prepared, "references")
-    assert found.ids == given.ids
-    assert [list(group) for group in found.captions] == [list(group) for group in given.captions]
+    results, result = read(REFERENCES, "references"), read(prepared, "references")
+    assert result.ids == results.ids
+    assert [list(group) for group in result.captions] == [list(group) for group in results.captions]
     opened = References.read(prepared)
-    assert [list(group) for group in opened.file.captions] == [list(group) for group in given.captions]
+    assert [list(group) for group in opened.file.captions] == [list(group) for group in results.captions]
     assert [list(opened.file.captions[i]) for i in (0, 7, -1)] == [
-        list(given.captions[i]) for i in (0, 7, -1)
+        list(results.captions[i]) for i in (0, 7, -1)
     ]
     assert opened.captions.digest == References.read(REFERENCES).captions.digest
 
@@ -116,11 +116,11 @@ def test_the_captions_themselves_come_back(prepared: Path) -> None:
 @pytest.mark.parametrize("way", ["subset", "part"])
 def test_parts_and_subsets_of_a_prepared_file(way: str, prepared: Path) -> None:
     some = dict(list(system("good").items())[3:9])
-    raw, found = (
+    raw, result = (
         captious.load(references, some, subset=way == "subset", part=way == "part")
         for references in (REFERENCES, prepared)
     )
-    assert_equal(captious.score(found, METRICS), captious.score(raw, METRICS))
+    assert_equal(captious.score(result, METRICS), captious.score(raw, METRICS))
 
 
 def test_another_tokenizer_is_refused(prepared: Path) -> None:
@@ -213,7 +213,7 @@ def test_files_of_other_versions_are_refused(version: int, age: str, tmp_path: P
         References.read(tmp_path / "r.prepared")
 
 
-def test_only_whole_references_can_be_kept(tmp_path: Path) -> None:
+def test_only_whole_references_can_be_saved(tmp_path: Path) -> None:
     references = References.read(REFERENCES)
     part = references.captions.take_images(np.array([0, 1]))
     with pytest.raises(ValueError, match="encoded by themselves"):

@@ -60,22 +60,22 @@ def assert_same(a: Scores, b: Scores) -> None:
         assert one.measure.rows == other.measure.rows
 
 
-def test_what_is_saved_comes_back_bit_for_bit(scores: Scores, tmp_path: Path) -> None:
+def test_saved_scores_are_equal_bit_for_bit(scores: Scores, tmp_path: Path) -> None:
     scores.save(tmp_path / "good.scores")
-    found = captious.load_scores(tmp_path / "good.scores")
-    assert found.system == "good"
-    assert_same(scores, found)
-    assert found.to_json(per_image=True, ci=True) == scores.to_json(per_image=True, ci=True)
-    assert found.captions is not None
-    assert list(found.captions.texts or ()) == list(demo().candidates.texts)
+    loaded = captious.load_scores(tmp_path / "good.scores")
+    assert loaded.system == "good"
+    assert_same(scores, loaded)
+    assert loaded.to_json(per_image=True, ci=True) == scores.to_json(per_image=True, ci=True)
+    assert loaded.captions is not None
+    assert list(loaded.captions.texts or ()) == list(demo().candidates.texts)
 
 
-def test_what_is_undefined_stays_so(tmp_path: Path) -> None:
+def test_undefined_values_stay_undefined(tmp_path: Path) -> None:
     corpus = captious.load({1: ["a dog"], 2: ["a cat"]}, {1: "something", 2: "something else"})
-    made = captious.score(corpus, "CHAIRi")
-    assert np.isnan(made["CHAIRi"].value)
-    made.save(tmp_path / "x.scores")
-    assert_same(made, Scores.load(tmp_path / "x.scores"))
+    loaded = captious.score(corpus, "CHAIRi")
+    assert np.isnan(loaded["CHAIRi"].value)
+    loaded.save(tmp_path / "x.scores")
+    assert_same(loaded, Scores.load(tmp_path / "x.scores"))
 
 
 def test_saved_again_it_is_the_same_file(scores: Scores, tmp_path: Path) -> None:
@@ -86,18 +86,18 @@ def test_saved_again_it_is_the_same_file(scores: Scores, tmp_path: Path) -> None
 
 def test_meteor_and_its_formula(tmp_path: Path) -> None:
     pytest.importorskip("pycocoevalcap")
-    made = captious.score(demo(), ["METEOR"])
-    made.save(tmp_path / "x.scores")
-    assert_same(made, Scores.load(tmp_path / "x.scores"))
+    loaded = captious.score(demo(), ["METEOR"])
+    loaded.save(tmp_path / "x.scores")
+    assert_same(loaded, Scores.load(tmp_path / "x.scores"))
 
 
 def test_composed_measures_come_back(sets: Scores, tmp_path: Path) -> None:
     assert {"mean CIDEr-D", "oracle CIDEr-D", "oracle BLEU-4", "F-measure"} <= set(sets)
     people = human(demo("sampling", several=True), accuracy=["BLEU-4"])
     cut = best(demo("sampling", several=True), [2])[0].scores
-    for k, found in enumerate([sets, people, cut]):
-        found.save(tmp_path / f"{k}.scores")
-        assert_same(found, Scores.load(tmp_path / f"{k}.scores"))
+    for k, result in enumerate([sets, people, cut]):
+        result.save(tmp_path / f"{k}.scores")
+        assert_same(result, Scores.load(tmp_path / f"{k}.scores"))
 
 
 def test_equal_tables_are_written_once(tmp_path: Path) -> None:
@@ -108,23 +108,23 @@ def test_equal_tables_are_written_once(tmp_path: Path) -> None:
 
 def test_texts_can_be_left_out(scores: Scores, tmp_path: Path) -> None:
     scores.save(tmp_path / "x.scores", texts=False)
-    found = Scores.load(tmp_path / "x.scores")
-    assert found.captions is not None
-    assert found.captions.texts is None
+    loaded = Scores.load(tmp_path / "x.scores")
+    assert loaded.captions is not None
+    assert loaded.captions.texts is None
     assert b"dog" not in (tmp_path / "x.scores").read_bytes()
-    assert_same(scores, found)
+    assert_same(scores, loaded)
 
 
 def test_hostile_captions_and_ids_survive(tmp_path: Path) -> None:
     texts = {"a|b\nc": "🐶 \u202e ||| x", "\x00": "\x00", "日本": "a " * 5000}
     corpus = captious.load({image: ["a dog"] for image in texts}, texts, tokenizer="simple", name="x/../\ny")
-    made = captious.score(corpus, "BLEU-1")
-    made.save(tmp_path / "x.scores")
-    found = Scores.load(tmp_path / "x.scores")
-    assert found.system == "x/../\ny"
-    assert found["BLEU-1"].ids == tuple(texts)
-    assert found.captions is not None
-    assert list(found.captions.texts or ()) == list(texts.values())
+    loaded = captious.score(corpus, "BLEU-1")
+    loaded.save(tmp_path / "x.scores")
+    result = Scores.load(tmp_path / "x.scores")
+    assert result.system == "x/../\ny"
+    assert result["BLEU-1"].ids == tuple(texts)
+    assert result.captions is not None
+    assert list(result.captions.texts or ()) == list(texts.values())
 
 
 # Other measures ---------------------------------------------------------------------------------------------
@@ -167,15 +167,15 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 
 
 def test_rows_of_words_and_measures_of_other_packages(installed: None, tmp_path: Path) -> None:
-    made = captious.score(demo(), "Words")
-    made.save(tmp_path / "x.scores")
-    found = Scores.load(tmp_path / "x.scores")
-    assert found["Words"].value == made["Words"].value > 10_000
-    assert found["Words"].interval(resamples=50) == made["Words"].interval(resamples=50)
+    loaded = captious.score(demo(), "Words")
+    loaded.save(tmp_path / "x.scores")
+    result = Scores.load(tmp_path / "x.scores")
+    assert result["Words"].value == loaded["Words"].value > 10_000
+    assert result["Words"].interval(resamples=50) == loaded["Words"].interval(resamples=50)
     parts = [Scores.of(corpus, [Words()]) for corpus in shards(demo)]
     merged = Scores.merge(reversed(parts))
-    assert merged["Words"].value == made["Words"].value
-    assert merged["Words"].interval(resamples=50) == made["Words"].interval(resamples=50)
+    assert merged["Words"].value == loaded["Words"].value
+    assert merged["Words"].interval(resamples=50) == loaded["Words"].interval(resamples=50)
 
 
 def test_an_unknown_measure_is_named_with_its_package(tmp_path: Path) -> None:
@@ -199,12 +199,12 @@ class Length(Measure):
 
 
 def test_a_mean_is_read_without_its_package(tmp_path: Path) -> None:
-    made = Scores.of(demo(), [Length()])
-    made.save(tmp_path / "x.scores")
-    found = Scores.load(tmp_path / "x.scores")
-    assert_same(made, found)
+    result = Scores.of(demo(), [Length()])
+    result.save(tmp_path / "x.scores")
+    loaded = Scores.load(tmp_path / "x.scores")
+    assert_same(result, loaded)
     with pytest.raises(captious.InputError, match="saved scores and cannot score"):
-        Score.of(found["Length"].measure, demo())
+        Score.of(loaded["Length"].measure, demo())
 
 
 # Files that cannot be trusted -------------------------------------------------------------------------------
@@ -364,11 +364,11 @@ def test_corpus_measures_are_kept_and_merged_too(tmp_path: Path) -> None:
     whole = captious.score(demo(), wanted)
     whole.save(tmp_path / "x.scores")
     merged = Scores.merge([captious.score(corpus, wanted) for corpus in shards(demo)][::-1])
-    for found in (Scores.load(tmp_path / "x.scores"), merged):
+    for result in (Scores.load(tmp_path / "x.scores"), merged):
         for name in wanted:
-            assert found[name].signature == whole[name].signature
-            assert found[name].value == whole[name].value
-            assert found[name].interval(resamples=30) == whole[name].interval(resamples=30)
+            assert result[name].signature == whole[name].signature
+            assert result[name].value == whole[name].value
+            assert result[name].interval(resamples=30) == whole[name].interval(resamples=30)
 
 
 def test_sizes_of_sets_are_those_of_all_parts() -> None:
@@ -386,7 +386,7 @@ def test_sizes_of_sets_are_those_of_all_parts() -> None:
     assert_same(Scores.merge(parts), whole)
 
 
-def test_without_references_images_come_by_id_or_as_told() -> None:
+def test_without_references_images_are_sorted_by_id_or_by_the_order() -> None:
     samples = {f"img{i}": [f"a dog {i}", "dog " * i] for i in (10, 9, 2, 1)}
     parts = [captious.score(captious.load(None, {k: v}, several=True), "Div-1") for k, v in samples.items()]
     for way in (parts, parts[::-1]):
@@ -405,7 +405,7 @@ def test_references_in_another_order_give_the_order_of_ids() -> None:
     assert Scores.merge([a, b])["BLEU-1"].ids == Scores.merge([b, a])["BLEU-1"].ids == ("1", "3", "4", "20")
 
 
-def test_what_does_not_belong_together_is_refused(scores: Scores) -> None:
+def test_unrelated_parts_are_refused(scores: Scores) -> None:
     first, second, _ = (captious.score(corpus, ["BLEU-4", "CIDEr-D"]) for corpus in shards(demo))
     with pytest.raises(captious.InputError, match="nothing to merge"):
         Scores.merge([])

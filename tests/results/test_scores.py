@@ -25,9 +25,9 @@ def test_score_gives_value_per_image_and_signature() -> None:
     cider = scores["cider-d"]
     assert cider.per_image["7"] == pytest.approx(cider.per_caption[7])
     assert cider.value == pytest.approx(np.mean(list(cider.per_image.values())))
-    given = corpus(GOOD).references
+    result = corpus(GOOD).references
     assert cider.signature == (
-        f"CIDEr-D|n:4|sigma:6|df:references|refs:40x2@{given.digest}|tok:none|captious:{captious.__version__}"
+        f"CIDEr-D|n:4|sigma:6|df:references|refs:40x2@{result.digest}|tok:none|captious:{captious.__version__}"
     )
     described = json.loads(json.dumps(scores.to_json(per_image=True, ci=True)))
     assert described["scores"]["CIDEr-D"]["value"] == cider.value
@@ -131,7 +131,7 @@ def test_empty_captions_are_counted_in_a_warning() -> None:
         corpus({**GOOD, 3: ""})
 
 
-def test_what_is_undefined_is_neither_significant_nor_broken_json() -> None:
+def test_undefined_comparisons_are_neither_significant_nor_broken_json() -> None:
     """No image counts for either system: no difference, no p-value, and null in JSON."""
     nothing = np.zeros((5, 2))
 

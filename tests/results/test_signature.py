@@ -58,7 +58,7 @@ def difference(one: Signature, other: Signature) -> set[str]:
 # The text ---------------------------------------------------------------------------------------------------
 
 
-def test_fields_and_what_differs() -> None:
+def test_fields_and_differences() -> None:
     one = Signature.of("X", {"n": "4", "df": "table@1", "tok": "ptb"})
     assert one == "X|n:4|df:table@1|tok:ptb"
     assert (one.name, one.fields) == ("X", {"n": "4", "df": "table@1", "tok": "ptb"})
@@ -79,21 +79,21 @@ def test_nothing_in_a_field_breaks_the_text_apart() -> None:
 
 @pytest.mark.parametrize("name", registry.names())
 def test_every_signature_names_version_tokenizer_options_and_resources(name: str) -> None:
-    given = corpus(candidates=SETS, several=True)
+    result = corpus(candidates=SETS, several=True)
     # The candidates are what is judged: another system has the same signature.
-    other = given.with_candidates([["a cat sleeps", "x"]] * 3, name="other")
+    other = result.with_candidates([["a cat sleeps", "x"]] * 3, name="other")
     options = {
         "train": ["a dog"],
         "norms": {"dog": 4.8, "bus": 5.0},
         "weights": str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"),
-        **vectors_for(given, other),
+        **vectors_for(result, other),
     }
-    score = captious.score(given, name, **options)[name]
+    score = captious.score(result, name, **options)[name]
     fields = score.signature.fields
     assert (score.signature.name, fields["captious"], fields["tok"]) == (name, captious.__version__, "ptb")
     assert ("m" in fields) == (score.measure.rows == "image")
     if score.measure.uses_references():
-        assert fields["refs"] == f"3x2@{given.references.digest}"
+        assert fields["refs"] == f"3x2@{result.references.digest}"
     for field, resource in score.measure.resources().items():
         assert fields[field] == f"{resource.label}@{resource.digest}"
     for option in score.measure.options:
@@ -111,11 +111,11 @@ def test_order_in_the_file_does_not_matter(tmp_path: Path) -> None:
         (tmp_path / "b.json", rows[::-1]),
         (tmp_path / "c.json", rows[1::2] + rows[::2]),
     ]
-    found = set()
+    result = set()
     for path, content in listed:
         path.write_text(json.dumps({"annotations": content, "images": [{"id": i} for i in REFERENCES]}))
-        found.add(signature("ROUGE-L", corpus(path)))
-    assert found == {signature("ROUGE-L")}
+        result.add(signature("ROUGE-L", corpus(path)))
+    assert result == {signature("ROUGE-L")}
 
 
 @pytest.mark.parametrize(
@@ -177,13 +177,13 @@ TEXTS = ("a dog runs in the park", "a cat sleeps", "café au lait", "the dog")
 
 
 def test_one_table_reached_in_every_way_has_one_signature(tmp_path: Path) -> None:
-    made = table(*TEXTS)
-    save_frequencies(made, tmp_path / "a.npz")
-    words = made.vocabulary.words
+    result = table(*TEXTS)
+    save_frequencies(result, tmp_path / "a.npz")
+    words = result.vocabulary.words
     rows = [
         (tuple(words[i] for i in gram), count)
         for n in (3, 1, 4, 2)
-        for gram, count in zip(made.grams[n][::-1].tolist(), made.table[n][::-1].tolist())
+        for gram, count in zip(result.grams[n][::-1].tolist(), result.table[n][::-1].tolist())
     ]
     (tmp_path / "a.tsv").write_text(
         "".join(f"{' '.join(gram)}\t{count}\n" for gram, count in rows), encoding="utf-8"
@@ -194,7 +194,7 @@ def test_one_table_reached_in_every_way_has_one_signature(tmp_path: Path) -> Non
     (tmp_path / "b.p").write_bytes(pickle.dumps({" ".join(gram): count for gram, count in rows}))
     built = FrequencyTable.build(Captions.of([[text] for text in TEXTS] + [[""]] * 5))
     tables = [
-        made,
+        result,
         table(*TEXTS[::-1]),
         built,
         *(read_frequencies(path, images=9) for path in sorted(tmp_path.iterdir())),
@@ -202,9 +202,9 @@ def test_one_table_reached_in_every_way_has_one_signature(tmp_path: Path) -> Non
     assert len(tables) == 8
     assert len({t.digest for t in tables}) == 1
     for name in ("CIDEr-D", "CIDEr", "SPIDEr", "Self-CIDEr"):
-        given = corpus(candidates=SETS, several=True)
-        assert len({signature(name, given, df=t) for t in tables}) == 1
-        assert signature(name, given, df=tmp_path / "a.npz").fields["df"] == f"table@{made.digest}"
+        results = corpus(candidates=SETS, several=True)
+        assert len({signature(name, results, df=t) for t in tables}) == 1
+        assert signature(name, results, df=tmp_path / "a.npz").fields["df"] == f"table@{result.digest}"
 
 
 @pytest.mark.parametrize(
@@ -233,12 +233,12 @@ def test_counts_that_change_places_are_another_table() -> None:
 
 @pytest.mark.parametrize("name", ["CIDEr-D", "CIDEr", "SPIDEr", "Self-CIDEr"])
 def test_a_table_of_another_tokenizer_is_refused(name: str) -> None:
-    given = corpus(candidates=SETS, several=True)
+    result = corpus(candidates=SETS, several=True)
     with pytest.raises(
         captious.InputError,
         match=r"made with the tokenizer 'simple' and the captions are tokenized with 'ptb'",
     ):
-        captious.score(given, name, df=table(*TEXTS, tokenizer="simple"))
+        captious.score(result, name, df=table(*TEXTS, tokenizer="simple"))
     # Captions that come tokenized may have been tokenized by anything.
     captious.score(
         corpus(candidates=SETS, several=True, tokenizer="none"), name, df=table(*TEXTS, tokenizer="simple")
@@ -254,10 +254,10 @@ def test_concepts(tmp_path: Path) -> None:
     )
     one.save(tmp_path / "a.concepts")
     for name in ("Uniq", "SPICE-U"):
-        found = [signature(name, concepts=c) for c in (one, other, more, None)]
-        assert len(set(found)) == 4
-        assert all(difference(found[0], f) == {"concepts"} for f in found[1:])
-        assert signature(name, concepts=tmp_path / "a.concepts") == found[0]
+        rows = [signature(name, concepts=c) for c in (one, other, more, None)]
+        assert len(set(rows)) == 4
+        assert all(difference(rows[0], f) == {"concepts"} for f in rows[1:])
+        assert signature(name, concepts=tmp_path / "a.concepts") == rows[0]
 
 
 def test_word_vectors() -> None:
@@ -322,14 +322,14 @@ def test_meteor_tables(tmp_path: Path) -> None:
 
 def test_meteor_paraphrases(tmp_path: Path) -> None:
     """A small table of paraphrases: one line more is another signature, and another number."""
-    found = []
+    rows = []
     dog = ["0.5", "a dog", "the hound"]
     for name, lines in (("a", dog), ("b", [*dog, "0.5", "is surfing", "rides"])):
         folder = copied_data(tmp_path / name)
         (folder / "paraphrase-en.gz").write_bytes(gzip.compress(("\n".join(lines) + "\n").encode()))
-        found.append(captious.score(corpus(), "METEOR", meteor_data=folder)["METEOR"])
-    assert difference(found[0].signature, found[1].signature) == {"data"}
-    assert found[0].value != found[1].value
+        rows.append(captious.score(corpus(), "METEOR", meteor_data=folder)["METEOR"])
+    assert difference(rows[0].signature, rows[1].signature) == {"data"}
+    assert rows[0].value != rows[1].value
 
 
 def test_chair(tmp_path: Path) -> None:
@@ -348,12 +348,12 @@ def test_chair(tmp_path: Path) -> None:
 
 
 def test_training_captions(tmp_path: Path) -> None:
-    given = corpus(candidates=SETS, several=True)
-    one = signature("Novel", given, train=["a dog", "a cat"])
+    result = corpus(candidates=SETS, several=True)
+    one = signature("Novel", result, train=["a dog", "a cat"])
     (tmp_path / "t.json").write_text(json.dumps({"x": ["a cat"], "y": ["a dog"]}))
-    assert signature("Novel", given, train=tmp_path / "t.json") == one
+    assert signature("Novel", result, train=tmp_path / "t.json") == one
     for other in (["a dog", "a cow"], ["a dog", "a cat", "a cow"], ["a dog\na cat"]):
-        assert difference(one, signature("Novel", given, train=other)) == {"train"}
+        assert difference(one, signature("Novel", result, train=other)) == {"train"}
 
 
 class Shortsighted:
@@ -371,25 +371,25 @@ def test_parsers(name: str) -> None:
     """Another parser has another signature, and none of its numbers are taken from what the first left
     behind.
     """
-    given, again = (captious.load(demo_path("references"), demo_path("good")) for _ in range(2))
+    result, again = (captious.load(demo_path("references"), demo_path("good")) for _ in range(2))
     options = {
         "concepts": ConceptTable(9, {("dog",): 3, ("man",): 8, ("table",): 5, ("grass",): 7, ("street",): 2})
     }
-    usual = captious.score(given, name, **options)[name]
-    other = captious.score(given, name, parser=Shortsighted(), **options)[name]
+    usual = captious.score(result, name, **options)[name]
+    other = captious.score(result, name, parser=Shortsighted(), **options)[name]
     alone = captious.score(again, name, parser=Shortsighted(), **options)[name]
     assert difference(usual.signature, other.signature) == {"parser"}
     assert other.signature.fields["parser"] == "shortsighted@0000abcd"
     assert other.statistics.tolist() == alone.statistics.tolist()
     assert other.statistics.tolist() != usual.statistics.tolist()
-    assert captious.score(given, name, parser="small", **options)[name].signature == usual.signature
+    assert captious.score(result, name, parser="small", **options)[name].signature == usual.signature
 
 
 def test_settings() -> None:
     assert difference(signature("WEmbSim"), signature("WEmbSim", combine="max")) == {"combine"}
     assert signature("WEmbSim", combine="mean") == signature("WEmbSim")
-    given = corpus(candidates=SETS, several=True)
-    kernels = {signature("Self-CIDEr", given, kernel=kernel) for kernel in ("cider", "cider-d", "rouge-l")}
+    result = corpus(candidates=SETS, several=True)
+    kernels = {signature("Self-CIDEr", result, kernel=kernel) for kernel in ("cider", "cider-d", "rouge-l")}
     assert len(kernels) == 3
 
 
@@ -431,7 +431,7 @@ def test_equal_content_compares_however_it_was_read(tmp_path: Path) -> None:
     )
 
 
-def test_the_digest_of_references_is_made_for_signatures_alone() -> None:
+def test_the_digest_of_references_is_computed_for_signatures_only() -> None:
     corpus = captious.load({"1": ["a dog", "dogs"], "2": ["a cat", "cats"]}, {"1": "a dog", "2": "a cat"})
     score = captious.score(corpus, metrics=["BLEU-1"])["BLEU-1"]
     assert score.origin["refs"] == "2x2" and score.origin["tok"] == "ptb"

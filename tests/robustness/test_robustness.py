@@ -22,8 +22,7 @@ from captious.robustness import (
     make_distractions,
     robustness_curves,
 )
-from captious.robustness.mentions import people, places
-from captious.robustness.replacement_words import NO_SCENE, PEOPLE, PLACES, Person
+from captious.robustness.mentions import NO_SCENE, PEOPLE, PLACES, Person, people, places
 
 
 @pytest.fixture(scope="module")
@@ -54,20 +53,20 @@ def test_word_lists_are_sound() -> None:
     )
 
 
-def test_tasks_made_from_captions(demo: dict[str, list[str]]) -> None:
-    found = make_distractions(demo, seed=3)
-    assert set(found.categories) == set(TASKS)
+def test_tasks_built_from_captions(demo: dict[str, list[str]]) -> None:
+    pairs = make_distractions(demo, seed=3)
+    assert set(pairs.categories) == set(TASKS)
     assert (
-        found.first == make_distractions(demo, seed=3).first
-        and found.second != make_distractions(demo, seed=4).second
+        pairs.first == make_distractions(demo, seed=3).first
+        and pairs.second != make_distractions(demo, seed=4).second
     )
     for image, task, right, wrong, references in zip(
-        found.images, found.categories, found.first, found.second, found.references
+        pairs.images, pairs.categories, pairs.first, pairs.second, pairs.references
     ):
         assert wrong != right and len(references) == len(demo[image]) - 1
-        said, other = right.split(), wrong.split()
+        result, other = right.split(), wrong.split()
         if task.startswith("Just"):
-            assert " ".join(other) in right and len(other) < len(said)
+            assert " ".join(other) in right and len(other) < len(result)
         if task.startswith("Share"):
             assert any(
                 set(other) == set(text.lower().replace(",", "").split()) or wrong
@@ -77,11 +76,13 @@ def test_tasks_made_from_captions(demo: dict[str, list[str]]) -> None:
             )
         if task.startswith("Replace"):
             # Only one stretch of the caption is exchanged.
-            start = next(k for k in range(len(said) + 1) if said[: k + 1] != other[: k + 1])
+            start = next(k for k in range(len(result) + 1) if result[: k + 1] != other[: k + 1])
             end = next(
-                k for k in range(len(said) + 1) if said[len(said) - k - 1 :] != other[len(other) - k - 1 :]
+                k
+                for k in range(len(result) + 1)
+                if result[len(result) - k - 1 :] != other[len(other) - k - 1 :]
             )
-            assert start + end < len(said) and (start or end)
+            assert start + end < len(result) and (start or end)
 
 
 def test_replaced_people_contradict_all_captions_of_the_image() -> None:
@@ -91,8 +92,8 @@ def test_replaced_people_contradict_all_captions_of_the_image() -> None:
         "3": ["a girl eats cake", "a girl with cake"],
         "4": ["a dog sleeps", "the dog is sleeping"],
     }
-    found = make_distractions(captions, ["Replace Person"])
-    swapped = dict(zip(found.images, found.second))
+    pairs = make_distractions(captions, ["Replace Person"])
+    swapped = dict(zip(pairs.images, pairs.second))
     # Everyone may be "a person", so image 1 has no sure distractor; women may not be girls, nor girls women.
     assert (
         "1" not in swapped
@@ -113,11 +114,11 @@ def test_limits_and_bad_input(demo: dict[str, list[str]]) -> None:
 
 
 def test_metrics_tell_captions_from_distractors(demo: dict[str, list[str]]) -> None:
-    found = {
+    pairs = {
         item.metric: item
         for item in distraction_accuracy(make_distractions(demo), "ROUGE-L,BLEU-1", resamples=100)
     }
-    for item in found.values():
+    for item in pairs.values():
         assert list(item.tasks) == list(TASKS)
         assert item.average == pytest.approx(np.mean([task.value for task in item.tasks.values()]))
         assert item.interval[0] < item.average < item.interval[1] and item.average > 0.6
@@ -126,17 +127,17 @@ def test_metrics_tell_captions_from_distractors(demo: dict[str, list[str]]) -> N
 def test_curves_start_at_one_and_fall(demo: dict[str, list[str]]) -> None:
     with pytest.warns(CaptionWarning, match="imprecise"):
         curves = robustness_curves(demo, "BLEU-4,ROUGE-L,MOWE", strengths=(0, 50, 100), resamples=50)
-    found = {(c.metric, c.transformation): c for c in curves}
-    assert len(found) == 9 and all(c.values[0] == pytest.approx(1.0) and c.captions == 60 for c in curves)
+    by_key = {(c.metric, c.transformation): c for c in curves}
+    assert len(by_key) == 9 and all(c.values[0] == pytest.approx(1.0) and c.captions == 60 for c in curves)
     for metric in ("BLEU-4", "ROUGE-L", "MOWE"):
-        assert found[metric, "random word"].values[2] < found[metric, "random word"].values[1] < 1
-        assert found[metric, "random caption"].area < 0.9
+        assert by_key[metric, "random word"].values[2] < by_key[metric, "random word"].values[1] < 1
+        assert by_key[metric, "random caption"].area < 0.9
     # MOWE does not see the order of words.
     assert (
-        found["MOWE", "word permutation"].area == pytest.approx(1.0)
-        and found["BLEU-4", "word permutation"].area < 0.6
+        by_key["MOWE", "word permutation"].area == pytest.approx(1.0)
+        and by_key["BLEU-4", "word permutation"].area < 0.6
     )
-    one = found["ROUGE-L", "random word"]
+    one = by_key["ROUGE-L", "random word"]
     assert (
         one.area == pytest.approx((1 + 2 * one.values[1] + one.values[2]) / 4)
         and one.interval[0] <= one.area <= one.interval[1]
@@ -173,7 +174,7 @@ def run(*given: object) -> str:
 @pytest.mark.filterwarnings("ignore::captious.io.caption_files.CaptionWarning")
 def test_the_command(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    kept, out, plots = tmp_path / "tasks.jsonl", tmp_path / "out.json", tmp_path / "plots"
+    result, out, plots = tmp_path / "tasks.jsonl", tmp_path / "out.json", tmp_path / "plots"
     shown = run(
         demo_path("references"),
         "-m",
@@ -183,25 +184,25 @@ def test_the_command(tmp_path: Path) -> None:
         "--plots",
         plots,
         "--save-tasks",
-        kept,
+        result,
         "--resamples",
         20,
     )
     assert "Area under the curve" in shown and "Distraction tasks" in shown
-    found = json.loads(out.read_text(encoding="utf-8"))
-    assert len(found["curves"]) == 6 and found["curves"][0]["strengths"] == list(range(0, 101, 10))
+    data = json.loads(out.read_text(encoding="utf-8"))
+    assert len(data["curves"]) == 6 and data["curves"][0]["strengths"] == list(range(0, 101, 10))
     assert {path.name for path in plots.iterdir()} >= {
         "robustness_random_word.png",
         "robustness_distractions.svg",
     }
     # The tasks that were kept give the same numbers.
     again = json.loads(
-        run("--distractions", kept, "-m", "ROUGE-L,BLEU-1", "--format", "json", "--resamples", 20)
+        run("--distractions", result, "-m", "ROUGE-L,BLEU-1", "--format", "json", "--resamples", 20)
     )["distractions"]
     assert [item["average"] for item in again] == pytest.approx(
-        [item["average"] for item in found["distractions"]]
+        [item["average"] for item in data["distractions"]]
     )
-    assert len(load_distractions(kept)) > 100
+    assert len(load_distractions(result)) > 100
     assert "| metric |" in run(
         demo_path("references"), "-m", "BLEU-1", "--no-tasks", "--format", "markdown", "--resamples", 20
     )
@@ -210,11 +211,11 @@ def test_the_command(tmp_path: Path) -> None:
     np.savez(features, ids=np.array(ids), features=np.random.default_rng(0).normal(size=(len(ids), 4)))
     run(demo_path("references"), "-m", "BLEU-1", "--no-tasks", "--features", features, "--resamples", 20)
     np.savez(features, ids=np.array(ids[1:]), features=np.ones((len(ids), 4)))
-    for message, given in (
+    for message, results in (
         ("one row of features per id", [demo_path("references"), "--features", features, "--no-tasks"]),
         ("give human captions", []),
         ("not an .npz file", [demo_path("references"), "--features", out, "--no-tasks"]),
         ("unknown format", [demo_path("good"), "--format", "x"]),
     ):
         with pytest.raises(InputError, match=message):
-            run(*given, "-m", "BLEU-1")
+            run(*results, "-m", "BLEU-1")

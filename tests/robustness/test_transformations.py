@@ -25,29 +25,29 @@ def rng(seed: int) -> np.random.Generator:
 @settings(max_examples=200, deadline=None)
 @given(CAPTIONS, STRENGTHS, st.integers(0, 1000))
 def test_permutation_keeps_the_words_and_changes_the_caption(words: list[str], gamma: int, seed: int) -> None:
-    found = permute_words(words, gamma, rng(seed))
-    assert Counter(found) == Counter(words)
+    result = permute_words(words, gamma, rng(seed))
+    assert Counter(result) == Counter(words)
     if len(set(words)) > 1:
-        assert found != words
+        assert result != words
     count = changed_words(len(words), gamma)
-    assert sum(a != b for a, b in zip(found, words)) <= max(count, 2)
+    assert sum(a != b for a, b in zip(result, words)) <= max(count, 2)
     if len(set(words)) == len(words) > 1:
         # All words differ: every chosen one has left its place.
-        assert sum(a != b for a, b in zip(found, words)) == count
-    assert permute_words(words, gamma, rng(seed)) == found and permute_words(words, 0, rng(seed)) == words
+        assert sum(a != b for a, b in zip(result, words)) == count
+    assert permute_words(words, gamma, rng(seed)) == result and permute_words(words, 0, rng(seed)) == words
 
 
 @settings(max_examples=200, deadline=None)
 @given(CAPTIONS, STRENGTHS, st.integers(0, 1000))
 def test_random_words_replace_just_so_many(words: list[str], gamma: int, seed: int) -> None:
     vocabulary = ["dog", "cat", "train", "of", "grass"]
-    found = random_words(words, gamma, vocabulary, rng(seed))
-    assert len(found) == len(words) and sum(a != b for a, b in zip(found, words)) == changed_words(
+    result = random_words(words, gamma, vocabulary, rng(seed))
+    assert len(result) == len(words) and sum(a != b for a, b in zip(result, words)) == changed_words(
         len(words), gamma
     )
-    assert all(new in vocabulary for new, old in zip(found, words) if new != old)
+    assert all(new in vocabulary for new, old in zip(result, words) if new != old)
     assert (
-        random_words(words, gamma, vocabulary, rng(seed)) == found
+        random_words(words, gamma, vocabulary, rng(seed)) == result
         and random_words(words, 0, vocabulary, rng(seed)) == words
     )
 

@@ -10,7 +10,7 @@ from captious.agreement.agreement_scores import (
     compare_metrics,
     measure,
 )
-from captious.agreement.protocols import METRICS, Study
+from captious.agreement.study import METRICS, Study
 from captious.io.judgements import (
     SETS,
     CaptionPairs,

@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.agreement.coefficients import COEFFICIENTS, Coefficient, Counts
-from captious.agreement.kendall import FloatArray, IntArray
+from captious.agreement.coefficients import COEFFICIENTS, Coefficient, Counts, FloatArray, IntArray
 from captious.io.judgements import Protocol
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.agreement.kendall import FloatArray
+from captious.agreement.coefficients import FloatArray
 from captious.core.errors import require
 from captious.results.significance import RESAMPLES, SEED
 

@@ -14,7 +14,7 @@ from captious._version import __version__
 from captious.cli.command import CONTEXT
 from captious.core.errors import one_message, printable
 
-#: Modules of this package with a ``COMMAND``, and their lines on the help page.
+#: Commands and their lines on the help page.
 COMMANDS = {
     "score": "Score captions against references.",
     "show": "Print saved scores.",
@@ -44,6 +44,21 @@ COMMANDS = {
     "templates": "Write captions from objects by a template.",
 }
 
+#: Commands that share a module: its name, and the command's name there. Each other command is the ``COMMAND``
+#: of the module with its name.
+_SHARED_MODULES = {
+    "show": ("saved", "SHOW"),
+    "merge": ("saved", "MERGE"),
+    "prepare": ("reference_data", "PREPARE"),
+    "df": ("reference_data", "DF"),
+    "concepts": ("reference_data", "CONCEPTS"),
+    "tokenize": ("language", "TOKENIZE"),
+    "parse": ("language", "PARSE"),
+    "scene": ("language", "SCENE"),
+    "metrics": ("listings", "METRICS"),
+    "cache": ("listings", "CACHE"),
+}
+
 
 class _Commands(click.Group):
     """Sub-commands, each imported when it runs."""
@@ -54,7 +69,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"captious.cli.{cmd_name}").COMMAND
+        module, attribute = _SHARED_MODULES.get(cmd_name, (cmd_name, "COMMAND"))
+        command: click.Command = getattr(import_module(f"captious.cli.{module}"), attribute)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

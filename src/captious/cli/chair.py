@@ -1,4 +1,4 @@
-"""``captious chair``: which objects captions hallucinate."""
+"""``captious chair``: hallucinated objects in captions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from captious.cli import options
 from captious.cli.command import Argument, Option, command
 from captious.cli.formatting import ScoreTables
 from captious.cli.formatting import score as shown
-from captious.cli.output import print_table, write_json
+from captious.cli.output import is_taken, print_table, write_json
 
 
 def chair(
@@ -35,18 +35,10 @@ def chair(
     rows = by_object.mentions(corpus)
     scores = [Score.of(by_caption, corpus), Score.of(by_object, corpus)]
     if json is not None:
-        captions = [
-            {
-                "image_id": row.image,
-                "caption": row.caption,
-                "mentioned": [list(m) for m in row.mentioned],
-                "hallucinated": [list(m) for m in row.hallucinated],
-            }
-            for row in rows
-        ]
-        write_json({**{score.name: score.to_json() for score in scores}, "captions": captions}, json)
-        if json == "-":
-            return
+        by_metric = {score.name: score.to_json() for score in scores}
+        write_json({**by_metric, "captions": [row.to_json() for row in rows]}, json)
+    if is_taken(json):
+        return
     named = Counter(m.object for row in rows for m in row.mentioned)
     wrong = Counter(m.object for row in rows for m in row.hallucinated)
     title = f"{corpus.name}: " + ", ".join(f"{score.name} {shown(score.value)}" for score in scores)

@@ -51,12 +51,12 @@ class OptionGroup:
 
     @classmethod
     def parameters(cls) -> list[click.Parameter]:
-        """The options as Click parameters, named after the fields."""
+        """Return the options as Click parameters, named after the fields."""
         # A field's default is an attribute of its class.
         return [
-            made
+            p
             for name, hint in get_type_hints(cls, include_extras=True).items()
-            if (made := parameter(name, hint, getattr(cls, name, None)))
+            if (p := parameter(name, hint, getattr(cls, name, None)))
         ]
 
     def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
@@ -107,7 +107,9 @@ def command(
     """
     signature = inspect.signature(function, eval_str=True)
     own = [
-        made for p in signature.parameters.values() if (made := parameter(p.name, p.annotation, p.default))
+        option
+        for p in signature.parameters.values()
+        if (option := parameter(p.name, p.annotation, p.default))
     ]
     taken = {p.name for p in own}
     shared = [(group, [p for p in group.parameters() if p.name not in taken]) for group in groups]
@@ -184,7 +186,7 @@ class _Argument(click.Argument):
 
 
 def _declaration(annotation: Any) -> tuple[Any, Option | Argument | None]:
-    """The type of a parameter without None, and its declaration."""
+    """Return the type of a parameter without None, and its declaration."""
     if get_origin(annotation) is not Annotated:
         return annotation, None
     kind, *notes = get_args(annotation)
@@ -204,9 +206,7 @@ def _type(kind: Any, low: float | None = None, high: float | None = None) -> cli
 
 
 def _listed(value: Any, default: Any) -> Any:
-    """Click has a tuple for values that can be given several times; commands take a list, or their default
-    without any.
-    """
+    """Convert Click's tuple of a repeatable option to a list, or to the default if it is empty."""
     if not isinstance(value, tuple):
         return value
     return list(value) or default

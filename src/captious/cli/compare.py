@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from captious.cli import options
 from captious.cli.command import Argument, Option, command
-from captious.cli.formatting import ScoreTables, interval, number
+from captious.cli.formatting import ScoreTables, interval, look, number
 from captious.cli.formatting import score as shown
 from captious.cli.output import is_taken, note, print_table, write_json
 from captious.cli.score_tables import print_origin, print_signatures
@@ -47,7 +47,7 @@ def compare(
     signature: options.WithSignatures = False,
     json: options.JsonOut = None,
     *,
-    given: dict[str, Any],
+    metric_options: dict[str, Any],
 ) -> None:
     """Compare systems on the same images: differences, intervals and p-values for each metric.
 
@@ -69,11 +69,11 @@ def compare(
         tokenizer=tokenizer,
         subset=subset,
         several=allow_several or None,
-        **given,
+        **metric_options,
     )
     if json is not None:
         source = {"references": str(references)} if references is not None else {}
-        write_json({**source, **comparisons.to_json()}, json)
+        write_json({**source, **comparisons.to_json(look().numbers)}, json)
     if not is_taken(json):
         show(comparisons)
         if signature:
@@ -81,7 +81,9 @@ def compare(
 
 
 def split_inputs(inputs: list[Path], command: str, least: int) -> tuple[Path | None, list[Path]]:
-    """Return the references (None where all inputs are saved scores) and the systems, at least so many."""
+    """Return the references (None if all inputs are saved scores) and the systems, of which there must be at
+    least ``least``.
+    """
     from captious.results.saved_scores import is_saved
 
     references, systems = (None, inputs) if is_saved(inputs[0]) else (inputs[0], inputs[1:])
@@ -100,14 +102,14 @@ def split_inputs(inputs: list[Path], command: str, least: int) -> tuple[Path | N
     return references, systems
 
 
-def show(found: Any) -> None:
-    """The tables: who is ahead of how many others, where there are more than two, and every comparison."""
-    several = len(found.systems) > 2
-    images = len(next(iter(found.scores[0].values())).ids)
+def show(comparisons: Any) -> None:
+    """Print the standings, if there are more than two systems, and every comparison."""
+    several = len(comparisons.systems) > 2
+    images = len(next(iter(comparisons.scores[0].values())).ids)
     if several:
-        print_standings(found)
+        print_standings(comparisons)
     rows = []
-    for row in found:
+    for row in comparisons:
         rows.append(
             [
                 row.metric,
@@ -122,12 +124,12 @@ def show(found: Any) -> None:
                 row.ahead or "–",
             ]
         )
-    values = ["A", "B", "value of A", "value of B"] if several else found.systems
+    values = ["A", "B", "value of A", "value of B"] if several else comparisons.systems
     header = [
         "metric",
         *values,
         "difference",
-        f"{100 * (1 - found.alpha):g} % interval",
+        f"{100 * (1 - comparisons.alpha):g} % interval",
         "p (bootstrap)",
         "p (randomis.)",
         "p (Holm)",
@@ -141,28 +143,32 @@ def show(found: Any) -> None:
         text=(0, 1, 2, last) if several else (0, last),
         keys=3 if several else 1,
     )
-    print_origin(found.scores)
-    pairs = len(found) // len(found.metrics)
+    print_origin(comparisons.scores)
+    pairs = len(comparisons) // len(comparisons.metrics)
     note(
-        f"p (Holm): randomisation, corrected for {found.family:,} comparisons ({_many(pairs, 'pair')} × "
-        f"{_many(len(found.metrics), 'metric')}); ahead: at most {found.alpha:g}"
+        f"p (Holm): randomisation, corrected for {comparisons.family:,} comparisons "
+        f"({_many(pairs, 'pair')} × {_many(len(comparisons.metrics), 'metric')}); "
+        f"ahead: at most {comparisons.alpha:g}"
     )
 
 
-def print_standings(found: Any) -> None:
-    """The value of each system, and of how many of those it was compared with it is significantly ahead."""
+def print_standings(comparisons: Any) -> None:
+    """Print the value of each system, and how many of its rivals it is significantly ahead of."""
     rows = []
-    for name, scores in zip(found.systems, found.scores):
+    for name, scores in zip(comparisons.systems, comparisons.scores):
         cells = []
-        for metric in found.metrics:
-            met = sum(row.metric == metric and name in (row.system_a, row.system_b) for row in found)
+        for metric in comparisons.metrics:
+            rivals = sum(row.metric == metric and name in (row.system_a, row.system_b) for row in comparisons)
             cells.append(
                 f"{shown(scores[metric].value, scores[metric].measure.format)} "
-                f"({len(found.beaten(metric, name))}/{met})"
+                f"({len(comparisons.beaten(metric, name))}/{rivals})"
             )
         rows.append([name, *cells])
     print_table(
-        "in brackets: ahead of how many of those compared with", ["system", *found.metrics], rows, turn=True
+        "in brackets: ahead of how many of those compared with",
+        ["system", *comparisons.metrics],
+        rows,
+        turn=True,
     )
 
 

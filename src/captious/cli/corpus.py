@@ -1,4 +1,4 @@
-"""``captious corpus``: how diverse whole corpora of captions are, one row per system and one for people."""
+"""``captious corpus``: the diversity of whole corpora, one row per system and one for people."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from captious.cli.output import (
     note,
     note_figures,
     print_table,
+    print_tidy,
     write_json,
 )
 from captious.core.errors import printable
@@ -80,7 +81,13 @@ def corpus(
     if output is not None:
         Scores.save_all(list(result.scores.values()), output, texts=not no_texts)
     if json is not None:
-        write_json({"references": str(references), **result.to_json(ci=ci and look().bootstrap)}, json)
+        write_json(
+            {
+                "references": str(references),
+                **result.to_json(ci=ci and look().bootstrap, numbers=look().numbers),
+            },
+            json,
+        )
     if not quiet:
         show(result, words, ci=ci)
         if plots is not None and written:
@@ -88,9 +95,13 @@ def corpus(
 
 
 def show(result: Any, words: int, *, ci: bool = False) -> None:
-    """The table (in pieces where the terminal is narrow), and the words that matter most."""
-    header, rows = result.table(ci=ci and look().bootstrap, show=shown)
-    print_table("", header, rows)
+    """Print the table, and the words that matter most."""
+    bootstrap = ci and look().bootstrap
+    if look().format == "csv":
+        print_tidy(result.tidy_rows(ci=bootstrap))
+    else:
+        header, rows = result.table(ci=bootstrap, show=shown)
+        print_table("", header, rows)
     lines = [f"{measure.title(result.n):9s} {measure.summary}" for measure in result.columns()]
     if not result.trained:
         lines.append(
@@ -115,8 +126,8 @@ def _words(report: Any, limit: int) -> None:
     ]
     for name in report.omitted_locally:
         lists.append((f"missed, {name.replace('_', ' ')}", [row[0] for row in report.omitted_locally[name]]))
-    for name, found in lists:
-        print(f"  {name + ':':26s} {printable(', '.join(found[:limit])) or '–'}")
+    for name, listed in lists:
+        print(f"  {name + ':':26s} {printable(', '.join(listed[:limit])) or '–'}")
 
 
 COMMAND = command("corpus", corpus, options.Jobs, options.Columns, IntervalTables)

@@ -9,7 +9,7 @@ from captious.cli import options
 from captious.cli.command import Option, command
 from captious.cli.formatting import IntervalTables
 from captious.cli.formatting import score as shown
-from captious.cli.output_tables import note
+from captious.cli.output import note
 
 DIVERSITY = ["Self-CIDEr", "LSA", "1-mBLEU-4", "Div-1", "Div-2"]
 
@@ -33,7 +33,7 @@ def demo(
     from captious.cli.score_tables import show
     from captious.data import demo_path
     from captious.diversity_analysis.sets import diversity, human
-    from captious.metrics.factory import make_measures
+    from captious.metrics.registry import make_measures
     from captious.results.references import load, load_systems
     from captious.results.scores import Scores
 
@@ -44,11 +44,11 @@ def demo(
     sets = {"sampling": diversity(sampled, accuracy=()), "human": human(sampled, accuracy=())}
     if json is not None:
         chosen = {
-            name: {measure: found[measure].value for measure in DIVERSITY} for name, found in sets.items()
+            name: {measure: scores[measure].value for measure in DIVERSITY} for name, scores in sets.items()
         }
         write_json(
             {
-                "systems": [found.to_json(ci=ci and look().bootstrap) for found in results],
+                "systems": [scores.to_json(ci=ci and look().bootstrap) for scores in results],
                 "diversity": chosen,
             },
             json,
@@ -56,7 +56,7 @@ def demo(
     if is_taken(json):
         return
     show(results, ci=ci, title=f"{len(corpora[0])} images × 5 references, written for this project")
-    rows = [[name, *(shown(found[measure].value) for measure in DIVERSITY)] for name, found in sets.items()]
+    rows = [[name, *(shown(scores[measure].value) for measure in DIVERSITY)] for name, scores in sets.items()]
     print_table("diversity of ten samples per image, and of people", ["", *DIVERSITY], rows)
     note(
         f"\nThe same with your own files:\n  captious score {demo_path('references')} {demo_path('good')} "

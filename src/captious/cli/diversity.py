@@ -9,7 +9,7 @@ from captious.cli import options
 from captious.cli.command import Argument, Option, command
 from captious.cli.formatting import IntervalTables, interval, look
 from captious.cli.formatting import score as shown
-from captious.cli.output import is_taken, note, print_table, write_json
+from captious.cli.output import is_taken, note_figures, print_table, print_tidy, write_json
 from captious.cli.score_tables import print_origin, print_signatures, write_per_image
 
 #: Rows of the table, before accuracy; the JSON has every measure.
@@ -73,9 +73,7 @@ def diversity(
     output: options.SaveTo = None,
     no_texts: options.NoTexts = False,
     json: options.JsonOut = None,
-    per_image: Annotated[
-        Path | None, Option("--per-image", metavar="OUT.csv", help="Write the measures of every image.")
-    ] = None,
+    per_image: options.PerImage = None,
 ) -> None:
     """Measure the diversity of several captions per image: one column per system, and one for people (the
     references).
@@ -124,11 +122,14 @@ def diversity(
     if json is not None:
         description = {
             "references": str(references),
-            **study.to_json(per_image=True, ci=ci and look().bootstrap),
+            **study.to_json(ci=ci and look().bootstrap, numbers=look().numbers),
             **({"figures": [str(path) for path in figures]} if figures else {}),
         }
         write_json(description, json)
-    if not quiet:
+    if not quiet and look().format == "csv":
+        print_tidy(study.tidy_rows(ci=ci and look().bootstrap))
+        print_origin(study.systems, ci=ci)
+    elif not quiet:
         show(study.rows, study.accuracy, ci=ci)
         print_origin(study.systems, ci=ci)
         if signature:
@@ -137,8 +138,8 @@ def diversity(
             show_best(study.best, study.accuracy[0])
         if study.agreement:
             show_agreement(study.agreement)
-        if figures:
-            note(f"{len(figures)} figures in {plots}: {', '.join(sorted({path.stem for path in figures}))}")
+    if not quiet and plots is not None:
+        note_figures(figures, plots)
 
 
 def show(systems: list[Any], accuracies: list[str], *, ci: bool) -> None:
@@ -148,22 +149,23 @@ def show(systems: list[Any], accuracies: list[str], *, ci: bool) -> None:
         *(f"{kind} {name}" for name in accuracies for kind in ("mean", "oracle")),
         "F-measure",
     ]
+    people = len(systems) - 1
     rows, best = [], []
     for name in wanted:
-        known = {i: system[name] for i, system in enumerate(systems) if name in system}
-        if not known:
+        scores = {i: system[name] for i, system in enumerate(systems) if name in system}
+        if not scores:
             continue
-        better = next(iter(known.values())).measure.higher_is_better
-        # People are the yardstick, not a competitor.
-        values = [score.value for i, score in known.items() if i < len(systems) - 1]
-        fair = len({(score.signature, score.ids) for i, score in known.items() if i < len(systems) - 1}) == 1
+        better = next(iter(scores.values())).measure.higher_is_better
+        # The last system is people, who are a yardstick and no competitor.
+        values = [score.value for i, score in scores.items() if i < people]
+        fair = len({(score.signature, score.ids) for i, score in scores.items() if i < people}) == 1
         # If all are equal, none is marked.
         top = (max if better else min)(values) if len(set(values)) > 1 and fair else None
         rows.append([name if better else f"{name} ↓", *(_cell(system, name, ci) for system in systems)])
         best.append(
             [
                 False,
-                *(i in known and i < len(systems) - 1 and known[i].value == top for i in range(len(systems))),
+                *(i in scores and i < people and scores[i].value == top for i in range(len(systems))),
             ]
         )
     header = [

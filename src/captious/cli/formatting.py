@@ -1,4 +1,4 @@
-"""How a command shows its results: the format of tables, digits, error bars.
+"""Settings of tables: format, digits, error bars.
 
 A command takes one of the option groups :class:`Tables`, :class:`ScoreTables` and :class:`IntervalTables`.
 While it runs, :func:`look` returns the settings.
@@ -15,12 +15,10 @@ from typing import Annotated, Any, ClassVar
 
 from captious.cli.command import Option, OptionGroup
 from captious.core.errors import InputError, did_you_mean
+from captious.results.result_rows import FRACTION, NumberStyle
 from captious.results.significance import Bootstrap
 
 FORMATS = ("rich", "markdown", "latex", "csv", "json")
-
-#: Formats of measures that are fractions: what --percent multiplies by 100.
-_FRACTION = ".4f"
 
 
 @dataclass(frozen=True)
@@ -33,6 +31,11 @@ class Look:
     quiet: bool = False
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
 
+    @property
+    def numbers(self) -> NumberStyle:
+        """Scale and rounding of numbers in CSV and JSON."""
+        return NumberStyle(self.percent, self.digits)
+
 
 _LOOK: ContextVar[Look | None] = ContextVar("look", default=None)
 
@@ -42,26 +45,26 @@ def look() -> Look:
     return _LOOK.get() or Look()
 
 
-def number(value: float, form: str = _FRACTION) -> str:
+def number(value: float, form: str = FRACTION) -> str:
     """Format a number for a table; a dash for NaN."""
     return "–" if value != value else format(value, form)
 
 
-def score(value: float, form: str = _FRACTION) -> str:
+def score(value: float, form: str = FRACTION) -> str:
     """Format a score for a table, with --digits, and times 100 with --percent if it is a fraction."""
-    asked = look()
-    fraction = form.lstrip("+") == _FRACTION
-    if fraction and asked.percent:
+    settings = look()
+    fraction = form.lstrip("+") == FRACTION
+    if fraction and settings.percent:
         value *= 100
     if fraction:
-        digits = asked.digits if asked.digits is not None else 1 if asked.percent else 4
+        digits = settings.digits if settings.digits is not None else 1 if settings.percent else 4
         form = f"{'+' if form.startswith('+') else ''}.{digits}f"
-    elif asked.digits is not None and form[-1] in "f%":
-        form = f".{asked.digits}{form[-1]}"
+    elif settings.digits is not None and form[-1] in "f%":
+        form = f".{settings.digits}{form[-1]}"
     return number(value, form)
 
 
-def interval(bounds: tuple[float, float], form: str = _FRACTION) -> str:
+def interval(bounds: tuple[float, float], form: str = FRACTION) -> str:
     """Format an interval for a table; without spaces, so that a narrow table breaks before it."""
     low, high = bounds
     return f"[{score(low, form)},{score(high, form)}]"
@@ -84,7 +87,8 @@ class Tables(OptionGroup):
         form = {"md": "markdown", "tex": "latex", "table": "rich"}.get(form, form)
         if form not in FORMATS:
             raise InputError(
-                f"unknown format '{self.format}'{did_you_mean(form, FORMATS)} (known: {', '.join(FORMATS)})"
+                f"unknown format '{self.format}'{did_you_mean(form, FORMATS)} "
+                f"(there are {', '.join(FORMATS)})"
             )
         return Look(format=form, quiet=self.quiet)
 

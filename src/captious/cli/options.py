@@ -12,9 +12,8 @@ import click
 
 from captious.cli.command import Argument, Option, OptionGroup, parameter
 from captious.core.errors import InputError
-from captious.metrics.options import CHAIR_SYNONYMS, METEOR_DATA, OBJECTS, PARSER, STANDARD
+from captious.metrics.options import CHAIR_SYNONYMS, METEOR_DATA, OBJECTS, PARSER, STANDARD, entry_points
 from captious.metrics.options import Option as MeasureOption
-from captious.metrics.plugins import points
 
 References = Annotated[
     Path, Argument(metavar="REFS", help="Reference captions (COCO JSON, JSONL, CSV, TSV, …, or prepared).")
@@ -43,6 +42,10 @@ AllowSeveral = Annotated[
 ]
 JsonOut = Annotated[
     str | None, Option("--json", metavar="OUT", help="Write JSON to a file, or '-' for stdout.")
+]
+PerImage = Annotated[
+    Path | None,
+    Option("--per-image", metavar="OUT", help="Write the score of every image (OUT.csv or OUT.json)."),
 ]
 SaveTo = Annotated[
     Path | None,
@@ -192,7 +195,7 @@ class PrintedOutput(OptionGroup):
 class MeasureOptions(OptionGroup):
     """A flag for each option that measures declare, and ``--option NAME=VALUE`` for any.
 
-    The command gets them as ``given``.
+    The command gets them as ``metric_options``.
     """
 
     heading: ClassVar[str] = "Options of metrics"
@@ -207,29 +210,27 @@ class MeasureOptions(OptionGroup):
             for o in known_options().values()
         }
         declared |= {"grammar": Grammar, "option": Options}
-        return [made for name, annotation in declared.items() if (made := parameter(name, annotation, None))]
+        return [p for name, annotation in declared.items() if (p := parameter(name, annotation, None))]
 
     def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
         named = {**self.named, "parser": parser_choice(self.named.get("parser"), self.grammar)}
-        command(**values, given=measure_options(self.pairs, **named))
+        command(**values, metric_options=measure_options(self.pairs, **named))
 
 
 def known_options() -> dict[str, MeasureOption]:
-    """Options of our own measures, and of measures that installed packages bring."""
-    found = {option.name: option for option in STANDARD}
-    for point in points():
+    """Return the options of our own measures and of measures in installed packages."""
+    options = {option.name: option for option in STANDARD}
+    for point in entry_points():
         # A package that cannot be loaded is reported when its measure is requested.
         with suppress(Exception):
-            found |= {option.name: option for option in point.load().options if option.name not in found}
-    return found
+            options |= {option.name: option for option in point.load().options if option.name not in options}
+    return options
 
 
-def measure_options(given: Sequence[str] | None, **named: Any) -> dict[str, Any]:
-    """The options of measures, from NAME=VALUE pairs (numbers become numbers) and from options with a name of
-    their own.
-    """
+def measure_options(pairs: Sequence[str] | None, **named: Any) -> dict[str, Any]:
+    """Combine the options of measures from NAME=VALUE pairs, whose numbers are converted, and from flags."""
     parsed: dict[str, Any] = {}
-    for item in given or []:
+    for item in pairs or []:
         name, equals, value = item.partition("=")
         if not equals:
             raise InputError(f"an option is written NAME=VALUE, not '{item}'")

@@ -48,7 +48,7 @@ def report(
             "have).",
         ),
     ] = None,
-    title: Annotated[str | None, Option("--title", help="What the page is called.")] = None,
+    title: Annotated[str | None, Option("--title", help="Title of the page.")] = None,
     name: options.Names = None,
     open_it: Annotated[bool, Option("--open", help="Show the page in the browser.")] = False,
     corpus: Annotated[
@@ -62,7 +62,7 @@ def report(
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
     *,
-    given: dict[str, Any],
+    metric_options: dict[str, Any],
 ) -> None:
     """Make one HTML file about systems: leaderboard, all images, why each score, comparisons, diversity.
 
@@ -75,7 +75,7 @@ def report(
     references, systems = split_inputs(inputs, "report", least=1)
     if output.suffix.lower() not in (".html", ".htm") and str(output) != "-":
         raise InputError(f"a report is a page: give -o a name that ends with .html, not '{output}'")
-    made = make(
+    page = make(
         *systems,
         references=references,
         samples=samples or (),
@@ -88,13 +88,13 @@ def report(
         tokenizer=tokenizer,
         subset=subset,
         several=allow_several or None,
-        **given,
+        **metric_options,
     )
-    saved = made.open(output) if open_it else made.save(output)
-    systems_made, images_made = len(made.meta["systems"]), made.meta["images"]
+    saved = page.open(output) if open_it else page.save(output)
+    n_systems, n_images = len(page.meta["systems"]), page.meta["images"]
     say(
-        f"{saved}: {systems_made} system{'s' if systems_made != 1 else ''}, {images_made:,} "
-        f"image{'s' if images_made != 1 else ''}",
+        f"{saved}: {n_systems} system{'s' if n_systems != 1 else ''}, {n_images:,} "
+        f"image{'s' if n_images != 1 else ''}",
         output,
     )
 

@@ -106,7 +106,7 @@ def rerank(
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,
     *,
-    given: dict[str, Any],
+    metric_options: dict[str, Any],
 ) -> None:
     """Choose a caption from each n-best list.
 
@@ -134,7 +134,7 @@ def rerank(
         resamples=resamples,
         seed=seed,
         tokenizer=tokenizer,
-        **given,
+        **metric_options,
     )
     if chosen.tuning is not None:
         if not quiet:

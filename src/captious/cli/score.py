@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from captious.cli import options
-from captious.cli.command import Option, command
+from captious.cli.command import command
 from captious.cli.formatting import IntervalTables, look
 from captious.cli.output import is_taken, write_json
 from captious.cli.score_tables import show, write_per_image
@@ -25,13 +24,11 @@ def score(
     allow_several: options.AllowSeveral = False,
     name: options.Names = None,
     json: options.JsonOut = None,
-    per_image: Annotated[
-        Path | None, Option("--per-image", metavar="OUT.csv", help="Write the score of every image.")
-    ] = None,
+    per_image: options.PerImage = None,
     output: options.SaveTo = None,
     no_texts: options.NoTexts = False,
     *,
-    given: dict[str, Any],
+    metric_options: dict[str, Any],
 ) -> None:
     """Score captions against references: one row per system, the best value of each column marked.
 
@@ -53,7 +50,7 @@ def score(
         part=part,
         several=allow_several or None,
         names=name,
-        **given,
+        **metric_options,
     )
     if output is not None:
         Scores.save_all(results, output, texts=not no_texts)
@@ -63,7 +60,7 @@ def score(
         write_json(
             {
                 "references": str(references),
-                "systems": [r.to_json(per_image=True, ci=ci and look().bootstrap) for r in results],
+                "systems": [r.to_json(ci=ci and look().bootstrap, numbers=look().numbers) for r in results],
             },
             json,
         )

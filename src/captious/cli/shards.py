@@ -94,7 +94,7 @@ def score_shards(
     name: list[str] | None,
     json: str | None,
     output: Path | None,
-    given: dict[str, Any],
+    metric_options: dict[str, Any],
     given_references: Path | None,
     engine: str | None,
     on_error: str | None,
@@ -137,7 +137,7 @@ def score_shards(
         "tokenizer": tokenizer,
         "false_rate": 1e-3 if false_rate is None else false_rate,
         "top": top,
-        **given,
+        **metric_options,
     }
     # The columns are those of the shards; columns of references are found by their usual names.
     with known_columns():

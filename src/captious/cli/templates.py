@@ -54,7 +54,7 @@ def templates(
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,
     *,
-    given: dict[str, Any],
+    metric_options: dict[str, Any],
 ) -> None:
     """Write captions such as "there is a tennis ball, court and person" from objects (Wang et al. 2020,
     §3.2).
@@ -80,13 +80,13 @@ def templates(
         say(f"{output}: {len(rows):,} captions", output, json)
     if curves is None:
         return
-    from captious.metrics.factory import make_measures
+    from captious.metrics.registry import make_measures
     from captious.results.references import References
 
     points = room.curve(
         detected,
         References.read(curves, tokenizer),
-        make_measures(metrics, given),
+        make_measures(metrics, metric_options),
         sizes,
         thresholds=thresholds,
         most=limits,

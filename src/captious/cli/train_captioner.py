@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 from captious.cli import options
 from captious.cli.command import Argument, Option, command
-from captious.cli.output import number, say, write_json
+from captious.cli.formatting import number
+from captious.cli.output import say, write_json
 from captious.core.errors import InputError
 
 

@@ -61,7 +61,7 @@ def composite(
     seed: Annotated[int, Option("--seed", min=0, help="Seed of examples and weights.")] = 1,
     json: options.JsonOut = None,
     *,
-    given: dict[str, Any],
+    metric_options: dict[str, Any],
 ) -> None:
     """Train a metric on features of your choice. 'captious train FEATURES…' does the same."""
     from captious.training import train_composite
@@ -79,7 +79,7 @@ def composite(
         epochs=epochs,
         hidden=_sizes(hidden) if hidden is not None else None,
         seed=seed,
-        **given,
+        **metric_options,
     )
     if json is not None:
         write_json(result.to_json(), json)

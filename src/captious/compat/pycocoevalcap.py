@@ -3,10 +3,9 @@
     from captious.compat import COCOEvalCap                      # for pycocoevalcap.eval
     from captious.compat import PTBTokenizer, Bleu, Cider        # for pycocoevalcap.bleu.bleu, …
 
-The tokenizer sees captions as the lines of one file, as the Java tool does, and scorers split tokens where
-the COCO tools split them. No Java is needed. SPICE is that of our own parser (docs/results/fidelity.md says
-how near
-it is).
+The tokenizer reads captions as the lines of one file, as the Java tool does, and scorers split tokens where
+the COCO tools split them. No Java is needed. SPICE uses our own parser; docs/results/fidelity.md lists the
+differences.
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ class PTBTokenizer:
             (image, str(row["caption"])) for image, listed in captions_for_image.items() for row in listed
         ]
         tokens = ptb.tokenize_lines([text.replace("\n", " ") for _, text in rows])
-        found: dict[Any, list[str]] = {}
+        tokenized: dict[Any, list[str]] = {}
         for (image, _), words in zip(rows, tokens):
-            found.setdefault(image, []).append(" ".join(words))
-        return found
+            tokenized.setdefault(image, []).append(" ".join(words))
+        return tokenized
 
 
 class _Scorer:
@@ -58,7 +57,7 @@ class _Scorer:
     _method: str
 
     def method(self) -> str:
-        """The name by which the COCO tools announce the metric."""
+        """Return the name by which the COCO tools announce the metric."""
         return self._method
 
     def _corpus(self, gts: Captions, res: Captions, split: Any) -> Corpus:
@@ -72,8 +71,8 @@ class _Scorer:
         )
 
     def _score(self, measure: Measure, corpus: Corpus) -> tuple[float, list[float]]:
-        found = Score.of(measure, corpus)
-        return found.value, found.per_caption.tolist()
+        score = Score.of(measure, corpus)
+        return score.value, score.per_caption.tolist()
 
 
 def _checked(gts: Captions, res: Captions) -> list[Any]:
@@ -96,18 +95,18 @@ def _checked(gts: Captions, res: Captions) -> list[Any]:
 
 
 def _words(text: str) -> str:
-    """As ``text.split()``: BLEU and CIDEr divide a token at a no-break space, too."""
+    """Split as ``text.split()``: for BLEU and CIDEr, a no-break space also separates words."""
     return " ".join(text.split())
 
 
-#: What the tokenizer "none" would split at, within a token; and what stands for the empty token.
+#: Replacements for characters at which the tokenizer "none" would split a token, and for the empty token.
 _INSIDE = str.maketrans({"\t": "\ue000", "\r": "\ue001", "\n": "\ue002", "\f": "\ue003", "\v": "\ue004"})
 _EMPTY = "\ue005"
 
 
 def _pieces(text: str) -> str:
-    """As ``text.split(" ")``: for ROUGE-L, nothing between two spaces is a word, too, and so is an empty
-    caption.
+    """Split as ``text.split(" ")``: for ROUGE-L, the empty text between two spaces is a word, and an empty
+    caption has one.
     """
     return " ".join(piece.translate(_INSIDE) or _EMPTY for piece in text.split(" "))
 
@@ -125,16 +124,16 @@ class Bleu(_Scorer):
     def compute_score(
         self, gts: Captions, res: Captions, verbose: int = 1
     ) -> tuple[list[float], list[list[float]]]:
-        """Corpus values and the values of images, in the order of the keys, for n = 1, 2, …"""
+        """Return corpus values and values by image, in the order of the keys, for n = 1, 2, …"""
         corpus = self._corpus(gts, res, _words)
-        found = [Score.of(registry.create(f"BLEU-{n}"), corpus) for n in range(1, self._n + 1)]
+        scores = [Score.of(registry.create(f"BLEU-{n}"), corpus) for n in range(1, self._n + 1)]
         if verbose:
-            sums = found[0].statistics.sum(axis=0)
+            sums = scores[0].statistics.sum(axis=0)
             counts = [int(value) for value in sums]
             guess, correct = counts[MAX_N : MAX_N + self._n], counts[: self._n]
             print({"testlen": counts[-2], "reflen": counts[-1], "guess": guess, "correct": correct})
             print("ratio:", (counts[-2] + 1e-15) / (counts[-1] + 1e-9))
-        return [score.value for score in found], [score.per_caption.tolist() for score in found]
+        return [score.value for score in scores], [score.per_caption.tolist() for score in scores]
 
 
 class Rouge(_Scorer):
@@ -143,7 +142,7 @@ class Rouge(_Scorer):
     _method = "Rouge"
 
     def compute_score(self, gts: Captions, res: Captions) -> tuple[float, NDArray[np.float64]]:
-        """The mean, and the values of images in the order of the keys."""
+        """Return the mean, and the values by image in the order of the keys."""
         value, each = self._score(registry.create("ROUGE-L"), self._corpus(gts, res, _pieces))
         return value, np.array(each)
 
@@ -158,10 +157,10 @@ class Cider(_Scorer):
             raise InputError(f"CIDEr-D takes only n = 4 and sigma = 6, not n = {n} and sigma = {sigma:g}")
 
     def compute_score(self, gts: Captions, res: Captions) -> tuple[float, NDArray[np.float64]]:
-        """The mean, and the values of images in the order of the keys."""
+        """Return the mean, and the values by image in the order of the keys."""
         corpus = self._corpus(gts, res, _words)
         if len(corpus) == 1:
-            # Every n-gram is in all images there are: no weight is left, and no agreement.
+            # Every n-gram is in all images, so all weights are zero.
             return 0.0, np.zeros(1)
         value, each = self._score(registry.create("CIDEr-D"), corpus)
         return value, np.array(each)
@@ -173,7 +172,7 @@ class Meteor(_Scorer):
     _method = "METEOR"
 
     def compute_score(self, gts: Captions, res: Captions) -> tuple[float, list[float]]:
-        """The corpus value, and the values of images in the order of the keys."""
+        """Return the corpus value, and the values by image in the order of the keys."""
         return self._score(registry.create("METEOR"), self._corpus(gts, res, str))
 
 
@@ -183,8 +182,9 @@ class Spice(_Scorer):
     _method = "SPICE"
 
     def compute_score(self, gts: Captions, res: Captions) -> tuple[float, list[dict[str, dict[str, float]]]]:
-        """The mean F, and for each image (in the order of *sorted* keys, as in pycocoevalcap) the counts and
-        scores of each category.
+        """Return the mean F, and the counts and scores of each category by image.
+
+        As in pycocoevalcap, images are in the order of *sorted* keys.
         """
         order = sorted(gts)
         corpus = self._corpus({image: gts[image] for image in order}, res, str)
@@ -198,7 +198,7 @@ class Spice(_Scorer):
 
 
 def _category(kind: str, hits: float, candidate: float, reference: float) -> dict[str, float]:
-    """One kind of tuples of an image; where the references have none of a category there is no score."""
+    """Describe one category of an image. Scores are NaN if the references have no such tuple."""
     from captious.scene.tuple_match import precision_recall_f
 
     counted = reference > 0 or kind == "All"
@@ -213,9 +213,9 @@ def _category(kind: str, hits: float, candidate: float, reference: float) -> dic
 
 
 class COCO:
-    """Captions as pycocotools reads them, as far as caption scores need it.
+    """The part of pycocotools' COCO that caption scores need.
 
-    Objects of pycocotools itself work as well.
+    :class:`COCOEvalCap` takes objects of pycocotools as well.
     """
 
     def __init__(self, annotation_file: str | Path | None = None) -> None:
@@ -224,13 +224,13 @@ class COCO:
         self.imgs: dict[Any, dict[str, Any]] = {}
         self.imgToAnns: dict[Any, list[dict[str, Any]]] = defaultdict(list)
         if annotation_file is not None:
-            found = _read(annotation_file)
-            if not isinstance(found, dict) or "annotations" not in found:
+            dataset = _read(annotation_file)
+            if not isinstance(dataset, dict) or "annotations" not in dataset:
                 raise InputError(
                     f"{annotation_file}: no COCO annotations (an object with the key 'annotations' is "
                     "expected)"
                 )
-            self._index(found)
+            self._index(dataset)
 
     def _index(self, dataset: dict[str, Any]) -> None:
         self.dataset = dataset
@@ -246,16 +246,16 @@ class COCO:
         self.imgs = {row["id"]: row for row in listed}
 
     def getImgIds(self) -> list[Any]:  # noqa: N802  (its name in pycocotools)
-        """All image ids."""
+        """Return all image ids."""
         return list(self.imgs)
 
     def loadRes(self, resFile: str | Path | Sequence[Mapping[str, Any]]) -> COCO:  # noqa: N802
-        """Results: ``[{"image_id": …, "caption": …}, …]``, in a file or as a list."""
-        found = _read(resFile) if isinstance(resFile, str | Path) else list(resFile)
-        if not isinstance(found, list):
+        """Read results, ``[{"image_id": …, "caption": …}, …]``, from a file or a list."""
+        listed = _read(resFile) if isinstance(resFile, str | Path) else list(resFile)
+        if not isinstance(listed, list):
             raise InputError("COCO results are a list of objects with 'image_id' and 'caption'")
         results = COCO()
-        rows = [{**row, "id": place} for place, row in enumerate(found, 1)]
+        rows = [{**row, "id": place} for place, row in enumerate(listed, 1)]
         unknown = [row["image_id"] for row in rows if "image_id" in row and row["image_id"] not in self.imgs]
         if unknown:
             raise InputError(f"results for images that the references do not have: {some(unknown)}")
@@ -314,7 +314,7 @@ class COCOEvalCap:
             else:
                 value, each = scorer.compute_score(gts, res)
                 values, rows = [value], [each]
-            # The scores of SPICE come sorted by image; those of the others as the images came.
+            # SPICE sorts its images; the other scorers keep their order.
             images = sorted(gts) if isinstance(scorer, Spice) else list(gts)
             for name, value, row in zip(names, values, rows):
                 self.eval[name] = value

@@ -16,8 +16,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from captious.core.errors import InputError
-from captious.metrics.factory import make_measures
-from captious.metrics.registry import Wanted
+from captious.metrics.registry import Wanted, make_measures
 from captious.results.references import parallel
 from captious.results.scores import Scores
 
@@ -27,10 +26,10 @@ Batch = Sequence[str | Sequence[str]]
 
 
 class CaptionScore:
-    """Collects predictions and references, and scores them together: corpus metrics are not means over
-    batches.
+    """Metric that collects predictions and references and scores them together.
 
-    One metric gives a value, several (or a group such as "coco") a dictionary by name.
+    Corpus metrics are not means over batches. One metric returns a value, several (or a group such as "coco")
+    a dictionary by name.
     """
 
     is_differentiable = False
@@ -46,8 +45,8 @@ class CaptionScore:
     @property
     def higher_is_better(self) -> bool | None:
         """Whether higher is better; None if the metrics disagree."""
-        found = {measure.higher_is_better for measure in self.measures}
-        return found.pop() if len(found) == 1 else None
+        directions = {measure.higher_is_better for measure in self.measures}
+        return directions.pop() if len(directions) == 1 else None
 
     def update(self, preds: Batch, target: Batch) -> None:
         """Add a batch: predicted captions, and for each its reference or references."""
@@ -57,7 +56,7 @@ class CaptionScore:
         self._references.extend(target)
 
     def compute(self) -> Any:
-        """The value of everything added since the last :meth:`reset`."""
+        """Return the value of everything added since the last :meth:`reset`."""
         return self._value(self._predictions, self._references)
 
     def reset(self) -> None:
@@ -73,16 +72,16 @@ class CaptionScore:
     __call__ = forward
 
     def merge_state(self, others: CaptionScore | Iterable[CaptionScore]) -> None:
-        """Add what other objects have collected, for example in other processes."""
+        """Add the captions of other objects, for example from other processes."""
         for other in [others] if isinstance(others, CaptionScore) else others:
             self.update(other._predictions, other._references)
 
     def to(self, *_: Any, **__: Any) -> CaptionScore:
-        """Does nothing, since captions are on no device."""
+        """Do nothing: captions are on no device."""
         return self
 
     def scores(self) -> Scores:
-        """The full scores: values per image, intervals, signatures."""
+        """Return the full scores: values per image, intervals, signatures."""
         if not self._predictions:
             raise InputError("there is nothing to score yet: call update first")
         return Scores.of(parallel(self._predictions, self._references, self.tokenizer), self.measures)
@@ -90,8 +89,8 @@ class CaptionScore:
     def _value(self, predictions: Batch, references: Batch) -> Any:
         if not predictions:
             raise InputError("there is nothing to score yet: call update first")
-        found = Scores.of(parallel(predictions, references, self.tokenizer), self.measures)
-        values = {name: _number(score.value) for name, score in found.items()}
+        scores = Scores.of(parallel(predictions, references, self.tokenizer), self.measures)
+        values = {name: _number(score.value) for name, score in scores.items()}
         return values if len(values) != 1 else next(iter(values.values()))
 
     def __repr__(self) -> str:
@@ -100,7 +99,7 @@ class CaptionScore:
 
 
 def _number(value: float) -> Any:
-    """A tensor where there is torch, which a training loop has loaded already."""
+    """Return a tensor if torch is installed, else the number."""
     if "torch" not in sys.modules and find_spec("torch") is None:
         return value
     import torch

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from captious.agreement.agreement_curves import AgreementCurve
 from captious.agreement.agreement_scores import HumanAgreement
 from captious.agreement.metric_relations import MetricCorrelations
-from captious.agreement.reference_curves import AgreementCurve
 from captious.figures import style
 
 _PURPOSE = "drawing figures of agreement"

@@ -333,8 +333,3 @@ def frequency_curve(name: str, tokens: NDArray[np.int32], *, human: bool = False
     counts = np.sort(np.unique(tokens, return_counts=True)[1])[::-1]
     total = max(int(counts.sum()), 1)
     return PlotCurve(name, np.arange(1, len(counts) + 1).tolist(), (counts / total).tolist(), human)
-
-
-def save_all(figures: Mapping[str, Any], folder: str) -> list[str]:
-    """Write figures under their names."""
-    return [str(path) for name, figure in figures.items() for path in style.save(figure, folder, name)]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,15 +81,10 @@ def looks(count: int) -> list[SystemLook]:
 HUMAN_LOOK = SystemLook(HUMAN, "*", "-")
 
 
-def looks_of(systems: Sequence[str], people: Sequence[str] = ()) -> dict[str, SystemLook]:
+def looks_of(systems: Sequence[str]) -> dict[str, SystemLook]:
     """Return the look of each system of a run, the same in all its figures."""
-    own = [name for name in dict.fromkeys(systems) if name not in people]
-    return {**dict(zip(own, looks(len(own)))), **dict.fromkeys(people, HUMAN_LOOK)}
-
-
-def colours(count: int) -> list[str]:
-    """Return ``count`` colours, in order."""
-    return list(islice(cycle(COLOURS), count))
+    names = list(dict.fromkeys(systems))
+    return dict(zip(names, looks(len(names))))
 
 
 def pyplot(purpose: str = "a figure") -> Any:

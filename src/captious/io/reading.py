@@ -15,7 +15,7 @@ from captious.io import json_formats, json_reader
 from captious.io import table_files as tables
 from captious.io.caption_files import BY_PLACE, CaptionFile, Records, Role, gather, kind, show
 from captious.io.columns import columns
-from captious.io.content import decode, read_bytes, shown_name
+from captious.io.content import decode, read_bytes, shown_name, split_lines
 from captious.io.prepared import is_prepared, is_prepared_content, open_captions
 
 
@@ -64,6 +64,24 @@ def read_content(data: bytes, path: Path, role: Role, several: bool | None = Non
     """Read captions from the content of a file."""
     with collector_paused():
         return _from_content(data, path, role, several)
+
+
+def read_named_captions(path: Path) -> tuple[list[str], list[str]]:
+    """Return the names and texts of the captions in a caption file, or in a file with one caption per line.
+
+    A caption is named after its image and its number there (``12.1``), or after its line.
+    """
+    data, name = read_bytes(path), shown_name(path)
+    if data[:4] == b"PAR1" or data.lstrip()[:1] in (b"{", b"[") or path.suffix in (".csv", ".tsv"):
+        file = read_content(data, path, "references")
+        names = [
+            f"{image}.{number}"
+            for image, captions in zip(file.ids, file.captions)
+            for number in range(1, len(captions) + 1)
+        ]
+        return names, [caption for captions in file.captions for caption in captions]
+    lines = split_lines(decode(data, name), name)
+    return [str(number) for number in range(1, len(lines) + 1)], lines
 
 
 def _place(path: Path) -> Path | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
+from captious.reporting.document import Report
 from captious.reporting.make_report import report
-from captious.reporting.report_file import Report
 
 __all__ = ["Report", "report"]

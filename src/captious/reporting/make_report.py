@@ -18,14 +18,13 @@ from captious.corpus import Corpus
 from captious.corpus.frequencies import DocumentFrequencies
 from captious.diversity_analysis.sets.set_diversity import read_df
 from captious.io import CaptionWarning
-from captious.metrics.factory import make_measures
-from captious.metrics.registry import Wanted
+from captious.metrics.registry import Wanted, make_measures
 from captious.reporting import report_data as content
+from captious.reporting.document import Report
 from captious.reporting.explanations import explained
 from captious.reporting.language_section import language, set_captions, sets
 from captious.reporting.leaderboard import standings
 from captious.reporting.report_data import ReportImages, SystemEntry
-from captious.reporting.report_file import Report
 from captious.results.comparison import ALPHA
 from captious.results.references import References, Source, load_systems
 from captious.results.saved_scores import SUFFIX, ScoredCaptions

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from captious.core.errors import InputError, did_you_mean
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 from captious.rerank import tuning
 from captious.rerank.criteria import Consensus, Criterion, Likelihood, MutualInformation, Prior, Weights
 from captious.rerank.external_scores import read_given

@@ -321,7 +321,7 @@ def compared(
             cells[metric] = Cell(
                 score[metric].value, score[metric].interval(0.95, resamples, seed), *difference_and_p
             )
-        p = significance.of_differences(means[k] - means[0], value[k] - value[0])[2] if k else float("nan")
+        p = significance.interval_and_p(means[k] - means[0], value[k] - value[0])[2] if k else float("nan")
         cells[MEAN] = Cell(value[k], _middle(means[k]), value[k] - value[0], p, p)
         systems.append(System(name, (weights or {}).get(name), cells, score))
     return systems

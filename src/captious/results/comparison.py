@@ -11,21 +11,22 @@ from typing import Any, cast
 
 import numpy as np
 
+from captious.core import data_frames
 from captious.core.errors import InputError, did_you_mean, some
 from captious.core.names import distinct, tell_apart
 from captious.corpus import Corpus
 from captious.io import CaptionWarning
 from captious.metrics import registry
 from captious.metrics.base import Measure
-from captious.metrics.factory import make_measures
-from captious.metrics.registry import Wanted
+from captious.metrics.registry import Wanted, make_measures
 from captious.results import significance
 from captious.results.paired_tests import PairedTests
 from captious.results.references import Source, load_systems
+from captious.results.result_rows import COLUMNS, EXACT, NumberStyle, ResultRow, tidy
 from captious.results.saved_scores import SUFFIX, is_saved
 from captious.results.scores import Score, Scores, json_number
 
-#: The chance of calling any difference real that is none, over all comparisons of one call.
+#: Chance of at least one false positive over all comparisons of one call.
 ALPHA = 0.05
 
 #: A corpus, scores, a path of saved scores, or with references any predictions.
@@ -34,12 +35,12 @@ System = Corpus | Scores | Source
 
 @dataclass(frozen=True)
 class Comparison:
-    """One metric on two systems over the same images."""
+    """Comparison of two systems by one metric, on the same images."""
 
     metric: str
     a: float
     b: float
-    #: B − A, with its confidence interval (of this difference alone, not corrected for others).
+    #: B − A, with its confidence interval, which is not corrected for the number of comparisons.
     difference: float
     interval: tuple[float, float]
     #: Two-sided p-values of the paired bootstrap and of approximate randomisation.
@@ -49,18 +50,18 @@ class Comparison:
     signature: str
     system_a: str = "A"
     system_b: str = "B"
-    #: The p-value of approximate randomisation, corrected by Holm's method over all comparisons made
-    #: together.
+    #: The p-value of approximate randomisation, corrected by Holm's method over all comparisons of the call.
     p_corrected: float = float("nan")
-    #: How many comparisons those were.
+    #: Number of comparisons that the correction covers.
     family: int = 1
     alpha: float = ALPHA
-    #: How values are written in tables.
+    #: Format of values in tables.
     format: str = ".4f"
+    images: int = 0
 
     @property
     def better(self) -> str:
-        """Which system has the better value, however small the difference: "A", "B" or "neither"."""
+        """System with the better value, significant or not: "A", "B" or "neither"."""
         if self.difference == 0 or np.isnan(self.difference):
             return "neither"
         return "B" if (self.difference > 0) == self.higher_is_better else "A"
@@ -72,21 +73,36 @@ class Comparison:
 
     @property
     def ahead(self) -> str | None:
-        """The name of the better system if the difference is significant, else None."""
+        """Name of the better system if the difference is significant, else None."""
         if not self.significant:
             return None
         return {"A": self.system_a, "B": self.system_b}.get(self.better)
 
-    def to_json(self) -> dict[str, Any]:
-        """A JSON-ready description."""
+    def tidy_row(self) -> ResultRow:
+        """Return the difference B − A as a row for CSV: B is the system, A the other system."""
+        return ResultRow(
+            self.system_b,
+            self.metric,
+            self.difference,
+            self.images,
+            self.signature,
+            self.interval,
+            self.system_a,
+            self.p_randomisation,
+            self.p_corrected,
+            self.format,
+        )
+
+    def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
+        """Return a JSON-ready description."""
         return {
             "metric": self.metric,
             "system_a": self.system_a,
             "system_b": self.system_b,
-            "a": json_number(self.a),
-            "b": json_number(self.b),
-            "difference": json_number(self.difference),
-            "interval": [json_number(bound) for bound in self.interval],
+            "a": numbers.number(self.a, self.format),
+            "b": numbers.number(self.b, self.format),
+            "difference": numbers.number(self.difference, self.format),
+            "interval": [numbers.number(bound, self.format) for bound in self.interval],
             "p_bootstrap": json_number(self.p_bootstrap),
             "p_randomisation": json_number(self.p_randomisation),
             "p_corrected": json_number(self.p_corrected),
@@ -97,43 +113,73 @@ class Comparison:
 
 
 class Comparisons(list[Comparison]):
-    """All comparisons of one call: metric by metric, every pair of systems (or every system with the
-    baseline).
-    """
+    """All comparisons of one call, by metric, for all pairs of systems (or all systems with the baseline)."""
 
     def __init__(
-        self, rows: Iterable[Comparison], systems: Sequence[Scores], names: Sequence[str], alpha: float
+        self,
+        rows: Iterable[Comparison],
+        systems: Sequence[Scores],
+        names: Sequence[str],
+        alpha: float,
+        p_floor: float = float("nan"),
     ) -> None:
         super().__init__(rows)
-        #: The scores that were compared, and the names that tell them apart.
+        #: The scores that were compared, and the distinct names of the systems.
         self.scores = list(systems)
         self.systems = list(names)
         self.alpha = alpha
+        #: Smallest p-value that the numbers of trials and resamples allow, before correction.
+        self.p_floor = p_floor
 
     @property
     def metrics(self) -> list[str]:
-        """The metrics that all systems have."""
+        """Metrics that all systems have."""
         return list(dict.fromkeys(row.metric for row in self))
 
     @property
     def family(self) -> int:
-        """The number of comparisons that Holm's correction covers: all pairs and metrics with a p-value."""
+        """Number of comparisons that Holm's correction covers: all pairs and metrics with a p-value."""
         return self[0].family if self else 0
 
     def beaten(self, metric: str, system: str) -> list[str]:
-        """The systems that the given one is significantly ahead of."""
+        """Return the systems that ``system`` is significantly ahead of."""
         rows = [row for row in self if row.metric == metric and row.ahead == system]
         return [row.system_b if row.ahead == row.system_a else row.system_a for row in rows]
 
-    def to_json(self) -> dict[str, Any]:
-        """A JSON-ready description; with two systems also their names as ``a`` and ``b``."""
+    def __repr__(self) -> str:
+        ahead = sum(row.ahead is not None for row in self)
+        return (
+            f"Comparisons({some(self.systems, 10)}; {some(self.metrics, 10)}: "
+            f"{ahead} of {len(self)} differences are significant)"
+        )
+
+    def tidy_rows(self) -> list[ResultRow]:
+        """Return the value of each system, then the difference of each pair, as rows for CSV."""
+        values = [
+            row
+            for name, scores in zip(self.systems, self.scores)
+            for metric in self.metrics
+            for row in scores[metric].tidy_rows(name)[:1]
+        ]
+        return [*values, *(row.tidy_row() for row in self)]
+
+    def to_frame(self) -> Any:
+        """Return a data frame (needs pandas) with a row per metric and pair of systems.
+
+        The columns are those of the CSV output: ``value`` is ``system`` minus ``other_system``.
+        """
+        return data_frames.of_rows(COLUMNS, tidy(row.tidy_row() for row in self))
+
+    def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
+        """Return a JSON-ready description. With two systems, ``a`` and ``b`` are their names."""
         return {
             "systems": self.systems,
             **(dict(zip("ab", self.systems)) if len(self.systems) == 2 else {}),
             "alpha": self.alpha,
             "correction": "holm",
             "family": self.family,
-            "metrics": [row.to_json() for row in self],
+            "p_floor": json_number(self.p_floor),
+            "metrics": [row.to_json(numbers) for row in self],
         }
 
 
@@ -196,18 +242,18 @@ def compare(
     wanted = metrics
     if sources and metrics is None and references is None and not _is_system(sources[-1]):
         wanted = cast("Wanted | None", sources.pop())
-    given = _loaded(
+    loaded = _loaded(
         sources, references, names, {"tokenizer": tokenizer, "subset": subset, "several": several}
     )
-    if len(given) < 2:
-        raise InputError(f"a comparison needs at least two systems, and {len(given)} was given")
+    if len(loaded) < 2:
+        raise InputError(f"a comparison needs at least two systems, and {len(loaded)} was given")
     files = [str(source) for source in sources]
     if baseline in files:
         baseline = files.index(str(baseline))
     if not 0 < alpha < 1:
         raise InputError(f"alpha lies between 0 and 1, not {alpha}")
-    scores = _scored(given, wanted, options)
-    names = distinct([found.system for found in scores])
+    scores = _scored(loaded, wanted, options)
+    names = distinct([one.system for one in scores])
     shared = _in_common(scores, names)
     pairs = _pairs(names, baseline)
     rows = _compared(scores, names, shared, pairs, alpha, resamples, trials, seed)
@@ -222,7 +268,7 @@ def compare(
             ),
             stacklevel=2,
         )
-    return Comparisons(rows, scores, names, alpha)
+    return Comparisons(rows, scores, names, alpha, smallest)
 
 
 def compare_scores(
@@ -264,8 +310,8 @@ def _loaded(
         is_scores = [not loaded for loaded in is_loaded]
     else:
         is_scores = [not loaded and is_saved(source) for source, loaded in zip(sources, is_loaded)]
-    fresh = [source for source, *known in zip(sources, is_loaded, is_scores) if not any(known)]
-    corpora = iter(load_systems(references, fresh, **loading) if fresh else ())
+    unread = [source for source, *ready in zip(sources, is_loaded, is_scores) if not any(ready)]
+    corpora = iter(load_systems(references, unread, **loading) if unread else ())
     systems: list[Corpus | Scores] = [
         source if loaded else Scores.load(source) if saved else next(corpora)
         for source, loaded, saved in zip(sources, is_loaded, is_scores)
@@ -286,41 +332,42 @@ def _is_system(one: Any) -> bool:
     return isinstance(one, Corpus | Scores | Path) or is_saved(one)
 
 
-def _scored(given: Sequence[Corpus | Scores], wanted: Wanted | None, options: dict[str, Any]) -> list[Scores]:
-    """The scores of all systems; corpora are scored by the metrics asked for, or by those of the scores
-    beside them.
+def _scored(
+    systems: Sequence[Corpus | Scores], wanted: Wanted | None, options: dict[str, Any]
+) -> list[Scores]:
+    """Return the scores of all systems.
+
+    Corpora are scored by the requested metrics, by default those that the other systems' scores have.
     """
-    known = [one for one in given if isinstance(one, Scores)]
-    if options and len(known) == len(given):
+    saved = [one for one in systems if isinstance(one, Scores)]
+    if options and len(saved) == len(systems):
         raise InputError(
             f"options of metrics ({some(options)}) are for captions; these scores were made already"
         )
     measures: list[Measure] = []
-    if len(known) < len(given):
-        names = [name for name in known[0] if all(name in other for other in known)] if known else "coco"
+    if len(saved) < len(systems):
+        names = [name for name in saved[0] if all(name in other for other in saved)] if saved else "coco"
         measures = make_measures(wanted if wanted is not None else names, options)
-    fresh = iter(Scores.of_corpora([one for one in given if isinstance(one, Corpus)], measures))
-    scores = [one if isinstance(one, Scores) else next(fresh) for one in given]
-    if wanted is None or not known:
+    fresh = iter(Scores.of_corpora([one for one in systems if isinstance(one, Corpus)], measures))
+    scores = [one if isinstance(one, Scores) else next(fresh) for one in systems]
+    if wanted is None or not saved:
         return scores
-    chosen = [measure.name for measure in measures] or saved_names(wanted, known[0])
-    return [only(found, chosen) for found in scores]
+    chosen = [measure.name for measure in measures] or saved_names(wanted, saved[0])
+    return [only(one, chosen) for one in scores]
 
 
 def saved_names(wanted: Wanted, scores: Scores) -> list[str]:
-    """Metrics by name, where there are only scores: those of the registry, or any that the scores have ("mean
-    CIDEr-D").
-    """
+    """Return the names of metrics of saved scores: from the registry, or any other such as "mean CIDEr-D"."""
     names: list[str] = []
     for part in registry.parts(wanted):
-        known = isinstance(part, str) and part in scores
-        found = [part] if known else registry.resolve(part)
-        names += [one.name if isinstance(one, Measure) else str(one) for one in found]
+        is_own = isinstance(part, str) and part in scores
+        resolved = [part] if is_own else registry.resolve(part)
+        names += [one.name if isinstance(one, Measure) else str(one) for one in resolved]
     return names
 
 
 def only(scores: Scores, names: Sequence[str]) -> Scores:
-    """Some of the metrics of a system."""
+    """Select metrics of a system."""
     missing = [name for name in names if name not in scores]
     if missing:
         raise InputError(f"{scores.system} has no {some(missing)}; it has {some(scores, 40)}")
@@ -328,13 +375,13 @@ def only(scores: Scores, names: Sequence[str]) -> Scores:
 
 
 def _in_common(scores: Sequence[Scores], names: Sequence[str]) -> list[str]:
-    """Metrics that all systems have; they must have been made alike, of the same images."""
+    """Return the metrics that all systems have. Refuse different signatures or images."""
     first = scores[0]
     shared = [name for name in first if all(name in other for other in scores)]
     if not shared:
-        listed = "; ".join(f"{name}: {some(found)}" for name, found in zip(names, scores))
+        listed = "; ".join(f"{name}: {some(own)}" for name, own in zip(names, scores))
         raise InputError(f"the systems have no metric in common ({listed})")
-    every = dict.fromkeys(name for found in scores for name in found)
+    every = dict.fromkeys(name for own in scores for name in own)
     left_out = [name for name in every if name not in shared]
     if left_out:
         warnings.warn(CaptionWarning(f"left out {some(left_out)}: not all systems have them"), stacklevel=4)
@@ -356,8 +403,7 @@ def _check(a: Score, b: Score, name_a: str, name_b: str) -> None:
         apart = some(sorted(set(a.ids) ^ set(b.ids)))
         raise InputError(
             f"{a.name}: {name_a} was scored on {len(a.ids):,} images and {name_b} on {len(b.ids):,}; they "
-            "must be the same "
-            f"(in one of them only: {apart})"
+            f"must be the same (in one of them only: {apart})"
         )
 
 
@@ -388,7 +434,7 @@ def _compared(
     trials: int,
     seed: int,
 ) -> list[Comparison]:
-    """All pairs by all metrics."""
+    """Test all pairs by all metrics."""
     tables = PairedTests(scores, metrics)
     resampled = tables.resampled(resamples, seed)
     p_randomisation = tables.randomised(pairs, trials, seed)
@@ -400,8 +446,8 @@ def _compared(
         first, second = scores[a][metric], scores[b][metric]
         difference = second.value - first.value
         apart = resampled[metric, b] - resampled[metric, a]
-        low, high, p_bootstrap = significance.of_differences(
-            apart, difference, 1 - alpha, biased=metric in tables.words
+        low, high, p_bootstrap = significance.interval_and_p(
+            apart, difference, 1 - alpha, biased=metric in tables.word_metrics
         )
         rows.append(
             Comparison(
@@ -423,6 +469,7 @@ def _compared(
                 family=family,
                 alpha=alpha,
                 format=first.measure.format,
+                images=len(first.ids),
             )
         )
     return rows

@@ -1,4 +1,4 @@
-"""Scores of parts of the images, put together: the same numbers as from all images at once."""
+"""Merging of the scores of parts of the images. The numbers equal those of scoring all images at once."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from captious.metrics.statistics import Rows, concatenate
 from captious.results.saved_scores import Record, Saved, ScoredCaptions
 from captious.results.signatures import Signature
 
-#: Captions per image: the only thing in a signature that a part may have otherwise than the whole.
+#: Captions per image, the only field of a signature in which parts may differ.
 _SIZES = "m"
 
 
 def merged(parts: Sequence[Saved], name: str | None = None, order: Sequence[str] | None = None) -> Saved:
-    """One system from its parts (see :meth:`captious.results.scores.Scores.merge`)."""
+    """Merge the parts of one system (see :meth:`captious.results.scores.Scores.merge`)."""
     if not parts:
-        raise InputError("there is nothing to merge: give the scores of at least one part")
+        raise InputError("there is nothing to merge; give the scores of at least one part")
     _check(parts)
     rank = _ranks(parts, order)
     joined: dict[tuple[int, ...], Rows] = {}
@@ -34,11 +34,11 @@ def _check(parts: Sequence[Saved]) -> None:
     first = parts[0]
     measures = {record.measure.name for record in first.records}
     for k, part in enumerate(parts[1:], start=2):
-        apart = measures ^ {record.measure.name for record in part.records}
-        if apart:
+        unshared = measures ^ {record.measure.name for record in part.records}
+        if unshared:
             raise InputError(
                 f"part 1 ({first.system}) and part {k} ({part.system}) were not scored by the same measures: "
-                f"{some(sorted(apart))} in one of them only"
+                f"{some(sorted(unshared))} in one of them only"
             )
         for a, b in zip(first.records, _in_order(part, first)):
             fields = [row for row in Signature(a.signature).difference(b.signature) if row[0] != _SIZES]
@@ -46,41 +46,40 @@ def _check(parts: Sequence[Saved]) -> None:
                 listed = "; ".join(f"{field}: {here} / {there}" for field, here, there in fields)
                 raise InputError(
                     f"{a.measure.name}: part 1 ({first.system}) and part {k} ({part.system}) cannot be "
-                    "merged, "
-                    f"they were made differently ({listed})"
+                    f"merged, they were made differently ({listed})"
                 )
     seen: dict[str, int] = {}
     for k, part in enumerate(parts, start=1):
         ids = _ids(part)
-        twice = [image for image in ids if image in seen]
-        if twice:
+        repeated = [image for image in ids if image in seen]
+        if repeated:
             raise InputError(
-                f"parts {seen[twice[0]]} and {k} ({part.system}) share images: {some(twice)}; each image "
-                "must be in one part"
+                f"parts {seen[repeated[0]]} and {k} ({part.system}) share images: {some(repeated)}; each "
+                "image must be in one part"
             )
         seen.update(dict.fromkeys(ids, k))
 
 
 def _ids(part: Saved) -> dict[str, None]:
-    """All images that some measure of a part has."""
-    named = part.captions.ids if part.captions is not None else ()
-    return dict.fromkeys(itertools.chain(named, *(record.ids for record in part.records)))
+    """Return all images of the measures of a part."""
+    ids = part.captions.ids if part.captions is not None else ()
+    return dict.fromkeys(itertools.chain(ids, *(record.ids for record in part.records)))
 
 
 def _in_order(part: Saved, first: Saved) -> list[Record]:
-    """The records of a part in the order of the first."""
-    known = {record.measure.name: record for record in part.records}
-    return [known[record.measure.name] for record in first.records]
+    """Return the records of a part in the order of the first part."""
+    by_name = {record.measure.name: record for record in part.records}
+    return [by_name[record.measure.name] for record in first.records]
 
 
 def _ranks(parts: Sequence[Saved], order: Sequence[str] | None) -> dict[str, int]:
-    """The place of each image in the whole."""
+    """Return the position of each image in the merged result."""
     ids = [image for part in parts for image in _ids(part)]
     if order is not None:
         rank = {str(image): k for k, image in enumerate(order)}
         missing = [image for image in ids if image not in rank]
         if missing:
-            raise InputError(f"the order given lacks images that were scored: {some(missing)}")
+            raise InputError(f"the order lacks images that were scored: {some(missing)}")
         return rank
     placed: dict[str, int] = {}
     for part in parts:
@@ -93,13 +92,13 @@ def _ranks(parts: Sequence[Saved], order: Sequence[str] | None) -> dict[str, int
 
 
 def _natural(image: str) -> tuple[list[tuple[int, int, str]], str]:
-    """Numbers by their value, the rest as text: 9 before 10."""
+    """Sort key that orders numbers inside text by value: 9 before 10."""
     pieces = re.findall(r"[0-9]+|[^0-9]+", image)
     return [(0, int(piece), "") if piece[0] in "0123456789" else (1, 0, piece) for piece in pieces], image
 
 
 def _merge(rows: Sequence[Record], rank: dict[str, int], joined: dict[tuple[int, ...], Rows]) -> Record:
-    """One measure. Measures that share their statistics in every part share them afterwards."""
+    """Merge one measure. Measures that share their statistics in every part still share them afterwards."""
     ids, offsets, picked = _arranged([(row.ids, row.image_offsets) for row in rows], rank)
     key = tuple(id(row.statistics) for row in rows)
     if key not in joined:
@@ -107,7 +106,7 @@ def _merge(rows: Sequence[Record], rank: dict[str, int], joined: dict[tuple[int,
             joined[key] = concatenate([row.statistics for row in rows])[picked]
         except ValueError as error:
             raise InputError(
-                f"{rows[0].measure.name}: the tables of the parts do not fit each other ({error})"
+                f"{rows[0].measure.name}: the tables of the parts do not fit together ({error})"
             ) from error
     return Record(rows[0].measure, joined[key], ids, offsets, _signature(rows), math.nan)
 
@@ -115,9 +114,7 @@ def _merge(rows: Sequence[Record], rank: dict[str, int], joined: dict[tuple[int,
 def _arranged(
     frames: Sequence[tuple[tuple[str, ...], IntArray]], rank: dict[str, int]
 ) -> tuple[tuple[str, ...], IntArray, IntArray]:
-    """Ids and offsets of all images in their order, and which rows of the parts, one after another, are
-    theirs.
-    """
+    """Return ids and offsets of all images in order, and the indices of their rows in the joined parts."""
     ids = [image for names, _ in frames for image in names]
     counts = np.concatenate([np.diff(offsets) for _, offsets in frames])
     images = np.argsort(np.fromiter((rank[image] for image in ids), np.int64, len(ids)), kind="stable")
@@ -126,7 +123,7 @@ def _arranged(
 
 
 def _signature(rows: Sequence[Record]) -> str:
-    """The signature of the whole: that of the parts, with the captions per image of all of them."""
+    """Return the signature of the parts, with the range of captions per image over all of them."""
     first = Signature(rows[0].signature)
     if _SIZES not in first.fields:
         return first
@@ -147,8 +144,8 @@ def _captions(parts: Sequence[Saved], rank: dict[str, int]) -> ScoredCaptions | 
     places = order = None
     if len({part.order for part in captions}) == 1 and all(part.places is not None for part in captions):
         order = captions[0].order
-        known = dict(_placed(captions))
-        places = np.fromiter((known[image] for image in ids), np.int64, len(ids))
+        place_of = dict(_placed(captions))
+        places = np.fromiter((place_of[image] for image in ids), np.int64, len(ids))
     return ScoredCaptions(ids, offsets, texts, places, order)
 
 

@@ -1,4 +1,4 @@
-"""Paired tests of many systems at once, from their statistics by image."""
+"""Paired tests of many systems at once, from their per-image statistics."""
 
 from __future__ import annotations
 
@@ -15,24 +15,23 @@ from captious.results.scores import Scores
 
 
 class PairedTests:
-    """The statistics of all systems side by side, so that one draw of images serves every system and every
-    metric.
-    """
+    """Statistics of all systems side by side, so that all systems and metrics share each draw of images."""
 
     def __init__(self, scores: Sequence[Scores], metrics: Sequence[str]) -> None:
         self.scores = scores
         first = scores[0]
-        self.words = [metric for metric in metrics if isinstance(first[metric].statistics, Sequences)]
+        #: Metrics whose rows are words, which are measured again for each resample.
+        self.word_metrics = [metric for metric in metrics if isinstance(first[metric].statistics, Sequences)]
         self._orders: dict[tuple[tuple[str, ...], tuple[str, ...]], IntArray] = {}
-        # Metrics by the images they are of: leave-one-out numbers may be of fewer.
-        of_images: dict[tuple[str, ...], list[str]] = {}
+        # Group metrics by their images: leave-one-out scores may cover fewer.
+        by_images: dict[tuple[str, ...], list[str]] = {}
         for metric in metrics:
-            if metric not in self.words:
-                of_images.setdefault(first[metric].ids, []).append(metric)
-        self.groups = [(found, *self._columns(found)) for found in of_images.values()]
+            if metric not in self.word_metrics:
+                by_images.setdefault(first[metric].ids, []).append(metric)
+        self.groups = [(names, *self._columns(names)) for names in by_images.values()]
 
     def rows(self, metric: str, system: int) -> Any:
-        """Statistics by image, in the order of the first system's images."""
+        """Return per-image statistics, in the order of the first system's images."""
         score, ids = self.scores[system][metric], self.scores[0][metric].ids
         if score.ids == ids:
             return score.image_statistics
@@ -43,12 +42,12 @@ class PairedTests:
         return score.image_statistics[self._orders[key]]
 
     def _columns(self, metrics: Sequence[str]) -> tuple[FloatArray, dict[tuple[str, int], IntArray]]:
-        """All different columns, and which of them each metric of each system reads.
+        """Return the distinct columns, and the indices of those that each metric of each system reads.
 
-        Many are equal: metrics with one table (BLEU-1 to BLEU-4), counts of 1, lengths of references.
+        Many columns are equal: tables shared by BLEU-1 to BLEU-4, counts of 1, lengths of references.
         """
         columns: dict[bytes, int] = {}
-        kept: list[FloatArray] = []
+        distinct: list[FloatArray] = []
         seen: dict[int, IntArray] = {}
         where: dict[tuple[str, int], IntArray] = {}
         for metric in metrics:
@@ -59,37 +58,37 @@ class PairedTests:
                     for column in np.ascontiguousarray(self.rows(metric, system).T):
                         key = column.tobytes()
                         if key not in columns:
-                            columns[key] = len(kept)
-                            kept.append(column)
+                            columns[key] = len(distinct)
+                            distinct.append(column)
                         places.append(columns[key])
                     seen[table] = np.array(places, dtype=np.int64)
                 where[metric, system] = seen[table]
-        return np.stack(kept, axis=1), where
+        return np.stack(distinct, axis=1), where
 
     def _value(self, metric: str) -> significance.Value:
         return self.scores[0][metric].measure.value
 
     def resampled(self, resamples: int, seed: int) -> dict[tuple[str, int], FloatArray]:
-        """The value of each metric and system in each bootstrap sample; all of them see the same samples."""
-        found: dict[tuple[str, int], FloatArray] = {}
+        """Return the value of each metric and system in each bootstrap sample. All share the same samples."""
+        values: dict[tuple[str, int], FloatArray] = {}
         for metrics, columns, where in self.groups:
             sums = significance.bootstrap_sums(columns, resamples, seed)
             for metric in metrics:
                 for system in range(len(self.scores)):
-                    found[metric, system] = self._value(metric)(sums[:, where[metric, system]])
-        for metric in self.words:
+                    values[metric, system] = self._value(metric)(sums[:, where[metric, system]])
+        for metric in self.word_metrics:
             for system in range(len(self.scores)):
                 rows = self.rows(metric, system)
-                found[metric, system] = significance.bootstrap_values(
+                values[metric, system] = significance.bootstrap_values(
                     rows, self._value(metric), resamples, seed
                 )
-        return found
+        return values
 
     def randomised(
         self, pairs: Sequence[tuple[int, int]], trials: int, seed: int
     ) -> dict[tuple[str, int, int], float]:
         """Return p-values of approximate randomisation by metric and pair, with the same swaps for all."""
-        found: dict[tuple[str, int, int], float] = {}
+        p_values: dict[tuple[str, int, int], float] = {}
         for metrics, columns, where in self.groups:
             totals = {key: columns[:, places].sum(axis=0) for key, places in where.items()}
             observed = {
@@ -99,7 +98,7 @@ class PairedTests:
             }
             counts = {key: np.zeros(2, dtype=np.int64) for key in observed}
             for batch in significance.swaps(len(columns), trials, seed):
-                # What the images that change sides have, for every system at once.
+                # Sums over the swapped images, for every system at once.
                 swapped = batch.astype(np.float64) @ columns
                 parts = {key: swapped[:, places] for key, places in where.items()}
                 for metric, a, b in observed:
@@ -108,9 +107,10 @@ class PairedTests:
                     apart = value(totals[metric, b] - moved) - value(totals[metric, a] + moved)
                     counts[metric, a, b] += significance.extreme_trials(apart, observed[metric, a, b])
             for key, (extreme, defined) in counts.items():
-                found[key] = float("nan") if np.isnan(observed[key]) else float((extreme + 1) / (defined + 1))
-        for metric in self.words:
+                p = float((extreme + 1) / (defined + 1))
+                p_values[key] = float("nan") if np.isnan(observed[key]) else p
+        for metric in self.word_metrics:
             for a, b in pairs:
                 rows = self.rows(metric, a), self.rows(metric, b)
-                found[metric, a, b] = significance.randomisation(*rows, self._value(metric), trials, seed)
-        return found
+                p_values[metric, a, b] = significance.randomisation(*rows, self._value(metric), trials, seed)
+        return p_values

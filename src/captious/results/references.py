@@ -21,7 +21,7 @@ from captious.io import CaptionFile, CaptionWarning, align, read
 from captious.io.prepared import caption_file, is_prepared, open_captions, save
 from captious.metrics.base import Measure
 
-#: As the COCO tools.
+#: The tokenizer of the COCO tools.
 DEFAULT_TOKENIZER = "ptb"
 
 #: A path, a mapping from image id to captions, rows, or a data frame.
@@ -46,35 +46,41 @@ class References:
 
     @classmethod
     def read(cls, source: Any, tokenizer: str | None = None) -> References:
-        """From whatever :func:`captious.io.read` takes, or from a file of prepared references.
+        """Read anything that :func:`captious.io.read` takes, or a file of prepared references.
 
-        The tokenizer is ``ptb`` by default. Prepared references keep theirs; asking for another is an error.
+        The tokenizer is ``ptb`` by default. Prepared references have their own, and no other is accepted.
         """
         if isinstance(source, References):
-            found = source
+            references = source
         elif isinstance(source, str | os.PathLike) and is_prepared(Path(source)):
             captions, name = open_captions(Path(source))
-            found = cls(caption_file(captions, name, Path(source)), captions)
+            references = cls(caption_file(captions, name, Path(source)), captions)
         else:
             file = source if isinstance(source, CaptionFile) else read(source, "references")
             captions = Captions.of(file.captions, tokenizer or DEFAULT_TOKENIZER, ids=file.ids)
             if isinstance(captions.encoding.texts, Texts):
-                # The captions are kept once, and as little memory takes.
+                # Share the texts with the encoding instead of storing them twice.
                 file = replace(file, captions=Grouped(captions.encoding.texts, captions.image_offsets))
             return cls(file, captions)
-        if tokenizer is not None and tokenizer != found.captions.tokenizer:
+        if tokenizer is not None and tokenizer != references.captions.tokenizer:
             raise InputError(
-                f"{found.file.label} was prepared with the tokenizer '{found.captions.tokenizer}', and "
-                f"'{tokenizer}' was "
-                "asked for; prepare the references again with that tokenizer, or leave it out"
+                f"{references.file.label} was prepared with the tokenizer '{references.captions.tokenizer}', "
+                f"and '{tokenizer}' was asked for; prepare the references again with that tokenizer, or "
+                "leave it out"
             )
-        return found
+        return references
 
     def prepare(self, measures: Iterable[Measure]) -> References:
-        """Compute what measures need from the references, once for all systems."""
+        """Compute the products of measures that depend on references only, once for all systems."""
         for measure in measures:
             measure.prepare(self.captions)
         return self
+
+    @property
+    def products(self) -> list[str]:
+        """Names of the products that measures have computed from the references."""
+        memos = (self.captions.encoding.memo, self.captions.memo)
+        return sorted({key[0] for memo in memos for key, _ in memo.products()})
 
     def save(self, path: str | Path) -> None:
         """Write the references and their cached products to a file, which :meth:`read` maps into memory."""
@@ -90,7 +96,7 @@ class References:
     def corpus(
         self, predictions: CaptionFile, name: str, *, subset: bool = False, part: bool = False
     ) -> Corpus:
-        """A system on these references (see :func:`captious.load`)."""
+        """Combine a system's captions with these references (see :func:`captious.load`)."""
         aligned = align(self.file, predictions, subset=subset or part)
         captions, left_out, images = self.captions, 0, None
         if part:
@@ -163,9 +169,9 @@ def parallel(
     name: str = "predictions",
 ) -> Corpus:
     """Build a corpus from two parallel lists: element i is one caption or several of image i."""
-    for called, given in (("predictions", predictions), ("references", references)):
-        if isinstance(given, str) or not isinstance(given, Sequence):
-            raise InputError(f"{called} are a list with one element per image, not {type(given).__name__}")
+    for side, captions in (("predictions", predictions), ("references", references)):
+        if isinstance(captions, str) or not isinstance(captions, Sequence):
+            raise InputError(f"{side} are a list with one element per image, not {type(captions).__name__}")
     if len(predictions) != len(references):
         raise InputError(
             f"{len(predictions):,} predictions and {len(references):,} references were given; give "
@@ -183,18 +189,19 @@ def parallel(
     return corpus
 
 
-def _lists(given: Sequence[str | Sequence[str]], called: str) -> list[list[str]]:
-    """A list of captions per image."""
-    found = [
-        [one] if isinstance(one, str) else list(one) if isinstance(one, Sequence) else [one] for one in given
+def _lists(captions: Sequence[str | Sequence[str]], side: str) -> list[list[str]]:
+    """Return a list of captions per image."""
+    groups = [
+        [one] if isinstance(one, str) else list(one) if isinstance(one, Sequence) else [one]
+        for one in captions
     ]
-    for place, group in enumerate(found):
+    for place, group in enumerate(groups):
         for text in group:
             if not isinstance(text, str):
                 raise InputError(
-                    f"{called}[{place}] has {type(text).__name__} where a caption (text) is expected"
+                    f"{side}[{place}] has {type(text).__name__} where a caption (text) is expected"
                 )
-    return found
+    return groups
 
 
 def load_systems(
@@ -214,52 +221,51 @@ def load_systems(
             "give one of them"
         )
     sources = list(predictions)
-    given = list(names) if names is not None else [None] * len(sources)
-    if len(given) != len(sources):
+    chosen_names = list(names) if names is not None else [None] * len(sources)
+    if len(chosen_names) != len(sources):
         raise InputError(
-            f"{len(sources)} systems were given and {len(given)} name{'s' if len(given) != 1 else ''}; give "
-            "one name for each system (--name, names=…)"
+            f"{len(sources)} systems were given and {len(chosen_names)} "
+            f"name{'s' if len(chosen_names) != 1 else ''}; give one name for each system (--name, names=…)"
         )
     files = [s if isinstance(s, CaptionFile) else read(s, "predictions", several=several) for s in sources]
-    called = system_names(files, given, "captions" if references is None else None)
+    labels = system_names(files, chosen_names, "captions" if references is None else None)
     if references is None:
         corpora = [
             Corpus.build(file.ids, file.captions, tokenizer=tokenizer or DEFAULT_TOKENIZER, name=name)
-            for file, name in zip(files, called)
+            for file, name in zip(files, labels)
         ]
     else:
-        known = References.read(references, tokenizer)
-        corpora = [known.corpus(file, name, subset=subset, part=part) for file, name in zip(files, called)]
+        encoded = References.read(references, tokenizer)
+        corpora = [encoded.corpus(file, name, subset=subset, part=part) for file, name in zip(files, labels)]
     for corpus in corpora:
         _warn_of_empty(corpus)
     return corpora
 
 
 def system_names(
-    files: Sequence[CaptionFile], given: Sequence[str | None], unnamed: str | None = None
+    files: Sequence[CaptionFile], chosen: Sequence[str | None], unnamed: str | None = None
 ) -> list[str]:
     """Return the names of systems in tables.
 
-    They are the names given, or those of the files, with their folders where names are equal.
+    They are the names that the caller chose, or those of the files, with their folders where names are equal.
     """
-    found = [
+    names = [
         name or (unnamed if unnamed is not None and file.path is None else file.system_name)
-        for file, name in zip(files, given)
+        for file, name in zip(files, chosen)
     ]
-    paths = [file.path if name is None else None for file, name in zip(files, given)]
-    return tell_apart(found, paths)
+    paths = [file.path if name is None else None for file, name in zip(files, chosen)]
+    return tell_apart(names, paths)
 
 
 def _warn_of_empty(corpus: Corpus) -> None:
     for side, captions in (("predictions", corpus.candidates), ("references", corpus.references)):
         empty = np.flatnonzero(captions.lengths == 0)
         if len(empty):
-            images = captions.ids[captions.image_of[empty[0]]]
+            first = captions.ids[captions.image_of[empty[0]]]
             warnings.warn(
                 CaptionWarning(
                     f"{corpus.name}: {len(empty):,} of {len(captions):,} captions of the {side} have no "
-                    "words "
-                    f"(the first is of image {images}); they are scored as empty"
+                    f"words (the first is of image {first}); they are scored as empty"
                 ),
                 stacklevel=3,
             )

@@ -1,6 +1,6 @@
-"""Scores in a file: ``NAME.scores`` (docs/reference/saved-scores.md has the format).
+"""Scores in files ``NAME.scores``, which reproduce the numbers bit for bit.
 
-What is read gives the same numbers, bit for bit.
+``docs/reference/saved-scores.md`` describes the format.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _HOW = "'captious score … -o NAME.scores' makes one"
 
 
 def is_saved(source: Any) -> bool:
-    """Return whether a path is one of saved scores, by its name: a damaged file is not taken for captions."""
+    """Return whether a path names saved scores. By name, so that a damaged file is not read as captions."""
     return isinstance(source, str | os.PathLike) and os.fspath(source).endswith(SUFFIX)
 
 
 def check_target(target: Path | None, systems: int) -> None:
-    """Refuse, before any work, a target that cannot hold the scores of so many systems."""
+    """Refuse a target that cannot hold the scores of this number of systems, before any work."""
     if target is None:
         return
     if is_standard(target) and systems > 1:
@@ -60,25 +60,23 @@ def check_target(target: Path | None, systems: int) -> None:
 
 
 def target_paths(target: Path, systems: Sequence[str]) -> list[Path]:
-    """Return the file of each system's scores: the target itself if it is ``NAME.scores``, else files in a
-    folder.
-    """
+    """Return the file of each system: the target itself if it is ``NAME.scores``, else files in a folder."""
     if is_saved(target) or is_standard(target):
         return [target]
-    # A system's name may hold characters that a file name may not.
+    # Replace characters that a file name may not contain.
     names = distinct([re.sub(r"[^\w.+() -]", "_", name).strip(". ") or "system" for name in systems])
     return [target / f"{name}{SUFFIX}" for name in names]
 
 
 class Record(NamedTuple):
-    """One measure of one system: what a :class:`captious.results.scores.Score` is made of."""
+    """One measure of one system: the content of a :class:`captious.results.scores.Score`."""
 
     measure: Measure
     statistics: Rows
     ids: tuple[str, ...]
     image_offsets: IntArray
     signature: str
-    #: The score itself, by which a reader sees that its formula is that of the writer.
+    #: The score, with which a reader checks that its formula is the writer's.
     value: float
 
 
@@ -90,22 +88,22 @@ class ScoredCaptions:
     #: The captions of image j are ``texts[image_offsets[j]:image_offsets[j + 1]]``.
     image_offsets: IntArray
     texts: Sequence[str] | None
-    #: The place of each image among the references, and their order (their ids, or a digest of those);
-    #: nothing without references.
+    #: Position of each image among the references, and the order of the references (their ids, or a digest of
+    #: these). None without references.
     places: IntArray | None
     ordered: tuple[str, ...] | str | None
 
     @classmethod
     def of(cls, corpus: Corpus) -> ScoredCaptions:
-        """The candidates of a corpus."""
+        """Return the candidates of a corpus."""
         captions, references = corpus.candidates, corpus.references
-        known = corpus.has_references
+        with_references = corpus.has_references
         return cls(
             captions.ids,
             captions.image_offsets,
             captions.texts,
-            corpus.images if known else None,
-            references.ids if known else None,
+            corpus.images if with_references else None,
+            references.ids if with_references else None,
         )
 
     @property
@@ -123,13 +121,13 @@ class Saved(NamedTuple):
 
 
 def write(path: str | Path, saved: Saved, *, texts: bool = True) -> None:
-    """Write a file, atomically; without the captions' texts unless ``texts``."""
+    """Write a file atomically, with the texts of the captions if ``texts`` is true."""
     arrays: dict[str, Any] = {}
     frames: dict[tuple[tuple[str, ...], bytes], int] = {}
     tables: dict[int, int] = {}
 
     def frame(ids: tuple[str, ...], offsets: IntArray) -> int:
-        """Measures of the same captions share their ids."""
+        """Store ids once for all measures of the same captions, and return their number."""
         key = (ids, offsets.tobytes())
         if key not in frames:
             number = frames[key] = len(frames)
@@ -138,7 +136,7 @@ def write(path: str | Path, saved: Saved, *, texts: bool = True) -> None:
         return frames[key]
 
     def table(rows: Rows) -> int:
-        """BLEU-1 to BLEU-4 are formulas of one table."""
+        """Store a table of statistics once (BLEU-1 to BLEU-4 share one), and return its number."""
         if id(rows) not in tables:
             number = tables[id(rows)] = len(tables)
             arrays.update(
@@ -168,10 +166,10 @@ def write(path: str | Path, saved: Saved, *, texts: bool = True) -> None:
 
 
 def read(path: str | Path) -> Saved:
-    """Read a file; whatever is wrong with it is one clear message."""
+    """Read a file. Any damage raises one InputError."""
     file = container.read(path, KIND, VERSION, _HOW)
     for name in file.arrays:
-        file.arrays[name]  # all of it is checked now: a number from half a file is worse than none
+        file.arrays[name]  # checks every array now, so that no number comes from a damaged file
     try:
         return _saved(file)
     except InputError as error:
@@ -194,7 +192,7 @@ def _saved(file: container.Container) -> Saved:
                 or offsets[0] != 0
                 or (np.diff(offsets) < 0).any()
             ):
-                raise ValueError(f"impossible numbers of captions in frame {number}")
+                raise ValueError(f"invalid numbers of captions in frame {number}")
             frames[number] = ids, offsets
         return frames[number]
 
@@ -212,7 +210,7 @@ def _saved(file: container.Container) -> Saved:
 
 
 def _texts(file: container.Container, name: str) -> container.Texts:
-    """Texts, if they lie one after another."""
+    """Return texts whose offsets are valid."""
     data, offsets = file.arrays[name], file.arrays[name + "/offsets"]
     if (
         offsets.dtype != np.int64
@@ -245,19 +243,19 @@ def _records(
 
 
 def _table(arrays: Arrays) -> Rows:
-    """Rows of statistics, if these are some."""
+    """Unpack and check rows of statistics."""
     rows = statistics.unpack(arrays)
     if isinstance(rows, statistics.Sequences):
         offsets, items = rows.offsets, rows.items
-        sound = (
+        is_contiguous = (
             len(offsets)
             and offsets[0] == 0
             and offsets[-1] == len(items)
             and not (np.diff(offsets) < 0).any()
         )
-        inside = not len(items) or (items.min() >= 0 and items.max() < len(rows.keys))
-        if not (sound and inside and (rows.known is None or len(rows.known) == len(rows.keys))):
-            raise ValueError("impossible rows of words")
+        in_range = not len(items) or (items.min() >= 0 and items.max() < len(rows.keys))
+        if not (is_contiguous and in_range and (rows.known is None or len(rows.known) == len(rows.keys))):
+            raise ValueError("invalid rows of words")
     elif rows.dtype != np.float64 or rows.ndim != 2:
-        raise ValueError("rows of statistics that are no numbers")
+        raise ValueError("rows of statistics that are not numbers")
     return rows

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from captious.core import data_frames as frames
 from captious.core import notebook_html as html
-from captious.core.errors import InputError
+from captious.core.errors import InputError, did_you_mean
 from captious.core.names import tell_apart
 from captious.core.progress import track
 from captious.core.ragged import offsets_of
@@ -24,8 +24,9 @@ from captious.metrics.statistics import Rows, arranged
 from captious.results import saved_scores as records
 from captious.results import significance
 from captious.results.merging import merged
+from captious.results.result_rows import EXACT, NumberStyle, ResultRow
 from captious.results.saved_scores import ScoredCaptions
-from captious.results.signatures import Signature, Unsigned
+from captious.results.signatures import LazySignature, Signature
 from captious.results.significance import Bootstrap
 
 
@@ -40,14 +41,12 @@ class Score:
         image_offsets: NDArray[np.int64],
         signature: str | Callable[[], str],
     ) -> None:
-        """``signature`` may be a way to find it: the digest of all references takes longer than some
-        measures.
-        """
+        """``signature`` may be a function that computes it on demand (:class:`LazySignature`)."""
         self.measure = measure
         self.name: str = measure.name
         #: One row of sufficient statistics per caption, or per image (see
-        #: :mod:`captious.metrics.statistics`). Rows of numbers lie one after the other, whoever made them:
-        #: the order in memory is the order of summing.
+        #: :mod:`captious.metrics.statistics`). Rows of numbers are contiguous, because the order in memory is
+        #: the order of summation.
         self.statistics: Any = arranged(statistics)
         self.ids = ids
         self.image_offsets = image_offsets
@@ -55,44 +54,43 @@ class Score:
 
     @cached_property
     def signature(self) -> Signature:
-        """How the number was made; numbers with different signatures are not comparable."""
+        """How the number was made. Numbers with different signatures are not comparable."""
         if callable(self._signature):
-            # What it took to find it, the captions among it, need not be kept any longer.
+            # Frees the corpus, which the function holds.
             self._signature = self._signature()
         return Signature(self._signature)
 
     @property
     def origin(self) -> dict[str, str]:
-        """The fields of the signature that say what was measured; the digest of the references is made for
-        the signature alone.
-        """
-        return self._signature.origin() if isinstance(self._signature, Unsigned) else self.signature.fields
+        """Fields of the signature that describe the data. Does not compute the digest of the references."""
+        lazy = self._signature
+        return lazy.origin() if isinstance(lazy, LazySignature) else self.signature.fields
 
     def __getstate__(self) -> dict[str, Any]:
         return {"signature": self.signature, **self.__dict__}
 
     @classmethod
     def of(cls, measure: Measure, corpus: Corpus, state: Any = None) -> Score:
-        """Score the candidates of a corpus; ``state`` is what the measure prepared, if it already did."""
+        """Score the candidates of a corpus. ``state`` is the result of an earlier ``measure.prepare``."""
         measure.check(corpus)
         prepared = state if state is not None else measure.prepare(corpus.references)
         statistics = measure.statistics(corpus, prepared)
         if measure.rows != "caption":
-            return cls.of_images(measure, statistics, corpus.ids, Unsigned(measure, corpus))
+            return cls.of_images(measure, statistics, corpus.ids, LazySignature(measure, corpus))
         return cls(
-            measure, statistics, corpus.ids, corpus.candidates.image_offsets, Unsigned(measure, corpus)
+            measure, statistics, corpus.ids, corpus.candidates.image_offsets, LazySignature(measure, corpus)
         )
 
     @classmethod
     def of_images(
         cls, measure: Measure, statistics: Rows, ids: tuple[str, ...], signature: str | Callable[[], str]
     ) -> Score:
-        """A score whose statistics have one row per image (diversity of a set, say)."""
+        """Build a score whose statistics have one row per image, such as the diversity of a set."""
         return cls(measure, statistics, ids, offsets_of([1] * len(ids)), signature)
 
     @property
     def metric(self) -> Measure:
-        """The measure, under its old name from when all measures were metrics."""
+        """Old name of ``measure``."""
         return self.measure
 
     def __repr__(self) -> str:
@@ -171,30 +169,62 @@ class Score:
         return self.value
 
     def to_frame(self) -> Any:
-        """A data frame with a row per image (needs pandas)."""
+        """Return a data frame with a row per image (needs pandas)."""
         return frames.of_images("", [self])
 
     def _repr_html_(self) -> str:
         return html.score(self)
 
-    def to_json(self, *, per_image: bool = False, ci: bool | Bootstrap = False) -> dict[str, Any]:
-        """A description for JSON; NaN becomes null. ``ci`` adds confidence intervals."""
+    def tidy_rows(self, system: str, *, ci: bool | Bootstrap = False) -> list[ResultRow]:
+        """Return the score as a row, and with several captions per image the score of the best as another."""
         bootstrap = ci if isinstance(ci, Bootstrap) else Bootstrap()
+        row = ResultRow(
+            system,
+            self.name,
+            self.value,
+            len(self.ids),
+            self.interval_signature(*bootstrap) if ci else self.signature,
+            self.interval(*bootstrap) if ci else None,
+            format=self.measure.format,
+        )
+        if not self.several:
+            return [row]
+        best = row._replace(
+            metric=f"oracle {self.name}", value=self.oracle, interval=None, signature=self.signature
+        )
+        return [row, best]
+
+    def to_json(
+        self, *, per_image: bool = False, ci: bool | Bootstrap = False, numbers: NumberStyle = EXACT
+    ) -> dict[str, Any]:
+        """Return a description for JSON. NaN becomes null. ``ci`` adds confidence intervals."""
+        bootstrap = ci if isinstance(ci, Bootstrap) else Bootstrap()
+
+        def number(value: float) -> float | None:
+            return numbers.number(value, self.measure.format)
+
         out: dict[str, Any] = {
             "metric": self.name,
-            "value": json_number(self.value),
+            "value": number(self.value),
             "higher_is_better": self.measure.higher_is_better,
             "images": len(self.ids),
             "captions": len(self.statistics),
             "signature": self.interval_signature(*bootstrap) if ci else self.signature,
         }
         if ci:
-            out["interval"] = [json_number(bound) for bound in self.interval(*bootstrap)]
+            out["interval"] = [number(bound) for bound in self.interval(*bootstrap)]
         if self.several:
-            out["oracle"] = json_number(self.oracle)
+            out["oracle"] = number(self.oracle)
         if per_image:
-            out["per_image"] = {image: json_number(value) for image, value in self.per_image.items()}
+            out["per_image"] = {image: number(value) for image, value in self.per_image.items()}
         return out
+
+
+class MissingMetricError(InputError, KeyError):
+    """A metric that the scores of a system do not have. The message lists those they have."""
+
+    # KeyError shows the repr of its message, in quotes.
+    __str__ = Exception.__str__
 
 
 class Scores(Mapping[str, Score]):
@@ -202,7 +232,7 @@ class Scores(Mapping[str, Score]):
 
     def __init__(self, system: str, scores: list[Score], captions: ScoredCaptions | None = None) -> None:
         self.system = system
-        #: The captions that were scored, where they are known.
+        #: The captions that were scored, if they are available.
         self.captions = captions
         self._scores = {score.name: score for score in scores}
         self._fold = {name.casefold(): name for name in self._scores}
@@ -227,15 +257,21 @@ class Scores(Mapping[str, Score]):
         ]
 
     def __getitem__(self, name: str) -> Score:
-        return self._scores[self._known(name) or name]
+        own_name = self._known(name)
+        if own_name is None:
+            raise MissingMetricError(
+                f"{self.system} has no measure '{name}'{did_you_mean(name, self._scores)}; "
+                f"it has {', '.join(self._scores) or 'none'}"
+            )
+        return self._scores[own_name]
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self._known(name) is not None
 
     def _known(self, name: str) -> str | None:
-        """The metric of that name in any case, or as other tools write it ("Bleu_4")."""
-        found = self._fold.get(name.casefold())
-        return found if found is not None else self._fold.get((registry.canonical(name) or "").casefold())
+        """Return the metric of that name in any case, or as other tools write it ("Bleu_4")."""
+        own_name = self._fold.get(name.casefold())
+        return own_name or self._fold.get((registry.canonical(name) or "").casefold())
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._scores)
@@ -255,18 +291,16 @@ class Scores(Mapping[str, Score]):
     def load(path: str | Path) -> Scores:
         """Read scores from a file: the same numbers, intervals and tests, bit for bit."""
         saved = records.read(path)
-        found = Scores._restored(saved)
-        for record, score in zip(saved.records, found.values()):
-            # The formula is this version's. Where it is no longer that of the file, the number would be
-            # another.
+        scores = Scores._restored(saved)
+        for record, score in zip(saved.records, scores.values()):
+            # Refuse the file if this version's formula gives another number.
             if not np.isclose(score.value, record.value, rtol=1e-9, atol=1e-12, equal_nan=True):
                 raise InputError(
                     f"{path}: {score.name} was {record.value:.6g} when it was saved and is {score.value:.6g} "
-                    "by the formula "
-                    "known here; use the version that made it "
+                    "by the formula of this version; use the version that made it "
                     f"({score.signature.fields.get('captious', 'unknown')})"
                 )
-        return found
+        return scores
 
     @staticmethod
     def merge(
@@ -275,13 +309,13 @@ class Scores(Mapping[str, Score]):
         """Merge scores of parts of a system's images (``captious.load(…, part=True)``) into the scores of the
         whole.
 
-        Images are in the order of the references, so the result is the same, bit for bit, as scoring all at
-        once, in whatever order the parts are given. Without references they are sorted by id, or in the
-        ``order`` given. The system gets the name of the first part unless ``name`` is given. Parts that share
-        images or were scored differently are refused.
+        Images are in the order of the references, so the result equals, bit for bit, scoring all images at
+        once, for any order of the parts. Without references, images are in ``order``, or sorted by id. The
+        default name is that of the first part. Parts that share images or were scored differently are
+        refused.
         """
-        known = [part if isinstance(part, Scores) else Scores.load(part) for part in parts]
-        return Scores._restored(merged([part._saved() for part in known], name, order))
+        loaded = [part if isinstance(part, Scores) else Scores.load(part) for part in parts]
+        return Scores._restored(merged([part._saved() for part in loaded], name, order))
 
     def _saved(self) -> records.Saved:
         rows = [
@@ -297,12 +331,12 @@ class Scores(Mapping[str, Score]):
 
     @staticmethod
     def load_all(paths: Iterable[str | Path]) -> list[Scores]:
-        """Read several systems; systems with the same name are told apart by their files."""
+        """Read several systems. Systems with the same name get names from their files."""
         files = [Path(path) for path in paths]
-        found = [Scores.load(path) for path in files]
-        for scores, name in zip(found, tell_apart([scores.system for scores in found], files)):
+        systems = [Scores.load(path) for path in files]
+        for scores, name in zip(systems, tell_apart([scores.system for scores in systems], files)):
             scores.system = name
-        return found
+        return systems
 
     @staticmethod
     def save_all(results: Sequence[Scores], target: str | Path, *, texts: bool = True) -> list[Path]:
@@ -313,20 +347,29 @@ class Scores(Mapping[str, Score]):
         return paths
 
     def to_frame(self, *, per_image: bool = False) -> Any:
-        """A data frame (needs pandas): a row per metric, or with ``per_image`` a row per image."""
+        """Return a data frame (needs pandas) with a row per metric, or a row per image if ``per_image``."""
         return frames.of_images(self.system, list(self.values())) if per_image else frames.of_metrics(self)
 
     def _repr_html_(self) -> str:
         return html.scores(self)
 
-    def to_json(self, *, per_image: bool = False, ci: bool | Bootstrap = False) -> dict[str, Any]:
-        """A description of all scores for JSON. ``ci`` adds confidence intervals."""
+    def tidy_rows(self, *, ci: bool | Bootstrap = False) -> list[ResultRow]:
+        """Return the scores as rows for CSV. ``ci`` adds confidence intervals."""
+        return [row for score in self.values() for row in score.tidy_rows(self.system, ci=ci)]
+
+    def to_json(
+        self, *, per_image: bool = False, ci: bool | Bootstrap = False, numbers: NumberStyle = EXACT
+    ) -> dict[str, Any]:
+        """Return a description of all scores for JSON. ``ci`` adds confidence intervals."""
         return {
             "system": self.system,
-            "scores": {name: score.to_json(per_image=per_image, ci=ci) for name, score in self.items()},
+            "scores": {
+                name: score.to_json(per_image=per_image, ci=ci, numbers=numbers)
+                for name, score in self.items()
+            },
         }
 
 
 def json_number(value: float) -> float | None:
-    """JSON has no not-a-number: it becomes null."""
+    """Return None for NaN and infinity, which JSON does not have."""
     return value if math.isfinite(value) else None

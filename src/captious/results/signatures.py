@@ -1,4 +1,4 @@
-"""Signatures: how a number was made, derived from all that went in. Unlike numbers are not compared."""
+"""Signatures: how a number was made, derived from all its inputs. Different signatures are not comparable."""
 
 from __future__ import annotations
 
@@ -6,38 +6,36 @@ from collections.abc import Mapping
 
 from captious._version import __version__
 from captious.corpus import Corpus
-from captious.metrics.base import Measure
-from captious.metrics.resources import in_signature
+from captious.metrics.base import Measure, in_signature
 
 
 class Signature(str):
-    """The text of a signature,
-    ``CIDEr-D|n:4|sigma:6|df:references|refs:60x5@3f9c0a1b|tok:ptb|captious:0.3.0``, and its fields.
+    """A signature as text, with access to its fields.
+
+    Example: ``CIDEr-D|n:4|sigma:6|df:references|refs:60x5@3f9c0a1b|tok:ptb|captious:0.3.0``.
     """
 
     @classmethod
     def of(cls, name: str, fields: Mapping[str, str]) -> Signature:
-        """From a name and fields; what would break the text apart is replaced."""
+        """Build a signature from a name and fields. Separators inside them are replaced."""
         parts = [name, *(f"{key}:{value}" for key, value in fields.items())]
         return cls("|".join(part.replace("|", "/").replace("\n", " ") for part in parts))
 
     @property
     def name(self) -> str:
-        """The measure."""
+        """Name of the measure."""
         return self.partition("|")[0]
 
     @property
     def fields(self) -> dict[str, str]:
-        """Everything but the name."""
+        """All fields but the name."""
         pairs = (part.partition(":") for part in self.split("|")[1:])
         return {key: value for key, _, value in pairs}
 
     def difference(self, other: str) -> list[tuple[str, str, str]]:
-        """The fields in which two signatures differ: name of the field, here, there (``–`` where there is
-        none).
-        """
-        theirs = Signature(other)
-        here, there = {"measure": self.name, **self.fields}, {"measure": theirs.name, **theirs.fields}
+        """Return the fields that differ as (field, own value, other value), with ``–`` for a missing one."""
+        second = Signature(other)
+        here, there = {"measure": self.name, **self.fields}, {"measure": second.name, **second.fields}
         return [
             (key, here.get(key, "–"), there.get(key, "–"))
             for key in dict.fromkeys([*here, *there])
@@ -45,9 +43,10 @@ class Signature(str):
         ]
 
 
-class Unsigned:
-    """The signature of a measure on a corpus, while nobody has asked for it: the digest of all references
-    takes longer than some measures.
+class LazySignature:
+    """Signature of a measure on a corpus, computed on demand.
+
+    The digest of all references takes longer than some measures.
     """
 
     def __init__(self, measure: Measure, corpus: Corpus) -> None:
@@ -57,12 +56,12 @@ class Unsigned:
         return sign(self._measure, self._corpus)
 
     def origin(self) -> dict[str, str]:
-        """Data of the signature without the digest of the references."""
+        """Return the data fields without the digest of the references."""
         return data_fields(self._measure, self._corpus, digests=False)
 
 
 def sign(measure: Measure, corpus: Corpus) -> Signature:
-    """The signature of a measure on a corpus: settings, resources, references, tokenizer, version."""
+    """Return the signature of a measure on a corpus: settings, resources, references, tokenizer, version."""
     return Signature.of(measure.name, {**described(measure), **data_fields(measure, corpus)})
 
 
@@ -70,7 +69,7 @@ def described(measure: Measure) -> dict[str, str]:
     """Return the settings and resources of a measure."""
     return {
         **measure.parameters(),
-        **{name: in_signature(given) for name, given in measure.resources().items()},
+        **{name: in_signature(resource) for name, resource in measure.resources().items()},
     }
 
 

@@ -1,11 +1,10 @@
-"""Error bars and tests from per-image statistics, written once for every metric.
+"""Confidence intervals and paired tests from per-image statistics, for every metric.
 
-A system is a table of statistics with one row per image; a score is a function of the rows' sum. Where rows
-are numbers, resampling images is a matrix product of counts with statistics. Where they are the words
-themselves (:class:`captious.metrics.statistics.Sequences`), a resample is a text that is measured anew. Such
-a text has some images twice and more, and so fewer different words than as many new images would have: these
-measures are biased under resampling, and their resampled values are shifted, so that their median is the
-value itself, before anything is read from them.
+A system is a table of statistics with one row per image. A score is a function of the sum of the rows. If the
+rows are numbers, resampling images is a matrix product of counts and statistics. If they are words
+(:class:`captious.metrics.statistics.Sequences`), each resample is a text that is measured again. Such a text
+repeats images and has fewer distinct words than as many new images would have, so these measures are biased
+under resampling. Their resampled values are shifted so that the median equals the value on all images.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ SEED = 12345
 
 
 class Bootstrap(NamedTuple):
-    """How confidence intervals are made."""
+    """Settings of confidence intervals."""
 
     level: float = 0.95
     resamples: int = RESAMPLES
     seed: int = SEED
 
 
-#: Resamples handled at once: keeps the matrix of counts small for large corpora.
+#: Maximum number of counts per batch of resamples, to bound memory.
 _CELLS = 20_000_000
 
 
@@ -46,14 +45,14 @@ def _batches(total: int, n: int) -> Iterator[int]:
 
 
 def bootstrap_sums(statistics: FloatArray, resamples: int, seed: int) -> FloatArray:
-    """Sums of the statistics over ``resamples`` samples of images with replacement."""
+    """Return the sums of the statistics over ``resamples`` samples of images with replacement."""
     n = len(statistics)
     draws = _drawn_once if resamples * n <= _CELLS else _drawn
     return np.concatenate([counts.astype(np.float64) @ statistics for counts in draws(n, resamples, seed)])
 
 
 def _drawn(n: int, resamples: int, seed: int) -> Iterator[NDArray[np.integer[Any]]]:
-    """How often each image is drawn, one row per resample; in batches."""
+    """Yield batches of draw counts: one row per resample, one column per image."""
     generator = np.random.default_rng(seed)
     for size in _batches(resamples, n):
         draws = generator.integers(0, n, size=(size, n), dtype=np.int32)
@@ -64,12 +63,12 @@ def _drawn(n: int, resamples: int, seed: int) -> Iterator[NDArray[np.integer[Any
 
 @lru_cache(maxsize=1)
 def _drawn_once(n: int, resamples: int, seed: int) -> tuple[NDArray[np.integer[Any]], ...]:
-    """The same, kept: many scores of the same images are resampled one after the other."""
+    """Cache the latest draws, because many scores of the same images are resampled in sequence."""
     return tuple(_drawn(n, resamples, seed))
 
 
 def bootstrap_values(statistics: Rows, value: Value, resamples: int, seed: int) -> FloatArray:
-    """The score of each of ``resamples`` samples of images with replacement."""
+    """Return the score of each of ``resamples`` samples of images with replacement."""
     if not isinstance(statistics, Sequences):
         return value(bootstrap_sums(statistics, resamples, seed))
     n = len(statistics)
@@ -82,17 +81,17 @@ def bootstrap_values(statistics: Rows, value: Value, resamples: int, seed: int) 
 
 
 def _shifted(values: FloatArray, observed: float) -> FloatArray:
-    """Resampled values of a biased measure, their median moved to the value itself."""
+    """Shift the resampled values of a biased measure so that their median is the observed value."""
     if np.isnan(values).all():
         return values
-    moved: FloatArray = values - np.nanmedian(values) + observed
-    return moved
+    shifted: FloatArray = values - np.nanmedian(values) + observed
+    return shifted
 
 
 def interval(
     statistics: Rows, value: Value, level: float = 0.95, resamples: int = RESAMPLES, seed: int = SEED
 ) -> tuple[float, float]:
-    """Percentile bootstrap confidence interval of a score, over images."""
+    """Return the percentile bootstrap confidence interval of a score, over images."""
     if not 0 < level < 1:
         raise ValueError(f"a confidence level lies between 0 and 1, not {level}")
     values = bootstrap_values(statistics, value, resamples, seed)
@@ -102,7 +101,7 @@ def interval(
 
 
 def percentile_interval(values: FloatArray, level: float = 0.95) -> tuple[float, float]:
-    """Return the middle ``level`` of the defined values. A resample may lack every image that counts."""
+    """Return the central ``level`` of the defined values. A score is undefined on some resamples."""
     defined = values[~np.isnan(values)]
     if not len(defined):
         return float("nan"), float("nan")
@@ -114,14 +113,14 @@ def percentile_interval(values: FloatArray, level: float = 0.95) -> tuple[float,
 def paired_bootstrap(
     a: Rows, b: Rows, value: Value, level: float = 0.95, resamples: int = RESAMPLES, seed: int = SEED
 ) -> tuple[float, float, float]:
-    """Interval of the difference B − A, and a two-sided p-value, resampling the same images for both.
+    """Return the interval of B − A and a two-sided p-value, from the same resamples of images for both.
 
-    The p-value is twice the share of resamples in which the difference does not have the sign it has on all
-    images (ties count), with one added to both counts so that it is never 0. Resamples in which either score
-    is undefined are left out; where the difference itself is undefined, so are interval and p-value.
+    The p-value is twice the share of resamples whose difference is 0 or has the opposite sign of the
+    difference on all images, with one added to both counts so that it is never 0. Resamples in which a score
+    is undefined are skipped. If the difference itself is undefined, so are interval and p-value.
     """
     if isinstance(a, Sequences) or isinstance(b, Sequences):
-        # One seed draws the same images for both.
+        # The same seed draws the same images for both.
         differences = bootstrap_values(b, value, resamples, seed) - bootstrap_values(
             a, value, resamples, seed
         )
@@ -130,14 +129,15 @@ def paired_bootstrap(
         k = a.shape[1]
         differences = value(sums[:, k:]) - value(sums[:, :k])
     observed = float(value(b.sum(axis=0)) - value(a.sum(axis=0)))
-    return of_differences(differences, observed, level, biased=isinstance(a, Sequences))
+    return interval_and_p(differences, observed, level, biased=isinstance(a, Sequences))
 
 
-def of_differences(
+def interval_and_p(
     differences: FloatArray, observed: float, level: float = 0.95, *, biased: bool = False
 ) -> tuple[float, float, float]:
-    """Interval and p-value of the paired bootstrap, from the differences of all resamples (of a ``biased``
-    measure, whose resampled values lie apart from its value: moved there).
+    """Return interval and p-value of the paired bootstrap from the differences of all resamples.
+
+    ``biased`` marks measures whose resampled values must be shifted to the value on all images.
     """
     if np.isnan(observed):
         return float("nan"), float("nan"), float("nan")
@@ -151,37 +151,37 @@ def of_differences(
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values corrected for their number (Holm 1979): reject where they are at most α, and the chance of any
-    false rejection is at most α. Undefined ones stay so and do not count.
+    """Correct p-values for their number (Holm 1979).
+
+    Rejecting all corrected values up to α keeps the chance of any false rejection at or below α. Undefined
+    values stay undefined and are not counted.
     """
     p = np.asarray(p_values, dtype=np.float64)
     corrected = np.full(len(p), np.nan)
     defined = np.flatnonzero(~np.isnan(p))
     order = defined[np.argsort(p[defined], kind="stable")]
-    # The smallest is multiplied by their number, the next by one less, and none may fall below the one before
-    # it.
+    # The smallest p-value is multiplied by n, the next by n − 1, and so on; the result never decreases.
     corrected[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)))
     return [float(value) for value in corrected]
 
 
 def swaps(n: int, trials: int, seed: int) -> Iterator[NDArray[np.int8]]:
-    """For each trial of a randomisation test, on which images the two systems change sides; in batches."""
+    """Yield batches of trials of a randomisation test: 1 for images on which the two systems swap sides."""
     generator = np.random.default_rng(seed)
     for size in _batches(trials, n):
         yield generator.integers(0, 2, size=(size, n), dtype=np.int8)
 
 
 def extreme_trials(apart: FloatArray, observed: float) -> tuple[int, int]:
-    """How many trials have a difference as large as the observed one, and how many have any."""
-    # Rounding must not turn a tie into a loss.
+    """Count the trials with a difference at least as large as observed, and the trials with a difference."""
+    # The tolerance keeps ties that differ by rounding.
     return int(np.sum(np.abs(apart) >= observed - 1e-12)), int(np.sum(~np.isnan(apart)))
 
 
 def randomisation(a: Rows, b: Rows, value: Value, trials: int = TRIALS, seed: int = SEED) -> float:
-    """Two-sided p-value of approximate randomisation: swap the two systems' rows on random images.
+    """Return the two-sided p-value of approximate randomisation, swapping rows on random images.
 
-    Trials in which a score is undefined are left out; where the difference itself is undefined, so is the
-    p-value.
+    Trials in which a score is undefined are skipped. An undefined difference has an undefined p-value.
     """
     total_a, total_b = a.sum(axis=0), b.sum(axis=0)
     observed = abs(float(value(total_b) - value(total_a)))
@@ -194,13 +194,13 @@ def randomisation(a: Rows, b: Rows, value: Value, trials: int = TRIALS, seed: in
     )
     extreme = defined = 0
     for batch in swaps(len(a), trials, seed):
-        more, all_of_them = extreme_trials(swapped(batch), observed)
-        extreme, defined = extreme + more, defined + all_of_them
+        batch_extreme, batch_defined = extreme_trials(swapped(batch), observed)
+        extreme, defined = extreme + batch_extreme, defined + batch_defined
     return (extreme + 1) / (defined + 1)
 
 
 def _swap_sums(a: Any, b: Any, value: Value) -> Callable[[NDArray[np.int8]], FloatArray]:
-    """The difference of the scores once rows have changed sides."""
+    """Return a function from swaps to the differences of the scores."""
     total_a, total_b, difference = a.sum(axis=0), b.sum(axis=0), b - a
 
     def apart(swaps: NDArray[np.int8]) -> FloatArray:
@@ -211,7 +211,7 @@ def _swap_sums(a: Any, b: Any, value: Value) -> Callable[[NDArray[np.int8]], Flo
 
 
 def _swap_texts(a: Sequences, b: Sequences, value: Value) -> Callable[[NDArray[np.int8]], FloatArray]:
-    """The same for texts: each image's row is read from one system or the other."""
+    """Return the same function for texts: each image's row is read from one system or the other."""
     both, n = Sequences.concatenate([a, b]), len(a)
     own = np.arange(n, dtype=np.int32)
 

@@ -15,9 +15,17 @@ import numpy as np
 from captious.core.errors import InputError, did_you_mean
 from captious.io.judgements import CaptionPairs, Protocol, own_key
 from captious.io.judgements.distraction_sets import TASKS
-from captious.parser.parse_types import Sentence
-from captious.robustness.mentions import MentionSpan, kinds_of_people, kinds_of_places, people, places
-from captious.robustness.replacement_words import PEOPLE, PLACES, Person
+from captious.parser.sentences import Sentence
+from captious.robustness.mentions import (
+    PEOPLE,
+    PLACES,
+    MentionSpan,
+    Person,
+    kinds_of_people,
+    kinds_of_places,
+    people,
+    places,
+)
 
 Words = tuple[str, ...]
 

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from captious.agreement.metric_scores import make
-from captious.agreement.result_tables import TextTable
+from captious.agreement.result_tables import TextTable, bounds, percent, with_interval
 from captious.core.errors import InputError
 from captious.core.writing import atomic_write
 from captious.io import read
 from captious.io.judgements import CaptionPairs
 from captious.io.judgements.distraction_sets import load_distractions
-from captious.robustness import robustness_tables
+from captious.metrics.registry import make_measures
+from captious.results.result_rows import EXACT, NumberStyle, ResultRow
 from captious.robustness.distractions import make_distractions
 from captious.robustness.pairwise_accuracy import DistractionAccuracy, distraction_accuracy
 from captious.robustness.robustness_curves import RobustnessCurve, robustness_curves
-from captious.robustness.transformation_features import read_features
+from captious.robustness.transformations import read_features
 
 #: Metrics that are tested unless others are named.
 METRICS = "BLEU-1,BLEU-4,ROUGE-L,METEOR,CIDEr-D,SPICE,WMD,MOWE,WEmbSim,SentenceSim"
@@ -39,19 +39,24 @@ class RobustnessReport:
         """Signatures of the metrics of the curves, without duplicates."""
         return list(dict.fromkeys(curve.signature for curve in self.curves))
 
-    def tables(self) -> list[TextTable]:
+    def tables(self, digits: int | None = None) -> list[TextTable]:
         """Return the tables of the report."""
-        curves = [robustness_tables.areas(self.curves), *robustness_tables.points(self.curves)]
+        curves = [_areas_table(self.curves, digits), *_curve_tables(self.curves, digits)]
         return [
             *(curves if self.curves else []),
-            *([robustness_tables.accuracies(self.accuracies)] if self.accuracies else []),
+            *([_accuracy_table(self.accuracies, digits)] if self.accuracies else []),
         ]
 
-    def to_json(self) -> dict[str, Any]:
+    def tidy_rows(self) -> list[ResultRow]:
+        """Return all results as rows for CSV."""
+        curves = [row for curve in self.curves for row in curve.tidy_rows()]
+        return curves + [row for accuracy in self.accuracies for row in accuracy.tidy_rows()]
+
+    def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
         """Return a JSON-ready description."""
         return {
-            "curves": [curve.to_json() for curve in self.curves],
-            "distractions": [accuracy.to_json() for accuracy in self.accuracies],
+            "curves": [curve.to_json(numbers) for curve in self.curves],
+            "distractions": [accuracy.to_json(numbers) for accuracy in self.accuracies],
         }
 
 
@@ -107,7 +112,7 @@ def measure_robustness(
         raise InputError(
             "give human captions (several for each image), or distraction tasks with --distractions"
         )
-    measures = make(metrics, options)
+    measures = make_measures(metrics, options)
     by_image: dict[str, list[str]] = {}
     if captions is not None:
         file = read(captions, "references")
@@ -128,6 +133,64 @@ def measure_robustness(
         )
     accuracies = distraction_accuracy(pairs, measures, resamples=resamples) if pairs is not None else []
     return RobustnessReport(measured, accuracies, pairs)
+
+
+def _areas_table(curves: Sequence[RobustnessCurve], digits: int | None) -> TextTable:
+    """Build a table of the areas under the curves (lower is more robust)."""
+    columns = list(dict.fromkeys(item.transformation for item in curves))
+    cells = {(item.metric, item.transformation): item for item in curves}
+    rows = [
+        [metric, *(_area_cell(cells[metric, name], digits) for name in columns)]
+        for metric in dict.fromkeys(item.metric for item in curves)
+    ]
+    title = f"Area under the curve of {curves[0].captions:,} transformed captions (lower is more robust)"
+    return TextTable(title, ["metric", *columns], rows)
+
+
+def _area_cell(item: RobustnessCurve, digits: int | None) -> str:
+    if item.area != item.area:
+        return "–"
+    area, low, high = (
+        f"{value:.{3 if digits is None else digits}f}" for value in (item.area, *item.interval)
+    )
+    return f"{area} [{low}, {high}]"
+
+
+def _curve_tables(curves: Sequence[RobustnessCurve], digits: int | None) -> list[TextTable]:
+    """Build the tables of the curves, one per transformation."""
+    tables = []
+    for name in dict.fromkeys(item.transformation for item in curves):
+        group = [item for item in curves if item.transformation == name]
+        rows = [
+            [
+                item.metric,
+                *(f"{v:.{3 if digits is None else digits}f}" if v == v else "–" for v in item.values),
+            ]
+            for item in group
+        ]
+        tables.append(
+            TextTable(
+                f"{name}: score at each strength (%), human caption = 1",
+                ["metric", *map(str, group[0].strengths)],
+                rows,
+            )
+        )
+    return tables
+
+
+def _accuracy_table(results: Sequence[DistractionAccuracy], digits: int | None) -> TextTable:
+    """Build a table of the accuracy of every metric on every task, with intervals."""
+    names = list(results[0].tasks)
+    rows = []
+    for item in results:
+        average = f"{percent(item.average, digits)} {bounds(item.interval, digits)}"
+        rows.append([item.metric, *(with_interval(item.tasks[name], digits) for name in names), average])
+    first = results[0].tasks
+    return TextTable(
+        "Distraction tasks: correct caption preferred (%, equal scores half)",
+        ["metric", *(f"{name} ({first[name].rows:,})" for name in names), "average"],
+        rows,
+    )
 
 
 def _json_lines(pairs: CaptionPairs) -> str:

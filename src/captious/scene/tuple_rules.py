@@ -7,50 +7,47 @@ from __future__ import annotations
 
 from captious.kernels import inner
 from captious.kernels.types import Int32, Int32x2, Out
-from captious.scene.codes import (
+from captious.parser.graph_codes import (
     ACL,
     ADJECTIVE,
     AGENT,
     AMOD,
+    ARCS,
     BE,
+    BELOW,
     CASE,
     COMPOUND,
     COP,
+    DEPENDENT,
     DOBJ,
+    EXPRESSION,
+    FULL,
+    GOVERNOR,
     HAVE,
+    HEAD,
     IOBJ,
+    KIND,
+    LEMMA,
     MANY,
     MARKED,
+    MARKER_WORD,
+    MIDDLE,
     MWE,
+    NODES,
     NOUN,
     NSUBJ,
     NSUBJPASS,
     NUMMOD,
     ODD,
-    PARTICLE,
-    POSS,
-    QUANTIFIER,
-    VERB,
-)  # fmt: skip
-from captious.scene.workspace import (
-    ARCS,
-    BELOW,
-    DEPENDENT,
-    EXPRESSION,
-    FULL,
-    GOVERNOR,
-    HEAD,
-    KIND,
-    LEMMA,
-    MARKER_WORD,
-    MIDDLE,
-    NODES,
     ONE_END,
     OTHER_END,
+    PARTICLE,
     PARTS,
     PHRASE,
     PHRASES,
     POOL,
+    POSS,
+    QUANTIFIER,
     QUEUE,
     RELATION,
     ROOM,
@@ -60,6 +57,7 @@ from captious.scene.workspace import (
     STATE,
     TAG,
     TUPLES,
+    VERB,
     WORD,
 )
 
@@ -281,20 +279,20 @@ def _passive(n: int, node: int, space: Out[Int32x2], bits: Int32, prepositions: 
 @inner
 def _number(space: Out[Int32x2], noun: int, quantified: bool) -> None:
     """State (noun, number) for a noun with a number to its left, or else with a quantifier."""
-    found = -1
+    counter = -1
     for k in range(space[START, noun], space[START, noun + 1]):
         arc = space[BELOW, k]
         child = space[DEPENDENT, arc]
-        if space[KIND, arc] == NUMMOD and child < noun and (found < 0 or child & 15 < found & 15):
-            found = child
-    if found < 0 and quantified:
+        if space[KIND, arc] == NUMMOD and child < noun and (counter < 0 or child & 15 < counter & 15):
+            counter = child
+    if counter < 0 and quantified:
         for k in range(space[START, noun], space[START, noun + 1]):
             arc = space[BELOW, k]
             child = space[DEPENDENT, arc]
-            if space[KIND, arc] == QUANTIFIER and (found < 0 or child & 15 < found & 15):
-                found = child
-    if found >= 0:
-        _state(space, COUNT, space[LEMMA, noun], space[LEMMA, found], -1)
+            if space[KIND, arc] == QUANTIFIER and (counter < 0 or child & 15 < counter & 15):
+                counter = child
+    if counter >= 0:
+        _state(space, COUNT, space[LEMMA, noun], space[LEMMA, counter], -1)
 
 
 @inner

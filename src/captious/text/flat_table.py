@@ -1,5 +1,4 @@
-"""A large table of texts as a few arrays, which can be mapped from a file: nothing is read but what is
-asked for."""
+"""Large table of texts in a few arrays, which can be mapped from a file and are read on access."""
 
 from __future__ import annotations
 
@@ -36,29 +35,19 @@ class FlatTable(Mapping[str, bytes]):
     """Read-only mapping over the arrays of `flat_arrays`."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> None:
+        #: The arrays by name, read-only.
+        self.arrays = {part: np.ascontiguousarray(arrays[prefix + part]).view() for part in PARTS}
+        for array in self.arrays.values():
+            array.flags.writeable = False
         # Indexing a memoryview is several times faster than indexing an array.
-        keys, key_ends, values, value_ends, buckets = (
-            np.ascontiguousarray(arrays[prefix + part]).data for part in PARTS
-        )
         self._keys, self._key_ends, self._values, self._value_ends, self._buckets = (
-            keys,
-            key_ends,
-            values,
-            value_ends,
-            buckets,
+            self.arrays[part].data for part in PARTS
         )
-        self._mask = len(buckets) - 2
-
-    def array(self, part: str) -> NDArray[Any]:
-        """Return one of the arrays, for kernels."""
-        view: NDArray[Any] = np.asarray(getattr(self, f"_{part}")).view()
-        view.flags.writeable = False
-        return view
+        self._mask = len(self._buckets) - 2
 
     def __reduce__(self) -> tuple[type[FlatTable], tuple[dict[str, NDArray[Any]]]]:
         """Pickle arrays, because memoryviews cannot be pickled."""
-        views = (self._keys, self._key_ends, self._values, self._value_ends, self._buckets)
-        return FlatTable, ({part: np.asarray(view) for part, view in zip(PARTS, views)},)
+        return FlatTable, (self.arrays,)
 
     def find(self, word: str) -> bytes | None:
         """Return the value of a key, or None."""

@@ -118,7 +118,7 @@ def train_captioner(
     from captious.generate.captioner import captioner_checkpoint
     from captious.generate.captioner.captioners import CaptionerShape
     from captious.generate.captioner.image_source import ImageSource
-    from captious.metrics.factory import make_measures
+    from captious.metrics.registry import make_measures
     from captious.results.references import References
     from captious.training.captioner_trainer import CaptionerSettings, train
 

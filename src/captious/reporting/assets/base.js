@@ -1,6 +1,6 @@
-// Small things that every part uses: elements, numbers, the state in the address.
+// Helpers for all parts: elements, numbers, controls, and the state in the address.
 
-// All text goes in as text nodes and attributes; nothing in this page is ever parsed as HTML.
+// All text is set as text nodes and attributes. Nothing is parsed as HTML.
 const SVG = 'http://www.w3.org/2000/svg';
 
 function fill(element, attributes, children) {
@@ -44,7 +44,7 @@ function replace(element, ...children) {
   return element;
 }
 
-// Somebody's text: isolated, so that its direction changes nothing around it.
+// User text in isolation, so that its writing direction does not affect its surroundings.
 function words(text, kind = 'bdi', attributes = {}) {
   return h(kind, { dir: 'auto', ...attributes }, text);
 }
@@ -52,85 +52,85 @@ function words(text, kind = 'bdi', attributes = {}) {
 const ELLIPSIS = '…';
 function shorten(text, limit) {
   if (text.length <= limit) return text;
-  // No half of a pair of surrogates at the end.
+  // Do not cut a surrogate pair in half.
   const end = text.charCodeAt(limit - 1) >= 0xd800 && text.charCodeAt(limit - 1) <= 0xdbff ? limit - 1 : limit;
   return text.slice(0, end).trimEnd() + ELLIPSIS;
 }
 
 // Numbers ------------------------------------------------------------------------------------------------------------
 
-const known = (value) => value !== null && value !== undefined && !Number.isNaN(value);
+const isDefined = (value) => value !== null && value !== undefined && !Number.isNaN(value);
 
-// A number in one of Python's formats that measures use: .4f  ,.0f  .1%
+// Format a number by a Python format: .4f  ,.0f  .1%
 function number(value, format = '.4f') {
-  if (!known(value)) return '–';
-  const found = /^([+]?)(,?)\.(\d+)([f%])$/.exec(format);
-  if (!found) return String(value);
-  const digits = Number(found[3]);
-  const shown = found[4] === '%' ? value * 100 : value;
+  if (!isDefined(value)) return '–';
+  const parts = /^([+]?)(,?)\.(\d+)([f%])$/.exec(format);
+  if (!parts) return String(value);
+  const digits = Number(parts[3]);
+  const shown = parts[4] === '%' ? value * 100 : value;
   let text = Math.abs(shown).toFixed(digits);
-  if (found[2]) text = text.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+  if (parts[2]) text = text.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
   const zero = !/[1-9]/.test(text);
-  return (shown < 0 && !zero ? '−' : found[1] && !zero ? '+' : '') + text + (found[4] === '%' ? ' %' : '');
+  return (shown < 0 && !zero ? '−' : parts[1] && !zero ? '+' : '') + text + (parts[4] === '%' ? ' %' : '');
 }
 
-const short = (value, digits = 3) => (known(value) ? number(value, `.${digits}f`) : '–');
-const count = (value) => (known(value) ? number(value, ',.0f') : '–');
+const short = (value, digits = 3) => (isDefined(value) ? number(value, `.${digits}f`) : '–');
+const count = (value) => (isDefined(value) ? number(value, ',.0f') : '–');
 const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 
 function pValue(value) {
-  if (!known(value)) return '–';
+  if (!isDefined(value)) return '–';
   return value < 0.001 ? '< 0.001' : value.toFixed(3);
 }
 
 const mean = (values) => {
   let total = 0, n = 0;
-  for (const value of values) if (known(value)) { total += value; n += 1; }
+  for (const value of values) if (isDefined(value)) { total += value; n += 1; }
   return n ? total / n : NaN;
 };
 
-// Round numbers for an axis.
+// Round tick values for an axis.
 function ticks(low, high, wanted = 5) {
   if (!(high > low)) return [low];
   const raw = (high - low) / wanted;
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 2.5, 5, 10].map((m) => m * power).find((one) => one >= raw * 0.999);
-  const found = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k += 1) found.push(Number((k * step).toPrecision(12)));
-  return found;
+  const values = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k += 1) values.push(Number((k * step).toPrecision(12)));
+  return values;
 }
 
 // State --------------------------------------------------------------------------------------------------------------
 
-// Everything that a link can say: #view=images&image=42&q=dog. What has its usual value is left out.
-const USUAL = {
+// State that a link can set: #view=images&image=42&q=dog. Default values are left out.
+const DEFAULTS = {
   view: 'leaderboard', image: '', system: '', caption: '0', tab: '', metric: '', board: '', turn: '', q: '', within: 'captions', whole: '', sort: 'order',
-  by: '', of: '', minus: '', up: '', least: '', most: '', differ: '', empty: '', made: '', a: '', b: '', theme: '', set: '', learned: '',
+  by: '', of: '', minus: '', up: '', least: '', most: '', differ: '', empty: '', hallucinated: '', a: '', b: '', theme: '', set: '', learned: '',
 };
-const state = { ...USUAL };
+const state = { ...DEFAULTS };
 const listeners = [];
 
-// Links are anybody's text, too: what cannot be meant is left out.
+// Links are untrusted: invalid values are ignored.
 const isNumber = (value) => /^\d{1,6}$/.test(value), isSystem = (value) => isNumber(value) && Number(value) < systems.length;
-const SENSIBLE = { system: isSystem, of: isSystem, minus: isSystem, a: isSystem, b: isSystem, caption: isNumber, least: isNumber, most: isNumber };
+const VALID = { system: isSystem, of: isSystem, minus: isSystem, a: isSystem, b: isSystem, caption: isNumber, least: isNumber, most: isNumber };
 
 function readAddress() {
-  const found = { ...USUAL };
+  const values = { ...DEFAULTS };
   for (const [key, value] of new URLSearchParams(location.hash.slice(1))) {
-    if (Object.hasOwn(USUAL, key) && (!Object.hasOwn(SENSIBLE, key) || SENSIBLE[key](value))) found[key] = value;
+    if (Object.hasOwn(DEFAULTS, key) && (!Object.hasOwn(VALID, key) || VALID[key](value))) values[key] = value;
   }
-  // #image=42 by itself leads to that image.
-  if (found.image && !/(^#|&)view=/.test(location.hash)) found.view = 'images';
-  Object.assign(state, found);
+  // #image=42 alone opens that image.
+  if (values.image && !/(^#|&)view=/.test(location.hash)) values.view = 'images';
+  Object.assign(state, values);
 }
 
 function address() {
-  const said = new URLSearchParams();
-  for (const [key, value] of Object.entries(state)) if (value !== USUAL[key]) said.set(key, value);
-  return `#${said}`;
+  const parameters = new URLSearchParams();
+  for (const [key, value] of Object.entries(state)) if (value !== DEFAULTS[key]) parameters.set(key, value);
+  return `#${parameters}`;
 }
 
-// Change the state; `push` makes a step that the browser's back button undoes.
+// Change the state. With `push`, the browser's back button undoes the change.
 function go(changes, push = false) {
   let changed = false;
   for (const [key, value] of Object.entries(changes)) {
@@ -141,15 +141,15 @@ function go(changes, push = false) {
   try {
     history[push ? 'pushState' : 'replaceState'](null, '', address());
   } catch {
-    // A page inside a notebook has no address of its own.
+    // A page in a notebook has no address.
   }
-  tell();
+  notify();
 }
 
-function tell() { for (const listener of listeners) listener(); }
+function notify() { for (const listener of listeners) listener(); }
 
-addEventListener('hashchange', () => { readAddress(); tell(); });
-addEventListener('popstate', () => { readAddress(); tell(); });
+addEventListener('hashchange', () => { readAddress(); notify(); });
+addEventListener('popstate', () => { readAddress(); notify(); });
 
 // Controls -----------------------------------------------------------------------------------------------------------
 
@@ -179,5 +179,5 @@ function check(label, value, onchange) {
   return box;
 }
 
-const said = h('div.spoken', { role: 'status', 'aria-live': 'polite' });
-function speak(text) { said.textContent = text; }
+const announcer = h('div.spoken', { role: 'status', 'aria-live': 'polite' });
+function announce(text) { announcer.textContent = text; }

@@ -1,9 +1,9 @@
-// Figures: SVG by hand. Colours are those of Okabe and Ito; systems differ in marker and dash, too.
+// Figures in SVG. Colours are those of Okabe and Ito. Systems also differ in marker and dash.
 
 const DASHES = ['', '7 4', '2 3', '9 3 2 3', '12 4', '4 2', '1 4'];
 const PEOPLE = 'people';
 
-// How a system is drawn, everywhere: a class for its colour, a marker, a dash.
+// Look of a system in all figures: class of the colour, marker, dash.
 function look(k) {
   return k === PEOPLE ? { colour: 'people', marker: 7, dash: '' } : { colour: `s${k % 7}`, marker: (k + Math.floor(k / 7)) % 7, dash: DASHES[(k + Math.floor(k / 7)) % 7] };
 }
@@ -32,7 +32,7 @@ function marker(k, x, y, r = 5, title = '') {
   return s(`path.mark.${colour}`, { d: MARKERS[shape](r), transform: `translate(${x},${y})` }, title && s('title', null, title));
 }
 
-// The sign of a system beside its name, in text.
+// Marker of a system, for use in text beside its name.
 function sign(k) {
   return s('svg.sign', { viewBox: '-8 -8 16 16', width: 14, height: 14, 'aria-hidden': 'true' }, marker(k, 0, 0, 6));
 }
@@ -41,7 +41,7 @@ function named(k, name, limit = 40) {
   return h('span.named', { title: name.length > limit ? name : null }, sign(k), words(shorten(name, limit)));
 }
 
-// A figure with a title, a sentence, its drawing, and its numbers for those who cannot see it.
+// Figure with title, note, drawing, and a table of its numbers for readers who cannot see it.
 function figure(title, note, drawing, table, extra = null) {
   const parts = [h('figcaption', null, h('h3', null, title), note && h('p.note', null, note)), drawing];
   if (table) parts.push(h('details.numbers', null, h('summary', null, 'Numbers'), h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Numbers of the figure ${title}` }, plainTable(table.head, table.rows))));
@@ -60,10 +60,10 @@ function legend(entries) {
 
 const plainNumber = (value) => String(value).replace('-', '−');
 
-// Axes, and where numbers lie on them.
-// A figure is drawn for the width there is, so that its letters keep their size.
+// Figures are drawn at the available width, so that text keeps its size.
 const roomFor = (most) => Math.max(300, Math.min(most, document.documentElement.clientWidth - 70));
 
+// Axes, with functions that map values to positions.
 function frame({ width = roomFor(600), height = 340, x, y, xLabel, yLabel, left = 62, bottom = 44, topSpace = 12, right = 16, xFormat, yFormat, xTicks, yTicks, label }) {
   const px = (value) => left + ((value - x[0]) / (x[1] - x[0] || 1)) * (width - left - right);
   const py = (value) => height - bottom - ((value - y[0]) / (y[1] - y[0] || 1)) * (height - bottom - topSpace);
@@ -83,11 +83,11 @@ function frame({ width = roomFor(600), height = 340, x, y, xLabel, yLabel, left 
 }
 
 function lines(series, options) {
-  const xs = series.flatMap((one) => one.x), ys = series.flatMap((one) => one.y).filter(known);
+  const xs = series.flatMap((one) => one.x), ys = series.flatMap((one) => one.y).filter(isDefined);
   const chart = frame({ x: [options.x0 ?? Math.min(...xs), Math.max(...xs)], y: [0, Math.max(...ys) * 1.04 || 1], ...options });
   for (const one of series) {
     const style = look(one.k);
-    const points = one.x.map((value, i) => [value, one.y[i]]).filter(([, value]) => known(value));
+    const points = one.x.map((value, i) => [value, one.y[i]]).filter(([, value]) => isDefined(value));
     chart.svg.append(s(`path.line.${style.colour}`, { d: `M${points.map(([a, b]) => `${chart.px(a).toFixed(1)},${chart.py(b).toFixed(1)}`).join('L')}`, 'stroke-dasharray': style.dash || null }, s('title', null, one.name)));
     const every = Math.max(1, Math.round(points.length / 7));
     points.forEach(([a, b], i) => {
@@ -97,13 +97,13 @@ function lines(series, options) {
   return chart.svg;
 }
 
-// Groups of bars: one per category, in each a bar per series.
+// Grouped bars: one group per category, one bar per series.
 function bars(categories, series, options) {
-  const highest = Math.max(...series.flatMap((one) => one.y).filter(known), 1e-9);
+  const highest = Math.max(...series.flatMap((one) => one.y).filter(isDefined), 1e-9);
   const chart = frame({ x: [-0.5, categories.length - 0.5], y: [0, highest * 1.06], xTicks: categories.map((_, i) => i), xFormat: (i) => categories[i], ...options });
   const step = chart.px(1) - chart.px(0), width = (step * 0.8) / series.length;
   series.forEach((one, n) => one.y.forEach((value, i) => {
-    if (!known(value)) return;
+    if (!isDefined(value)) return;
     const x = chart.px(i) - step * 0.4 + n * width, y = chart.py(value);
     chart.svg.append(s(`rect.bar.${look(one.k).colour}`, { x, y, width: Math.max(1, width - 1.5), height: Math.max(0.5, chart.py(0) - y), rx: 1 },
       s('title', null, `${one.name}, ${categories[i]}: ${options.yFormat ? options.yFormat(value) : value}`)));

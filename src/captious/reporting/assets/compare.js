@@ -1,4 +1,4 @@
-// Two systems: is one better, where, and with which words?
+// Comparison of two systems: verdict, images, and words.
 
 const compare = {
   name: 'compare',
@@ -24,7 +24,7 @@ const compare = {
     this.b.field.value = String(b);
     this.metric.field.value = metric.name;
     const first = column(a, m), second = column(b, m), apart = everywhere((i) => second[i] - first[i]);
-    const both = [...apart.keys()].filter((i) => known(apart[i]));
+    const both = [...apart.keys()].filter((i) => isDefined(apart[i]));
     if (!both.length || a === b) {
       replace(this.body, h('p.hint', null, a === b ? 'Choose two different systems.' : 'These systems have no image with this score in common.'));
       return;
@@ -63,15 +63,15 @@ function verdict(a, b, metric, m) {
   return h('div', null,
     h('p.verdict', null, ahead === null
       ? [names[0], ' and ', names[1], ` do not differ significantly by ${metric.name}.`]
-      : [h('strong', null, ahead === a ? names[0] : names[1]), ' is better than ', ahead === a ? names[1] : names[0], ` by ${metric.name}, and that is hardly luck.`]),
+      : [h('strong', null, ahead === a ? names[0] : names[1]), ' is better than ', ahead === a ? names[1] : names[0], ` by ${metric.name} (p ${pText(row[7])}).`]),
     h('p', null, `B − A = ${number(difference, `+${metric.format}`)} (${number(low, `+${metric.format}`)} to ${number(high, `+${metric.format}`)}, ${100 * (1 - meta.alpha)} % interval): ${values[1]} against ${values[0]}${metric.higher ? '' : ', lower is better'}.`),
     h('p.note', null, `Paired tests on the same images: randomisation p ${pText(row[6])}, corrected for ${plural(meta.family, 'comparison')} p ${pText(row[7])} (Holm); bootstrap p ${pText(row[5])}.`));
 }
-const pText = (value) => (known(value) && value < 0.001 ? '< 0.001' : `= ${pValue(value)}`);
+const pText = (value) => (isDefined(value) && value < 0.001 ? '< 0.001' : `= ${pValue(value)}`);
 
 function histogram(values, a, b, metric) {
   const reach = Math.max(...values.map(Math.abs), 1e-9), sorted = values.map(Math.abs).sort((x, y) => x - y);
-  // A few extremes must not squeeze all others together.
+  // Clip a few extremes, so that the other bars stay readable.
   const limit = Math.min(reach, (sorted[Math.floor(0.99 * (sorted.length - 1))] || reach) * 1.15) || reach, half = 15;
   const bins = new Array(2 * half + 1).fill(0);
   for (const value of values) bins[half + Math.max(-half, Math.min(half, Math.round((value / limit) * half)))] += 1;
@@ -85,8 +85,8 @@ function histogram(values, a, b, metric) {
   return figure('Differences, image by image', 'Bars on either side have the colour of the system that is better there; the outermost hold all beyond.', chart.svg, { head: ['difference', 'images'], rows: bins.map((n, at) => [short(((at - half) / half) * limit, 3), String(n)]) });
 }
 
-// Words that B says and A does not, and how the score changes where that is so. They are ranked by how far that is from the
-// change over all images, in standard errors: words that stand out, not those that are everywhere.
+// Words that only B uses, with the mean change of the score where it does. They are ranked by the distance of that mean from
+// the change over all images, in standard errors, so that frequent words do not dominate.
 function wordLists(both, apart, a, b, better) {
   const tally = new Map(), overall = mean(both.map((i) => better * apart[i]));
   const spread = Math.sqrt(mean(both.map((i) => (better * apart[i] - overall) ** 2))) || 1;
@@ -108,7 +108,7 @@ function wordLists(both, apart, a, b, better) {
       h('tbody', null, rows.map(([word, n, gain]) => h('tr', null, h('th', { scope: 'row' }, h('button', { title: 'Show these images', onclick: () => go({ view: 'images', q: word, whole: '1', within: 'captions', image: '' }, true) }, words(shorten(word, 40)))), h('td', null, count(n)), h('td', null, number(gain, '+.3f')), h('td', null, number(gain * n, '+.2f')))))) : h('p.none', null, 'None.'));
   };
   const name = shorten(systems[b].name, 30);
-  return [list(`Words with which ${name} gains`, `Said by ${name} and not by the other, where that goes with a better score. What stands out most comes first.`, 1), list(`Words with which ${name} loses`, `Said by ${name} and not by the other, where that goes with a worse score.`, -1)];
+  return [list(`Words with which ${name} gains`, `Said by ${name} and not by the other, where that goes with a better score. The most striking come first.`, 1), list(`Words with which ${name} loses`, `Said by ${name} and not by the other, where that goes with a worse score.`, -1)];
 }
 
 function extremes(winner, both, apart, a, b, m, sense) {

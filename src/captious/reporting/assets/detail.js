@@ -1,4 +1,4 @@
-// One image: its picture, references and captions side by side, their scores as bars, and why.
+// One image: picture, references, captions with scores as bars, and explanations.
 
 function imageNumber() {
   return state.image === '' ? -1 : data.number.get(state.image) ?? -1;
@@ -10,7 +10,7 @@ function picture(i, kind = '') {
   return h(`img${kind}`, { src: address, alt: '', loading: 'lazy', decoding: 'async', referrerpolicy: 'no-referrer', onerror: (event) => { event.target.hidden = true; } });
 }
 
-// A caption of any length: a long one is folded.
+// A caption. Long ones are folded.
 function quoted(text) {
   if (text === '') return h('p.quote.empty', null, 'empty caption');
   if (text.length <= 600) return words(text, 'p', { class: 'quote' });
@@ -49,7 +49,7 @@ const detail = {
       return;
     }
     const cards = systems.flatMap((_, system) => {
-      const texts = captionsOf(system, i), n = texts.length || (known(scoreOf(system, perImage[0] ?? 0, i)) ? 1 : 0);
+      const texts = captionsOf(system, i), n = texts.length || (isDefined(scoreOf(system, perImage[0] ?? 0, i)) ? 1 : 0);
       return Array.from({ length: Math.min(n, 30) }, (_one, k) => card(system, i, k, n > 1 ? n : 0));
     });
     const references = referencesOf(i);
@@ -68,7 +68,7 @@ const detail = {
   },
 };
 
-// The panel below a caption: one tab per explanation that the report has data for.
+// Panel below a caption, with one tab per explanation that the report has data for.
 function explain(target, system, image, k) {
   const shown = WHY.filter((one) => meta.explanations.includes(one.name));
   const current = shown.find((one) => one.name === state.tab) || shown[0];

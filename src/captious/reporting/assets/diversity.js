@@ -1,6 +1,6 @@
 // Diversity: accuracy against diversity of sampled sets, the sets of one image, and the language of whole corpora.
 
-// A system keeps its look; samples that go by a system's name share it.
+// Look of a row: samples with the name of a system share its look.
 function lookOf(name, human, place) {
   if (human) return PEOPLE;
   const k = systems.findIndex((system) => system.name === name);
@@ -12,9 +12,9 @@ function lookOf(name, human, place) {
 function plane(sets) {
   const accuracy = sets.measures.find((measure) => measure.name.startsWith('mean ')), spread = sets.measures.find((measure) => measure.name === 'Self-CIDEr') || sets.measures.find((measure) => measure.name === 'LSA');
   if (!accuracy || !spread) return null;
-  const points = sets.systems.map((system, n) => ({ ...system, k: lookOf(system.name, system.human, n), x: accuracy.values[n], y: spread.values[n], xi: accuracy.intervals[n], yi: spread.intervals[n] })).filter((one) => known(one.x) && known(one.y));
+  const points = sets.systems.map((system, n) => ({ ...system, k: lookOf(system.name, system.human, n), x: accuracy.values[n], y: spread.values[n], xi: accuracy.intervals[n], yi: spread.intervals[n] })).filter((one) => isDefined(one.x) && isDefined(one.y));
   const reach = (key, bounds) => {
-    const all = points.flatMap((one) => [one[key], ...(one[bounds] || [])]).filter(known), low = Math.min(...all), high = Math.max(...all), room = (high - low) * 0.18 || 0.1;
+    const all = points.flatMap((one) => [one[key], ...(one[bounds] || [])]).filter(isDefined), low = Math.min(...all), high = Math.max(...all), room = (high - low) * 0.18 || 0.1;
     return [Math.max(0, low - room), high + room];
   };
   const chart = frame({ x: reach('x', 'xi'), y: reach('y', 'yi'), xLabel: `accuracy (${accuracy.name})`, yLabel: `diversity (${spread.name})`, height: 380, label: 'Accuracy against diversity' });
@@ -99,7 +99,7 @@ const setBrowser = {
   async extreme(sense) {
     const sets = await block('sets'), values = sets.values[0][sets.measures.indexOf('Self-CIDEr')] || sets.values[0][sets.measures.indexOf('LSA')];
     let best = -1;
-    values.forEach((value, i) => { if (known(value) && (best < 0 || sense * (value - values[best]) > 0)) best = i; });
+    values.forEach((value, i) => { if (isDefined(value) && (best < 0 || sense * (value - values[best]) > 0)) best = i; });
     if (best >= 0) go({ set: data.ids[best] });
   },
   async update() {
@@ -124,48 +124,48 @@ const setBrowser = {
 
 const BRIEF = { preposition: 'prep.', determiner: 'determ.', conjunction: 'conj.', adjective: 'adject.', existential: 'exist.' };
 
-function languageFigures(told) {
-  const reports = told.reports.map((report, n) => ({ ...report, k: lookOf(report.name, report.human, n) }));
+function languageFigures(language) {
+  const reports = language.reports.map((report, n) => ({ ...report, k: lookOf(report.name, report.human, n) }));
   const series = (key, from = 0) => reports.filter((one) => one[key]).map((one) => ({ k: one.k, name: one.name, y: one[key], x: one[key].map((_, at) => at + from) }));
   const all = legend(reports.map(({ k, name }) => ({ k, name })));
   const percent = (value) => `${Math.round(100 * value)} %`;
   const table = (head, key, show) => ({ head: ['', ...head], rows: reports.filter((one) => one[key]).map((one) => [one.name, ...one[key].map(show)]) });
-  const found = [];
+  const figures = [];
   const grown = reports.filter((one) => one.tokens && one.tokens.length > 1).map((one) => ({ k: one.k, name: one.name, x: one.tokens, y: one.types }));
-  if (grown.length) found.push(figure('New words as captions are read', 'Different words among the first so many words: a curve that flattens early is a small vocabulary.', lines(grown, { x0: 0, xLabel: 'words read', yLabel: 'different words', xFormat: count, yFormat: count, label: 'Type-token curves' }), { head: ['', 'words', 'different words'], rows: grown.map((one) => [one.name, count(one.x.at(-1)), count(one.y.at(-1))]) }, all.cloneNode(true)));
+  if (grown.length) figures.push(figure('New words as captions are read', 'Different words by number of words read. A curve that flattens early is a small vocabulary.', lines(grown, { x0: 0, xLabel: 'words read', yLabel: 'different words', xFormat: count, yFormat: count, label: 'Type-token curves' }), { head: ['', 'words', 'different words'], rows: grown.map((one) => [one.name, count(one.x.at(-1)), count(one.y.at(-1))]) }, all.cloneNode(true)));
   const deciles = series('deciles', 1);
-  if (deciles.length) found.push(figure('How far down the vocabulary', 'Share of the references’ words that a system ever uses, from the most frequent tenth to the rarest.', lines(deciles, { xLabel: 'tenth of the vocabulary, frequent to rare', yFormat: percent, y: [0, 1], xTicks: deciles[0].x, label: 'Coverage by frequency' }), table(deciles[0].x.map((k) => `${k}0 %`), 'deciles', percent), all.cloneNode(true)));
+  if (deciles.length) figures.push(figure('How far down the vocabulary', 'Share of the references’ words that a system ever uses, from the most frequent tenth to the rarest.', lines(deciles, { xLabel: 'tenth of the vocabulary, frequent to rare', yFormat: percent, y: [0, 1], xTicks: deciles[0].x, label: 'Coverage by frequency' }), table(deciles[0].x.map((k) => `${k}0 %`), 'deciles', percent), all.cloneNode(true)));
   const recall = series('recall', 1).filter((one) => one.y.length);
-  if (recall.length) found.push(figure('What people agree on', 'Share of an image’s words that its caption has, by how many people used them. People: one against the others.', lines(recall, { xLabel: 'people who used the word', yFormat: percent, y: [0, 1], xTicks: recall[0].x, label: 'Local recall' }), table(recall[0].x.map(String), 'recall', percent), all.cloneNode(true)));
+  if (recall.length) figures.push(figure('What people agree on', 'Share of an image’s words that its caption has, by how many people used them. People: one against the others.', lines(recall, { xLabel: 'people who used the word', yFormat: percent, y: [0, 1], xTicks: recall[0].x, label: 'Local recall' }), table(recall[0].x.map(String), 'recall', percent), all.cloneNode(true)));
   const sized = (key, low, high) => reports.filter((one) => one[key]).map((one) => {
     const counts = Array.from({ length: high - low + 1 }, (_, at) => one[key][low + at] || 0);
     counts[counts.length - 1] += one[key].slice(high + 1).reduce((x, y) => x + y, 0);
     return { k: one.k, name: one.name, y: counts };
   });
   for (const [key, low, high, title, note] of [['compounds', 2, 4, 'Compounds', 'Runs of nouns (“tennis court”) per 1,000 captions, by number of nouns.'], ['prepositions', 1, 5, 'Prepositional phrases', 'Per 1,000 captions, by prepositions in the phrase (“on top of a table” has two).']]) {
-    const made = sized(key, low, high), names = Array.from({ length: high - low + 1 }, (_, at) => `${low + at}${low + at === high ? '+' : ''}`);
-    if (made.length) found.push(figure(title, note, bars(names, made, { yFormat: (value) => short(value, value < 10 ? 1 : 0), label: title }), { head: ['', ...names], rows: made.map((one) => [one.name, ...one.y.map((value) => short(value, 1))]) }, all.cloneNode(true)));
+    const groups = sized(key, low, high), names = Array.from({ length: high - low + 1 }, (_, at) => `${low + at}${low + at === high ? '+' : ''}`);
+    if (groups.length) figures.push(figure(title, note, bars(names, groups, { yFormat: (value) => short(value, value < 10 ? 1 : 0), label: title }), { head: ['', ...names], rows: groups.map((one) => [one.name, ...one.y.map((value) => short(value, 1))]) }, all.cloneNode(true)));
   }
   const people = reports.find((one) => one.human), tags = people ? Object.keys(people.tags).slice(0, 9) : [];
   if (tags.length) {
-    const made = reports.map((one) => ({ k: one.k, name: one.name, y: tags.map((tag) => one.tags[tag] || 0) }));
-    found.push(figure('Parts of speech', 'Share of all words, beside people.', bars(tags.map((tag) => BRIEF[tag] || tag), made, { yFormat: percent, label: 'Parts of speech' }), { head: ['', ...tags], rows: made.map((one) => [one.name, ...one.y.map((value) => `${(100 * value).toFixed(1)} %`)]) }, all.cloneNode(true)));
+    const groups = reports.map((one) => ({ k: one.k, name: one.name, y: tags.map((tag) => one.tags[tag] || 0) }));
+    figures.push(figure('Parts of speech', 'Share of all words, beside people.', bars(tags.map((tag) => BRIEF[tag] || tag), groups, { yFormat: percent, label: 'Parts of speech' }), { head: ['', ...tags], rows: groups.map((one) => [one.name, ...one.y.map((value) => `${(100 * value).toFixed(1)} %`)]) }, all.cloneNode(true)));
   }
-  return found;
+  return figures;
 }
 
-function languageTable(told) {
+function languageTable(language) {
   return figure('The language of each system', 'Beside people: each measure of one description per image, averaged.',
     h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Language of each system' }, h('table.plain', null,
-      h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'measure'), told.reports.map((report, n) => h('th', { scope: 'col' }, named(lookOf(report.name, report.human, n), report.name, 24))))),
-      h('tbody', null, told.columns.map((column) => h('tr', null, h('th', { scope: 'row' }, column.title, h('small', null, ` ${column.summary}`)), told.reports.map((report) => h('td', null, number(report.values[column.key], column.format)))))))));
+      h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'measure'), language.reports.map((report, n) => h('th', { scope: 'col' }, named(lookOf(report.name, report.human, n), report.name, 24))))),
+      h('tbody', null, language.columns.map((column) => h('tr', null, h('th', { scope: 'row' }, column.title, h('small', null, ` ${column.summary}`)), language.reports.map((report) => h('td', null, number(report.values[column.key], column.format)))))))));
 }
 
-function wordColumns(told, n) {
-  const report = told.reports[n];
+function wordColumns(language, n) {
+  const report = language.reports[n];
   const list = (title, note, rows, heads) => rows.length > 0 && figure(title, note, h('table.wordlist', null, h('thead', null, h('tr', null, heads.map((head) => h('th', { scope: 'col' }, head)))),
     h('tbody', null, rows.slice(0, 15).map((row) => h('tr', null, h('th', { scope: 'row' }, h('button', { title: 'Search for it', onclick: () => go({ view: 'images', q: row[0], whole: '1', within: data.refs ? 'all' : 'captions', image: '' }, true) }, words(shorten(row[0], 30)))), row.slice(1).map((cell) => h('td', null, cell)))))));
-  const used = (rows) => rows.map(([word, own, theirs, ratio]) => [word, count(own), count(theirs), known(ratio) ? `${ratio >= 10 ? Math.round(ratio) : ratio.toFixed(2)}×` : '∞']);
+  const used = (rows) => rows.map(([word, own, theirs, ratio]) => [word, count(own), count(theirs), isDefined(ratio) ? `${ratio >= 10 ? Math.round(ratio) : ratio.toFixed(2)}×` : '∞']);
   return [list('Over-used words', 'More often than people use them.', used(report.over), ['word', 'system', 'people', 'ratio']), list('Under-used words', 'Less often than people use them.', used(report.under), ['word', 'system', 'people', 'ratio']),
     list('Never said', 'The most frequent words of people that the system never uses.', report.omitted.map(([word, n]) => [word, count(n)]), ['word', 'people']), list('Missed where all agree', 'Words that everybody used for an image and its caption lacks.', report.missed.map(([word, missed, there]) => [word, `${count(missed)} of ${count(there)}`]), ['word', 'missed'])].filter(Boolean);
 }
@@ -173,7 +173,7 @@ function wordColumns(told, n) {
 const diversity = {
   name: 'diversity',
   title: 'Diversity',
-  // All there before anything is drawn: what comes later would push the rest down.
+  // Load everything before drawing, so that the page does not shift.
   needs: () => (meta.sets ? [block('sets'), meta.explanations.includes('ngrams') && weigher()] : []),
   build(section) {
     if (meta.sets) {
@@ -181,9 +181,9 @@ const diversity = {
       if (meta.explanations.includes('ngrams')) section.append(setBrowser.build());
     }
     if (meta.language) {
-      const told = meta.language, own = told.reports.map((report, n) => [String(n), report.name]).filter((_, n) => !told.reports[n].human), lists = h('div.pair');
-      const fillIn = (value) => replace(lists, wordColumns(told, Number(value)));
-      section.append(h('h2', null, 'Whole corpora'), h('div.pair', null, languageFigures(told)), h('div.wide', null, languageTable(told)),
+      const language = meta.language, own = language.reports.map((report, n) => [String(n), report.name]).filter((_, n) => !language.reports[n].human), lists = h('div.pair');
+      const fillIn = (value) => replace(lists, wordColumns(language, Number(value)));
+      section.append(h('h2', null, 'Whole corpora'), h('div.pair', null, languageFigures(language)), h('div.wide', null, languageTable(language)),
         h('h2', null, 'Words'), h('div.choices', null, select('System', own, '0', fillIn)), lists);
       fillIn('0');
     }

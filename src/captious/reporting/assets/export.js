@@ -1,8 +1,8 @@
-// Tables for papers and programs. Captions, ids and names are anybody's text: no format may take them for anything else.
+// Tables for papers and programs. Captions, ids and names are untrusted text and are escaped in every format.
 
-// A spreadsheet would run these as formulas.
+// Cells that a spreadsheet would run as formulas get an apostrophe.
 function csvCell(value) {
-  if (!known(value)) return '';
+  if (!isDefined(value)) return '';
   let text = String(value);
   if (typeof value === 'string' && /^[=+\-@\t\r]/.test(text) && !/^[-+]?[\d.,]+%?(e[-+]?\d+)?$/i.test(text)) text = `'${text}`;
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
@@ -34,14 +34,14 @@ function download(name, kind, text) {
   const link = h('a', { href: URL.createObjectURL(new Blob([text], { type: kind })), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  speak(`${name} was saved`);
+  announce(`${name} was saved`);
 }
 
 async function copy(text, what) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // A page from a file may not write to the clipboard in every browser; a selection may be copied in all of them.
+    // Some browsers deny clipboard access to local files. Copying a selection works in all of them.
     const area = h('textarea.away', { readonly: true, 'aria-label': what });
     area.value = text;
     document.body.append(area);
@@ -49,7 +49,7 @@ async function copy(text, what) {
     document.execCommand('copy');
     area.remove();
   }
-  speak(`${what} copied`);
+  announce(`${what} copied`);
   flash(`${what} copied`);
 }
 
@@ -62,7 +62,7 @@ function flash(text) {
   setTimeout(() => own.remove(), 1800);
 }
 
-// What the leaderboard shows, as a table of texts.
+// Content of the leaderboard as text.
 function boardTable(order, minus = '−') {
   const head = ['system', ...metrics.map((metric) => metric.name + (metric.higher ? '' : ' ↓'))];
   const rows = order.map((k) => [systems[k].name, ...metrics.map((metric) => number(metric.values[k], metric.format).replace('−', minus))]);
@@ -74,7 +74,7 @@ function boardCsv(order) {
   const rows = [['system', 'metric', 'value', 'low', 'high', 'group', 'signature']];
   for (const k of order) {
     for (const metric of metrics) {
-      if (!known(metric.values[k])) continue;
+      if (!isDefined(metric.values[k])) continue;
       const [low, high] = metric.intervals[k] || [null, null];
       rows.push([systems[k].name, metric.name, metric.values[k], low, high, metric.groups ? metric.groups[k] : '', metric.signatures[k]]);
     }
@@ -93,7 +93,7 @@ function imagesCsv(rows) {
   return csv(out);
 }
 
-// JSON with everything that the page knows of scores and captions.
+// JSON with all scores and captions of the page.
 function everything() {
   const { explanations, blocks, ...rest } = meta;
   return JSON.stringify({

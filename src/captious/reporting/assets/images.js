@@ -1,6 +1,6 @@
-// All images: a list that only draws what is in sight, with search, filters and orders.
+// List of images with search, filters and sorting. Only visible rows are drawn.
 
-const ORDERS = [['order', 'as given'], ['metric', 'score'], ['difference', 'difference of two systems'], ['disagreement', 'disagreement of metrics'], ['made', 'hallucinated objects'], ['length', 'length of captions']];
+const ORDERS = [['order', 'as given'], ['metric', 'score'], ['difference', 'difference of two systems'], ['disagreement', 'disagreement of metrics'], ['hallucinated', 'hallucinated objects'], ['length', 'length of captions']];
 const SHOWN = 8;
 
 const images = {
@@ -25,25 +25,25 @@ const images = {
     const systemOptions = (none) => [...(none ? [['', none]] : []), ...systems.map((system, k) => [String(k), system.name])];
     this.within = select('in', [['captions', 'captions'], ...(data.refs ? [['references', 'references'], ['all', 'both']] : [])], state.within, (value) => go({ within: value }));
     this.metric = select('Scores', perImage.map((m) => [metrics[m].name, metrics[m].name]), metrics[chosenMetric()].name, (value) => go({ metric: value }));
-    this.sort = select('Sort by', ORDERS.filter(([key]) => (key !== 'made' || hasObjects) && (key !== 'difference' || systems.length > 1) && (key !== 'length' || hasTexts) && (key !== 'disagreement' || perImage.length > 1)), state.sort, (value) => go({ sort: value, up: '' }));
+    this.sort = select('Sort by', ORDERS.filter(([key]) => (key !== 'hallucinated' || hasObjects) && (key !== 'difference' || systems.length > 1) && (key !== 'length' || hasTexts) && (key !== 'disagreement' || perImage.length > 1)), state.sort, (value) => go({ sort: value, up: '' }));
     this.of = select('of', systemOptions('all systems'), state.of, (value) => go({ of: value }));
     this.minus = select('minus', systemOptions(), state.minus || '1', (value) => go({ minus: value }));
     this.turn = h('button.turn', { type: 'button', onclick: () => go({ up: !state.up }) });
     this.whole = check('whole words', Boolean(state.whole), (value) => go({ whole: value }));
     this.differ = check('systems differ', Boolean(state.differ), (value) => go({ differ: value }));
     this.empty = check('has an empty caption', Boolean(state.empty), (value) => go({ empty: value }));
-    this.made = check('hallucinates', Boolean(state.made), (value) => go({ made: value }));
-    this.found = h('p.found', { role: 'status', 'aria-live': 'polite' });
+    this.hallucinated = check('hallucinates', Boolean(state.hallucinated), (value) => go({ hallucinated: value }));
+    this.matches = h('p.matches', { role: 'status', 'aria-live': 'polite' });
     this.list = h('div.list', { role: 'listbox', tabindex: 0, 'aria-label': 'Images', onscroll: () => this.scrolled(), onkeydown: (event) => this.keyed(event) });
     this.space = h('div.space', { role: 'presentation' });
     this.list.append(this.space);
-    const filters = h('div.extra', null, hasTexts && this.whole, hasTexts && h('fieldset.control', null, h('legend', null, 'Words'), this.least, ' – ', this.most), hasTexts && systems.length > 1 && this.differ, hasTexts && this.empty, hasObjects && this.made);
+    const filters = h('div.extra', null, hasTexts && this.whole, hasTexts && h('fieldset.control', null, h('legend', null, 'Words'), this.least, ' – ', this.most), hasTexts && systems.length > 1 && this.differ, hasTexts && this.empty, hasObjects && this.hallucinated);
     section.append(
       h('form.filters', { role: 'search', onsubmit: (event) => event.preventDefault() },
         h('div.line', null,
           hasTexts && h('span.control.grow', null, h('label', { for: 'search' }, 'Search'), search), hasTexts && this.within,
           h('button.toggle', { type: 'button', 'aria-expanded': 'false', onclick: (event) => event.target.setAttribute('aria-expanded', String(filters.classList.toggle('shown'))) }, 'More filters'), filters),
-        h('div.line', null, this.metric, this.sort, this.of, this.minus, this.turn, h('span.room'), this.found,
+        h('div.line', null, this.metric, this.sort, this.of, this.minus, this.turn, h('span.room'), this.matches,
           h('button', { type: 'button', onclick: () => download('images.csv', 'text/csv', imagesCsv(this.rows)) }, 'CSV of these'))),
       h('div.browser', null, this.list, detail.element));
     addEventListener('resize', () => { this.measure(); this.draw(true); });
@@ -62,11 +62,11 @@ const images = {
   },
 
   update() {
-    const wanted = [state.q, state.within, state.whole, state.sort, state.of, state.minus, state.up, state.least, state.most, state.differ, state.empty, state.made, state.metric].join('\n');
+    const wanted = [state.q, state.within, state.whole, state.sort, state.of, state.minus, state.up, state.least, state.most, state.differ, state.empty, state.hallucinated, state.metric].join('\n');
     if (wanted !== this.wanted) {
-      const objects = state.sort === 'made' || state.made;
+      const objects = state.sort === 'hallucinated' || state.hallucinated;
       if (objects && !this.objects) {
-        block('objects').then((found) => { this.objects = found || { systems: [] }; this.update(); });
+        block('objects').then((loadedObjects) => { this.objects = loadedObjects || { systems: [] }; this.update(); });
         return;
       }
       const started = performance.now();
@@ -74,7 +74,7 @@ const images = {
       this.controls();
       this.choose(this.objects);
       this.list.scrollTop = 0;
-      // What is open stays in sight.
+      // Keep the open image visible.
       if (this.rows[this.active] === imageNumber()) this.reveal(this.active);
       this.draw(true);
       document.documentElement.dataset.search = (performance.now() - started).toFixed(1);
@@ -95,15 +95,15 @@ const images = {
     this.sort.field.value = state.sort;
     this.of.field.value = state.of;
     this.minus.field.value = state.minus || '1';
-    for (const name of ['whole', 'differ', 'empty', 'made']) this[name].field.checked = Boolean(state[name]);
-    this.of.hidden = !['metric', 'difference', 'disagreement', 'made', 'length'].includes(state.sort) || systems.length < 2;
+    for (const name of ['whole', 'differ', 'empty', 'hallucinated']) this[name].field.checked = Boolean(state[name]);
+    this.of.hidden = !['metric', 'difference', 'disagreement', 'hallucinated', 'length'].includes(state.sort) || systems.length < 2;
     this.minus.hidden = state.sort !== 'difference';
     const [first, second] = state.sort === 'order' ? ['Forwards', 'Backwards'] : ['Highest first', 'Lowest first'];
     this.turn.textContent = state.up ? second : first;
     this.turn.setAttribute('aria-label', `Order: ${state.up ? second : first}. Turn around`);
   },
 
-  // What an image is sorted by.
+  // Sort key of each image.
   keyOf(objects) {
     const metric = chosenMetric(), of = state.of === '' ? null : Number(state.of);
     if (state.sort === 'metric') return levels(metric, of);
@@ -112,8 +112,8 @@ const images = {
       return everywhere((i) => a[i] - b[i]);
     }
     if (state.sort === 'disagreement') return disagreement(of);
-    if (state.sort === 'made' && objects) return hallucinations(objects, of);
-    if (state.sort === 'length') return of === null ? kept('longest', () => everywhere((i) => Math.max(0, ...lengths()[i]))) : everywhere((i) => Math.max(0, ...captionsOf(of, i).map((_, c) => wordsOf(of, i, c).length)));
+    if (state.sort === 'hallucinated' && objects) return hallucinations(objects, of);
+    if (state.sort === 'length') return of === null ? cached('longest', () => everywhere((i) => Math.max(0, ...lengths()[i]))) : everywhere((i) => Math.max(0, ...captionsOf(of, i).map((_, c) => wordsOf(of, i, c).length)));
     return null;
   },
 
@@ -121,23 +121,23 @@ const images = {
     const test = matcher(state.q, state.within, Boolean(state.whole));
     const least = state.least === '' ? -Infinity : Number(state.least), most = state.most === '' ? Infinity : Number(state.most);
     const sized = least > -Infinity || most < Infinity ? lengths() : null, empty = state.empty ? lengths() : null;
-    const apart = state.differ ? differing() : null, made = state.made && objects ? hallucinations(objects, null) : null;
+    const apart = state.differ ? differing() : null, hallucinated = state.hallucinated && objects ? hallucinations(objects, null) : null;
     const rows = [];
     for (let i = 0; i < data.ids.length; i += 1) {
       if (apart && !apart[i]) continue;
-      if (made && !made[i]) continue;
+      if (hallucinated && !hallucinated[i]) continue;
       if (empty && !empty[i].includes(0)) continue;
       if (sized && !sized[i].some((n) => n >= least && n <= most)) continue;
       if (test(i)) rows.push(i);
     }
     const key = this.keyOf(objects), sense = state.up ? 1 : -1;
-    // What has no value comes last, whichever way round.
-    if (key) rows.sort((a, b) => known(key[b]) - known(key[a]) || (known(key[a]) ? sense * (key[a] - key[b]) : 0) || a - b);
+    // Images without a value come last in both directions.
+    if (key) rows.sort((a, b) => isDefined(key[b]) - isDefined(key[a]) || (isDefined(key[a]) ? sense * (key[a] - key[b]) : 0) || a - b);
     else if (state.up) rows.reverse();
     this.rows = rows;
     this.key = key;
     this.active = Math.max(0, rows.indexOf(imageNumber()));
-    this.found.textContent = rows.length === data.ids.length ? plural(rows.length, 'image') : `${count(rows.length)} of ${plural(data.ids.length, 'image')}`;
+    this.matches.textContent = rows.length === data.ids.length ? plural(rows.length, 'image') : `${count(rows.length)} of ${plural(data.ids.length, 'image')}`;
     this.space.style.height = `${rows.length * this.height}px`;
   },
 
@@ -169,7 +169,7 @@ const images = {
       return h('div.said', null, sign(k), h('span.spoken', null, `${system.name}: `), texts.length ? words(text || '(empty)', 'span', { class: text ? 'text' : 'text empty' }) : h('span.text.empty', null, data.texts[k] ? '–' : 'not in the file'), texts.length > 1 && h('small', null, `+${texts.length - 1}`),
         h(`span.meter.${look(k).colour}`, { 'aria-hidden': 'true' }, h('span', { css: { width: filled(metric, value) } })), h('span.number', null, short(value, 3)));
     });
-    const key = this.key && known(this.key[i]) && !['metric', 'order'].includes(state.sort) ? short(this.key[i], state.sort === 'made' || state.sort === 'length' ? 0 : 3) : '';
+    const key = this.key && isDefined(this.key[i]) && !['metric', 'order'].includes(state.sort) ? short(this.key[i], state.sort === 'hallucinated' || state.sort === 'length' ? 0 : 3) : '';
     return h('div.row', { role: 'option', id: `row-${n}`, 'aria-selected': chosen ? 'true' : 'false', 'aria-posinset': n + 1, 'aria-setsize': this.rows.length, class: (chosen ? 'row chosen' : 'row') + (n === this.active ? ' active' : ''), css: { transform: `translateY(${n * this.height}px)` }, onclick: () => this.open(n) },
       picture(i, '.thumb'), h('div.lines', null, h('div.id', null, words(shorten(data.ids[i], 60)), key && h('span.sortkey', null, key)), lines, systems.length > SHOWN && h('div.more', null, `and ${systems.length - SHOWN} more systems`)));
   },
@@ -179,7 +179,7 @@ const images = {
     this.active = n;
     const id = data.ids[this.rows[n]];
     go({ image: id, caption: '0' }, true);
-    speak(`Image ${id}, ${n + 1} of ${this.rows.length}`);
+    announce(`Image ${id}, ${n + 1} of ${this.rows.length}`);
   },
 
   step(by) { const n = Math.max(0, Math.min(this.rows.length - 1, this.active + by)); this.open(n); this.reveal(n); },

@@ -1,8 +1,8 @@
-// Systems by metrics: values with intervals as small bars, groups of systems that do not differ, a closer look at one metric.
+// Table of systems by metrics with intervals and groups of systems that do not differ, and one metric in full.
 
 function isBest(metric, k) {
-  const values = metric.values.filter(known);
-  if (systems.length < 2 || !metric.comparable || !known(metric.values[k])) return false;
+  const values = metric.values.filter(isDefined);
+  if (systems.length < 2 || !metric.comparable || !isDefined(metric.values[k])) return false;
   return metric.values[k] === (metric.higher ? Math.max(...values) : Math.min(...values));
 }
 
@@ -13,14 +13,14 @@ function boardOrder() {
   if (!state.board) return order;
   const metric = metrics[boardMetric()];
   const sense = (metric.higher ? -1 : 1) * (state.turn ? -1 : 1);
-  const value = (k) => (known(metric.values[k]) ? metric.values[k] : NaN);
-  return order.sort((a, b) => (known(value(a)) - known(value(b))) * -1 || sense * (value(a) - value(b)) || a - b);
+  const value = (k) => (isDefined(metric.values[k]) ? metric.values[k] : NaN);
+  return order.sort((a, b) => (isDefined(value(a)) - isDefined(value(b))) * -1 || sense * (value(a) - value(b)) || a - b);
 }
 
-// The range that the bars of a metric share.
+// Common range of the bars of a metric.
 function span(metric) {
-  const found = metric.values.flatMap((value, k) => [value, ...(metric.intervals[k] || [])]).filter(known);
-  const low = Math.min(...found), high = Math.max(...found), room = (high - low) * 0.06 || Math.abs(high) * 0.05 || 1;
+  const ends = metric.values.flatMap((value, k) => [value, ...(metric.intervals[k] || [])]).filter(isDefined);
+  const low = Math.min(...ends), high = Math.max(...ends), room = (high - low) * 0.06 || Math.abs(high) * 0.05 || 1;
   return [low - room, high + room];
 }
 
@@ -28,23 +28,23 @@ function whisker(metric, k) {
   const [low, high] = span(metric), at = (value) => 3 + (94 * (value - low)) / (high - low);
   const interval = metric.intervals[k];
   const bar = s('svg.whisker', { viewBox: '0 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, s('line.track', { x1: 0, x2: 100, y1: 6, y2: 6 }));
-  if (interval && known(interval[0])) bar.append(s(`rect.range.${look(k).colour}`, { x: at(interval[0]), width: Math.max(0.6, at(interval[1]) - at(interval[0])), y: 3.5, height: 5 }));
-  if (known(metric.values[k])) bar.append(s(`rect.point.${look(k).colour}`, { x: at(metric.values[k]) - 1, width: 2, y: 0.5, height: 11 }));
+  if (interval && isDefined(interval[0])) bar.append(s(`rect.range.${look(k).colour}`, { x: at(interval[0]), width: Math.max(0.6, at(interval[1]) - at(interval[0])), y: 3.5, height: 5 }));
+  if (isDefined(metric.values[k])) bar.append(s(`rect.point.${look(k).colour}`, { x: at(metric.values[k]) - 1, width: 2, y: 0.5, height: 11 }));
   return bar;
 }
 
 function cell(metric, k) {
   const value = metric.values[k];
-  if (!known(value)) return h('td.value', null, '–');
+  if (!isDefined(value)) return h('td.value', null, '–');
   const interval = metric.intervals[k];
-  const range = interval && known(interval[0]) ? `${100 * meta.level} % interval ${number(interval[0], metric.format)} to ${number(interval[1], metric.format)}` : '';
+  const range = interval && isDefined(interval[0]) ? `${100 * meta.level} % interval ${number(interval[0], metric.format)} to ${number(interval[1], metric.format)}` : '';
   const oracle = metric.oracle[k];
   return h('td.value', { title: range || null },
     h('span.number', { class: isBest(metric, k) ? 'number best' : 'number' }, number(value, metric.format), isBest(metric, k) && h('span.spoken', null, ' (best)')),
     metric.groups && h('span.group', { title: 'Systems that share a letter do not differ significantly' }, h('span.spoken', null, ' group '), metric.groups[k]),
     whisker(metric, k),
     range && h('span.spoken', null, range),
-    known(oracle) && h('span.oracle', null, `best caption ${number(oracle, metric.format)}`));
+    isDefined(oracle) && h('span.oracle', null, `best caption ${number(oracle, metric.format)}`));
 }
 
 function boardHead() {
@@ -62,7 +62,7 @@ function focusOn(query) { document.querySelector(query)?.focus(); }
 // One metric in full: every system with its interval, and brackets around systems that do not differ.
 function forest(m) {
   const metric = metrics[m];
-  const order = systems.map((_, k) => k).filter((k) => known(metric.values[k])).sort((a, b) => (metric.higher ? -1 : 1) * (metric.values[a] - metric.values[b]));
+  const order = systems.map((_, k) => k).filter((k) => isDefined(metric.values[k])).sort((a, b) => (metric.higher ? -1 : 1) * (metric.values[a] - metric.values[b]));
   const height = 34 + order.length * 30 + 34, [low, high] = span(metric);
   const letters = metric.groups ? [...new Set(metric.groups.join(''))].sort() : [];
   const chart = frame({ width: roomFor(820), height, x: [low, high], y: [order.length - 0.5, -0.5], yTicks: [], left: 170, right: 24 + letters.length * 16, bottom: 40, topSpace: 8, xLabel: metric.name + (metric.higher ? '' : ' (lower is better)'), label: `${metric.name} of each system with ${100 * meta.level} % intervals` });
@@ -71,7 +71,7 @@ function forest(m) {
     const y = py(row), interval = metric.intervals[k];
     chart.svg.append(s('line.grid', { x1: chart.left, x2: chart.width - chart.right, y1: y, y2: y }));
     chart.svg.append(marker(k, 14, y, 5.5), s('text.name', { x: 28, y: y + 4.5, direction: 'ltr' }, shorten(systems[k].name, 19), systems[k].name.length > 19 && s('title', null, systems[k].name)));
-    if (interval && known(interval[0])) chart.svg.append(s(`line.whisk.${look(k).colour}`, { x1: chart.px(interval[0]), x2: chart.px(interval[1]), y1: y, y2: y }));
+    if (interval && isDefined(interval[0])) chart.svg.append(s(`line.whisk.${look(k).colour}`, { x1: chart.px(interval[0]), x2: chart.px(interval[1]), y1: y, y2: y }));
     chart.svg.append(marker(k, chart.px(metric.values[k]), y, 6.5, `${systems[k].name}: ${number(metric.values[k], metric.format)}`));
   });
   letters.forEach((letter, n) => {
@@ -84,22 +84,22 @@ function forest(m) {
     metric.groups && h('p.note', null, `Letters join systems that do not differ significantly (paired randomisation, Holm’s correction over ${plural(meta.family, 'comparison')}, α = ${meta.alpha}).`));
 }
 
-// Metrics of one family say the same of themselves.
+// Metrics of one family share a description.
 function meanings() {
-  const found = new Map();
+  const byText = new Map();
   for (const metric of metrics) {
     const key = `${metric.sees}\n${metric.misses}`;
-    if (found.has(key)) found.get(key)[0].push(metric.name); else found.set(key, [[metric.name], metric]);
+    if (byText.has(key)) byText.get(key)[0].push(metric.name); else byText.set(key, [[metric.name], metric]);
   }
-  return [...found.values()];
+  return [...byText.values()];
 }
 
 function signatures() {
   const rows = [];
   for (const metric of metrics) {
-    const made = new Map();
-    metric.signatures.forEach((text, k) => { if (text) made.set(text, [...(made.get(text) || []), systems[k].name]); });
-    for (const [text, names] of made) rows.push(h('li', null, made.size > 1 && h('strong', null, words(names.join(', ')), ': '), h('code', null, text)));
+    const systemsOf = new Map();
+    metric.signatures.forEach((text, k) => { if (text) systemsOf.set(text, [...(systemsOf.get(text) || []), systems[k].name]); });
+    for (const [text, names] of systemsOf) rows.push(h('li', null, systemsOf.size > 1 && h('strong', null, words(names.join(', ')), ': '), h('code', null, text)));
   }
   return h('details.signatures', null, h('summary', null, 'How each number was made (signatures)'), h('ul', null, rows));
 }
@@ -126,7 +126,7 @@ const leaderboard = {
       signatures());
   },
   update() {
-    const rows = boardOrder().map((k) => h('tr', null, h('th', { scope: 'row' }, named(k, systems[k].name, 28), known(systems[k].words) && h('small', null, `${short(systems[k].words, 1)} words`)), metrics.map((metric) => cell(metric, k))));
+    const rows = boardOrder().map((k) => h('tr', null, h('th', { scope: 'row' }, named(k, systems[k].name, 28), isDefined(systems[k].words) && h('small', null, `${short(systems[k].words, 1)} words`)), metrics.map((metric) => cell(metric, k))));
     replace(this.table, h('table.leader', null, h('caption.spoken', null, 'Systems by metrics'), h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'System'), boardHead())), h('tbody', null, rows)));
     replace(this.closer, forest(boardMetric()));
   },

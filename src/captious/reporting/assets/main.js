@@ -1,11 +1,11 @@
-// The page itself: head, ways around, one view at a time.
+// The page: header, navigation, one view at a time.
 
 const VIEWS = [leaderboard, images, systems.length > 1 && compare, (meta.sets || meta.language) && diversity].filter(Boolean);
 
 function facts() {
-  const found = [plural(meta.images, 'image'), plural(systems.length, 'system'), plural(metrics.length, 'metric')];
-  if (meta.references) found.splice(1, 0, `${meta.references.replace('-', '–')} ${meta.references === '1' ? 'reference' : 'references'} each`);
-  return found;
+  const parts = [plural(meta.images, 'image'), plural(systems.length, 'system'), plural(metrics.length, 'metric')];
+  if (meta.references) parts.splice(1, 0, `${meta.references.replace('-', '–')} ${meta.references === '1' ? 'reference' : 'references'} each`);
+  return parts;
 }
 
 function notes() {
@@ -37,7 +37,7 @@ function page() {
     h('nav.ways', { 'aria-label': 'Parts of the report' }, links, h('span.room'), themes()),
     h('main', { id: 'main', tabindex: -1 }, sections),
     h('footer.foot', null, `captious ${meta.version}. Everything is inside this file; nothing is sent anywhere.`),
-    said);
+    announcer);
   listeners.push(() => {
     const current = VIEWS.find((view) => view.name === state.view) || VIEWS[0];
     document.body.dataset.view = current.name;
@@ -51,7 +51,7 @@ function page() {
   addEventListener('beforeprint', () => VIEWS.forEach((view, n) => { if (view !== images) show(view, sections[n], built); }));
 }
 
-// Views are built when they are first looked at, and then at once: whoever changed the state may go on with what is there.
+// Build a view when it is first shown. Later updates are synchronous, so callers of `go` can use the new elements.
 function show(view, section, built) {
   if (!built.has(view)) {
     const needs = view === leaderboard ? null : Promise.all([loaded, ...(view.needs ? view.needs() : [])]);
@@ -68,7 +68,7 @@ function show(view, section, built) {
 readAddress();
 const loaded = load();
 page();
-tell();
+notify();
 document.documentElement.dataset.drawn = String(Math.round(performance.now()));
 loaded.then(() => { document.documentElement.dataset.ready = String(Math.round(performance.now())); }, (error) => {
   replace(document.getElementById('main'), h('p.broken', { role: 'alert' }, `This report is damaged, or the browser is too old to unpack it: ${error}`));

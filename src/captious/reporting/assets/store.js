@@ -1,4 +1,4 @@
-// The data of the page: what is there at once, and blocks that are unpacked when somebody needs them.
+// Data of the page: metadata at once, and blocks that are unpacked on demand.
 
 const meta = JSON.parse(document.getElementById('data-meta').textContent);
 const systems = meta.systems;
@@ -39,29 +39,29 @@ const scoreOf = (system, metric, image, k = 0) => {
   const values = data.scores[system][metric];
   return values ? listed(values[image])[k] : undefined;
 };
-// Measures of sets have one number for an image, whichever caption is looked at.
+// Measures of sets have one value per image, for all its captions.
 const captionScore = (system, metric, image, k) => scoreOf(system, metric, image, metrics[metric].rows === 'image' ? 0 : k);
 
 const columns = new Map();
-// The score of every image by one system: the mean where an image has several captions.
+// Score of every image by one system, the mean if an image has several captions.
 function column(system, metric) {
   const key = `${system} ${metric}`;
   if (!columns.has(key)) {
     const values = data.scores[system][metric];
-    const made = new Float64Array(data.ids.length).fill(NaN);
+    const means = new Float64Array(data.ids.length).fill(NaN);
     if (values) {
-      for (let i = 0; i < made.length; i += 1) {
+      for (let i = 0; i < means.length; i += 1) {
         const value = values[i];
-        if (value !== null) made[i] = Array.isArray(value) ? mean(value) : value;
+        if (value !== null) means[i] = Array.isArray(value) ? mean(value) : value;
       }
     }
-    columns.set(key, made);
+    columns.set(key, means);
   }
   return columns.get(key);
 }
 
 const reaches = new Map();
-// Between which values the bars of a metric lie: from 0, or from the smallest where values are negative, to the largest.
+// Range of the bars of a metric: from 0 (or the smallest value, if negative) to the largest value.
 function reach(metric) {
   if (!reaches.has(metric)) {
     let low = 0, high = 0;
@@ -69,27 +69,27 @@ function reach(metric) {
       for (const value of column(system, metric)) { if (value > high) high = value; if (value < low) low = value; }
     }
     const bound = metrics[metric].bounds[1];
-    reaches.set(metric, [low, high > low ? high : known(bound) ? bound : 1]);
+    reaches.set(metric, [low, high > low ? high : isDefined(bound) ? bound : 1]);
   }
   return reaches.get(metric);
 }
 
-// How much of its bar a value fills.
+// Share of its bar that a value fills.
 function filled(metric, value) {
   const [low, high] = reach(metric);
-  return known(value) ? `${Math.max(0, Math.min(100, (100 * (value - low)) / (high - low))).toFixed(1)}%` : '0';
+  return isDefined(value) ? `${Math.max(0, Math.min(100, (100 * (value - low)) / (high - low))).toFixed(1)}%` : '0';
 }
 
 const perImage = metrics.map((metric, m) => m).filter((m) => metrics[m].rows !== 'corpus');
-// What the image browser shows first: the metric people quote most, if it is there.
+// Metric that the image browser shows first.
 const favourite = ['CIDEr-D', 'CIDEr', 'SPICE', 'METEOR', 'BLEU-4'].map((name) => metricNumber.get(name)).find((m) => m !== undefined) ?? perImage[0] ?? 0;
 const chosenMetric = () => metricNumber.get(state.metric) ?? favourite;
 
 // Words --------------------------------------------------------------------------------------------------------------
 
-// As captious.page.content.plain_words: where a caption's tokens are nothing else, the page does not carry them.
+// As captious.reporting.report_data.plain_words: the page stores tokens only where they differ from these.
 const plainWords = (text) => text.replace(/[.,!?;:"]/g, ' ').toLowerCase().split(/[\t-\r\x1c-\x20]+/).filter(Boolean);
-const split = (odd, text) => (known(odd) ? odd.split(' ').filter(Boolean) : plainWords(text));
+const split = (odd, text) => (isDefined(odd) ? odd.split(' ').filter(Boolean) : plainWords(text));
 
 function wordsOf(system, image, k = 0) {
   const odd = data.words[system];
@@ -106,19 +106,19 @@ function referenceWords(image) {
 const haystacks = new Map();
 function haystack(within) {
   if (!haystacks.has(within)) {
-    const made = new Array(data.ids.length);
-    for (let i = 0; i < made.length; i += 1) {
+    const texts = new Array(data.ids.length);
+    for (let i = 0; i < texts.length; i += 1) {
       const parts = [];
       if (within !== 'references') for (let system = 0; system < systems.length; system += 1) parts.push(...captionsOf(system, i));
       if (within !== 'captions') parts.push(...referencesOf(i));
-      made[i] = parts.join('\n').toLowerCase();
+      texts[i] = parts.join('\n').toLowerCase();
     }
-    haystacks.set(within, made);
+    haystacks.set(within, texts);
   }
   return haystacks.get(within);
 }
 
-// A test of images for a query: all words must be there, those with a minus must not; a number or name may be an id.
+// Predicate of images for a query: all words must occur, words with a minus must not. The query may also be an image id.
 function matcher(query, within, whole) {
   const terms = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (!terms.length) return () => true;
@@ -136,10 +136,10 @@ function matcher(query, within, whole) {
 
 // Orders -------------------------------------------------------------------------------------------------------------
 
-const keys = new Map();
-function kept(name, make) {
-  if (!keys.has(name)) keys.set(name, make());
-  return keys.get(name);
+const cache = new Map();
+function cached(name, compute) {
+  if (!cache.has(name)) cache.set(name, compute());
+  return cache.get(name);
 }
 
 const everywhere = (f) => Float64Array.from(data.ids, (_, i) => f(i));
@@ -147,16 +147,16 @@ const everywhere = (f) => Float64Array.from(data.ids, (_, i) => f(i));
 // The mean of a metric over all systems, or one system's.
 function levels(metric, system) {
   return system === null
-    ? kept(`mean ${metric}`, () => everywhere((i) => mean(systems.map((_, k) => column(k, metric)[i]))))
+    ? cached(`mean ${metric}`, () => everywhere((i) => mean(systems.map((_, k) => column(k, metric)[i]))))
     : column(system, metric);
 }
 
-// How far metrics disagree about an image: the standard deviation of its ranks (from 0 to 1, better is higher) by each metric.
+// Disagreement of metrics about an image: standard deviation of its ranks by each metric (from 0 to 1, higher is better).
 function disagreement(system) {
-  return kept(`disagreement ${system}`, () => {
+  return cached(`disagreement ${system}`, () => {
     const ranks = perImage.map((metric) => percentiles(levels(metric, system), metrics[metric].higher));
     return everywhere((i) => {
-      const own = ranks.map((rank) => rank[i]).filter(known);
+      const own = ranks.map((rank) => rank[i]).filter(isDefined);
       if (own.length < 2) return NaN;
       const middle = mean(own);
       return Math.sqrt(mean(own.map((rank) => (rank - middle) ** 2)));
@@ -165,7 +165,7 @@ function disagreement(system) {
 }
 
 function percentiles(values, higher) {
-  const order = [...values.keys()].filter((i) => known(values[i])).sort((a, b) => (higher ? 1 : -1) * (values[a] - values[b]));
+  const order = [...values.keys()].filter((i) => isDefined(values[i])).sort((a, b) => (higher ? 1 : -1) * (values[a] - values[b]));
   const out = new Float64Array(values.length).fill(NaN);
   let start = 0;
   while (start < order.length) {
@@ -177,9 +177,9 @@ function percentiles(values, higher) {
   return out;
 }
 
-// Objects that are not there, over the captions of one system or of all.
+// Number of hallucinated objects in the captions of one system or of all.
 function hallucinations(objects, system) {
-  return kept(`made up ${system}`, () => everywhere((i) => {
+  return cached(`hallucinations ${system}`, () => everywhere((i) => {
     let total = 0;
     for (let k = 0; k < systems.length; k += 1) {
       if (system !== null && k !== system) continue;
@@ -189,10 +189,10 @@ function hallucinations(objects, system) {
   }));
 }
 
-const differing = () => kept('differ', () => Uint8Array.from(data.ids, (_, i) => {
-  const said = new Set();
-  systems.forEach((_one, k) => said.add(captionsOf(k, i).join('\n').toLowerCase()));
-  return said.size > 1 ? 1 : 0;
+const differing = () => cached('differ', () => Uint8Array.from(data.ids, (_, i) => {
+  const texts = new Set();
+  systems.forEach((_one, k) => texts.add(captionsOf(k, i).join('\n').toLowerCase()));
+  return texts.size > 1 ? 1 : 0;
 }));
 
-const lengths = () => kept('lengths', () => data.ids.map((_, i) => systems.flatMap((_one, k) => captionsOf(k, i).map((_text, c) => wordsOf(k, i, c).length))));
+const lengths = () => cached('lengths', () => data.ids.map((_, i) => systems.flatMap((_one, k) => captionsOf(k, i).map((_text, c) => wordsOf(k, i, c).length))));

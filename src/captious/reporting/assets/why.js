@@ -1,5 +1,5 @@
-// Why this score: what metrics matched and missed in one caption. An explanation is an entry of WHY; it is shown where the
-// page has a block of data of its name (captious/page/explanations.py).
+// Explanations of the scores of one caption. Each is an entry of WHY, shown if the page has a block of data of its name
+// (captious/reporting/explanations.py).
 
 const WHY = [];
 
@@ -7,8 +7,8 @@ const WHY = [];
 
 const MAX_N = 4, SIGMA = 6;
 
-// How rare n-grams are: log(images / images that have it), as CIDEr weighs them.
-const weigher = () => kept('weigher', async () => {
+// Weights of n-grams as in CIDEr: log(images / images that have it).
+const weigher = () => cached('weigher', async () => {
   const { images, grams } = await block('ngrams');
   const tables = grams.map((text) => {
     const table = new Map();
@@ -22,15 +22,15 @@ const weigher = () => kept('weigher', async () => {
 });
 
 function grams(tokens, n) {
-  const found = new Map();
+  const counts = new Map();
   for (let i = 0; i + n <= tokens.length; i += 1) {
     const gram = tokens.slice(i, i + n).join(' ');
-    found.set(gram, (found.get(gram) || 0) + 1);
+    counts.set(gram, (counts.get(gram) || 0) + 1);
   }
-  return found;
+  return counts;
 }
 
-// The vectors of a caption: for each n, n-gram → weight, with their length.
+// Vectors of a caption: for each n, a map from n-gram to weight, and its norm.
 function vectors(tokens, idf) {
   return Array.from({ length: MAX_N }, (_, k) => {
     const weight = new Map();
@@ -44,8 +44,8 @@ function vectors(tokens, idf) {
   });
 }
 
-// CIDEr-D taken apart: points of every n-gram, of every n and of every reference. All add up to the score.
-function takeApart(tokens, references, idf) {
+// Contributions to CIDEr-D by n-gram, by n and by reference. Each adds up to the score.
+function contributions(tokens, references, idf) {
   const own = vectors(tokens, idf), points = new Map(), byN = new Array(MAX_N).fill(0);
   const byReference = references.map((theirs) => {
     const apart = Math.max(tokens.length - 1, 0) - Math.max(theirs.length - 1, 0);
@@ -84,11 +84,11 @@ WHY.push({
   async render(target, { system, image, k }) {
     const idf = await weigher();
     const tokens = wordsOf(system, image, k), references = referenceWords(image);
-    const { points, byN, byReference } = takeApart(tokens, references, idf);
+    const { points, byN, byReference } = contributions(tokens, references, idf);
     const inReferences = Array.from({ length: MAX_N }, (_, n) => {
-      const found = new Map();
-      for (const theirs of references) for (const gram of grams(theirs, n + 1).keys()) found.set(gram, (found.get(gram) || 0) + 1);
-      return found;
+      const counts = new Map();
+      for (const theirs of references) for (const gram of grams(theirs, n + 1).keys()) counts.set(gram, (counts.get(gram) || 0) + 1);
+      return counts;
     });
     const matched = [], extra = [], missed = [];
     let heaviest = 0;
@@ -99,12 +99,12 @@ WHY.push({
     }
     for (const [, , weight] of [...matched, ...extra, ...missed]) heaviest = Math.max(heaviest, weight);
     matched.sort((a, b) => b[4] - a[4] || b[2] - a[2]);
-    // Longer n-grams of something missed are missed, too; what counts is how many people said it.
+    // By number of references and weight: longer n-grams of a missed word are missed, too.
     missed.sort((a, b) => b[3] * b[2] - a[3] * a[2] || a[1] - b[1]);
     extra.sort((a, b) => a[1] - b[1] || b[2] - a[2]);
     const weight = (value) => h('span.weight', null, meter(value / (heaviest || 1)), short(value, 2));
     const share = (times) => `${times} of ${references.length}`;
-    const said = metricNumber.has('CIDEr-D') ? captionScore(system, metricNumber.get('CIDEr-D'), image, k) : null;
+    const score = metricNumber.has('CIDEr-D') ? captionScore(system, metricNumber.get('CIDEr-D'), image, k) : null;
     const nearest = byReference.indexOf(Math.max(...byReference)), total = byN.reduce((a, b) => a + b, 0);
     replace(target,
       h('p.shaded', null, tokens.slice(0, 400).map((token) => {
@@ -113,13 +113,13 @@ WHY.push({
       }), tokens.length > 400 && `${ELLIPSIS} ${count(tokens.length - 400)} more`, !tokens.length && h('em', null, 'no words')),
       h('p.note', null, 'The darker a word, the more references have it; a dotted line marks words that none has.'),
       h('div.parts', null,
-        h('div', null, h('h5', null, 'CIDEr-D by length of n-gram'), h('p.note', null, known(said) && Math.abs(total - said) > 0.005 ? `The score was made with other weights; with these they add up to ${short(total, 4)}.` : `They add up to ${short(total, 4)}.`),
+        h('div', null, h('h5', null, 'CIDEr-D by length of n-gram'), h('p.note', null, isDefined(score) && Math.abs(total - score) > 0.005 ? `The score was made with other weights; with these they add up to ${short(total, 4)}.` : `They add up to ${short(total, 4)}.`),
           h('table', null, h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'n'), h('th', { scope: 'col' }, 'points'))), h('tbody', null, byN.map((value, n) => h('tr', null, h('th', { scope: 'row' }, n + 1), h('td', null, h('span.weight', null, meter(value / (Math.max(...byN) || 1)), short(value, 3)))))))),
         h('div', null, h('h5', null, 'Nearest reference'), h('p.note', null, 'CIDEr-D with each reference alone.'),
           h('ol.near', null, byReference.map((value, r) => h('li', { class: r === nearest && value > 0 ? 'nearest' : null }, meter(value / (Math.max(...byReference) || 1)), h('span.number', null, short(value, 2)), ' ', words(shorten(referencesOf(image)[r], 160))))))),
       h('div.three', null,
         gramTable('Matched', 'In the caption and in a reference; points of CIDEr-D.', matched.map(([gram, , w, times, p]) => [gram, weight(w), share(times), short(p, 3)]), ['n-gram', 'weight', 'references', 'points'], 'Nothing in the caption is in a reference.'),
-        gramTable('Missed', 'In references and not in the caption; what most people said first.', missed.map(([gram, , w, times]) => [gram, weight(w), share(times)]), ['n-gram', 'weight', 'references'], 'The caption has all that the references have.'),
+        gramTable('Missed', 'In references and not in the caption, by number of references.', missed.map(([gram, , w, times]) => [gram, weight(w), share(times)]), ['n-gram', 'weight', 'references'], 'The caption has all that the references have.'),
         gramTable('Only here', 'In the caption and in no reference.', extra.map(([gram, , w]) => [gram, weight(w)]), ['n-gram', 'weight'], 'All of it is in some reference.')));
   },
 });
@@ -154,20 +154,20 @@ function links(own, theirs, matches) {
 }
 
 function chunks(matches) {
-  let found = 0, ended = null;
+  let total = 0, ended = null;
   for (const [i, n, j, m] of matches) {
-    if (!ended || ended[0] !== i || ended[1] !== j) found += 1;
+    if (!ended || ended[0] !== i || ended[1] !== j) total += 1;
     ended = [i + n, j + m];
   }
-  return found;
+  return total;
 }
 
 WHY.push({
   name: 'meteor',
   title: 'METEOR’s alignment',
   async render(target, { system, image, k }) {
-    const found = await block('meteor');
-    const row = found.systems[system] && found.systems[system][image] && found.systems[system][image][k];
+    const stored = await block('meteor');
+    const row = stored.systems[system] && stored.systems[system][image] && stored.systems[system][image][k];
     if (!row) return replace(target, h('p.none', null, 'There is no alignment of this caption.'));
     const [reference, flat, ownWords, theirWords] = row;
     const own = ownWords === undefined ? wordsOf(system, image, k) : split(ownWords, ''), theirs = theirWords === undefined ? referenceWords(image)[reference] : split(theirWords, '');
@@ -191,7 +191,7 @@ const saying = (tuple) => (tuple.length === 1 ? tuple[0] : tuple.length === 2 ? 
 const SIGNS = { matched: '✓', wrong: '✗', missed: '○' };
 const chip = (kind, text) => h(`li.chip.${kind}`, null, h('span', { 'aria-hidden': 'true' }, SIGNS[kind]), h('span.spoken', null, `${kind}: `), words(shorten(text, 120)));
 
-// The caption's graph: objects in a ring, relations as arrows; colour and sign say what the references confirm.
+// Scene graph of the caption: objects in a ring, relations as arrows. Colour and sign show whether the references confirm them.
 function graph(tuples, hits) {
   const objects = new Map();
   tuples.forEach((tuple, n) => { if (tuple.length === 1) objects.set(tuple[0], { name: tuple[0], hit: hits[n] === '1', attributes: [] }); });
@@ -233,10 +233,10 @@ WHY.push({
   name: 'scenes',
   title: 'Scene graph (SPICE)',
   async render(target, { system, image, k }) {
-    const found = await block('scenes');
-    const row = found.systems[system] && found.systems[system][image] && found.systems[system][image][k];
+    const stored = await block('scenes');
+    const row = stored.systems[system] && stored.systems[system][image] && stored.systems[system][image][k];
     if (!row) return replace(target, h('p.none', null, 'There is no scene graph of this caption.'));
-    const [numbers, hits, covered] = row, own = numbers.map((n) => found.tuples[n]), theirs = (found.refs[image] || []).map((n) => found.tuples[n]);
+    const [numbers, hits, covered] = row, own = numbers.map((n) => stored.tuples[n]), theirs = (stored.refs[image] || []).map((n) => stored.tuples[n]);
     const right = [...hits].filter((bit) => bit === '1').length;
     const precision = own.length ? right / own.length : 0, recall = theirs.length ? right / theirs.length : 0;
     replace(target,
@@ -260,10 +260,10 @@ WHY.push({
   name: 'objects',
   title: 'Objects (CHAIR)',
   async render(target, { system, image, k }) {
-    const found = await block('objects');
-    const named = (found.systems[system] && found.systems[system][image] && found.systems[system][image][k]) || [];
-    const there = found.images[image] || [], seen = new Set(named.map((mention) => mention[1]));
-    const where = found.given ? 'in the image or its references' : 'named by a reference';
+    const stored = await block('objects');
+    const named = (stored.systems[system] && stored.systems[system][image] && stored.systems[system][image][k]) || [];
+    const there = stored.images[image] || [], seen = new Set(named.map((mention) => mention[1]));
+    const where = stored.given ? 'in the image or its references' : 'named by a reference';
     const wrong = named.filter((mention) => mention[2]).length;
     replace(target,
       h('p', null, named.length ? `${wrong} of ${plural(named.length, 'object')} that the caption names ${wrong === 1 ? 'is' : 'are'} not ${where}.` : 'The caption names no object of the table.'),
@@ -275,7 +275,7 @@ WHY.push({
 
 // Learned metrics ----------------------------------------------------------------------------------------------------
 
-// Log odds of standardised features, as captious.learned.network computes them.
+// Log odds of standardised features, as captious.metrics.learned.network computes them.
 function logOdds(layers, standardised) {
   let values = standardised;
   layers.forEach(([weights, bias], number) => {
@@ -286,8 +286,8 @@ function logOdds(layers, standardised) {
   return values.length === 2 ? values[1] - values[0] : values[0];
 }
 
-// How far each feature moved the log odds from the mean training example, as captious.learned.explain: the mean step over many
-// orders in which features take the caption's values one after the other. The shares add up.
+// Contribution of each feature to the log odds, from the mean training example to the caption, as in
+// captious.metrics.learned.contributions: the mean step over many orders of setting the features. The contributions add up.
 function shares({ layers, orders }, own) {
   const moved = new Array(own.length).fill(0), start = logOdds(layers, own.map(() => 0));
   for (const one of orders) {
@@ -330,12 +330,12 @@ WHY.push({
   name: 'learned',
   title: 'Learned scores',
   async render(target, { system, image, k }) {
-    const found = await block('learned'), own = found.systems[system], names = Object.keys(own);
+    const stored = await block('learned'), own = stored.systems[system], names = Object.keys(own);
     if (!names.length) return replace(target, h('p.none', null, 'This system has no learned score that can be explained.'));
-    const name = names.includes(state.learned) ? state.learned : names[0], [which, columns] = own[name], network = found.networks[which];
+    const name = names.includes(state.learned) ? state.learned : names[0], [which, columns] = own[name], network = stored.networks[which];
     const raw = columns.map((column, f) => {
-      const value = listed(found.columns[column][image])[k];
-      return known(value) ? value / 10 ** network.features[f].digits : null;
+      const value = listed(stored.columns[column][image])[k];
+      return isDefined(value) ? value / 10 ** network.features[f].digits : null;
     });
     const standardised = raw.map((value, f) => {
       const { mean, scale, low = -Infinity, high = Infinity } = network.features[f];
@@ -345,8 +345,8 @@ WHY.push({
     const score = captionScore(system, metricNumber.get(name), image, k);
     const rows = network.features.map((feature, f) => ({ ...feature, value: raw[f], share: moved[f] }));
     rows.sort((a, b) => Math.abs(b.share) - Math.abs(a.share));
-    const low = Math.min(0, ...moved), high = Math.max(low + 1e-9, 0, ...moved), said = (row) => `${lower(row.label)} (${signed(row.share)})`;
-    // Two that look at the same in different ways are one to a reader.
+    const low = Math.min(0, ...moved), high = Math.max(low + 1e-9, 0, ...moved), named = (row) => `${lower(row.label)} (${signed(row.share)})`;
+    // Features with the same label count as one.
     const most = (sign) => rows.filter((row, n) => sign * row.share >= 0.05 && rows.findIndex((other) => other.label === row.label && sign * other.share >= 0.05) === n).slice(0, 2), best = most(1), worst = most(-1);
     const limit = 8, body = h('tbody', { role: 'rowgroup' });
     const draw = (n) => replace(body, rows.slice(0, n).map((row) => h('tr', { role: 'row' },
@@ -358,8 +358,8 @@ WHY.push({
     replace(target,
       names.length > 1 && h('div.choice', { role: 'group', 'aria-label': 'Learned metric' }, names.map((one) => h('button', { 'data-learned': one, 'aria-pressed': one === name ? 'true' : 'false', onclick: () => { go({ learned: one }); focusOn(`[data-learned="${CSS.escape(one)}"]`); } }, one))),
       h('p', null, `${name} would give the average of its training examples ${short(begin)}; it gives this caption ${short(score)}. `,
-        best.length ? `What raised it most: ${spoken(best.map(said))}. ` : 'Nothing raised it much. ', worst.length ? `What lowered it most: ${spoken(worst.map(said))}.` : 'Nothing lowered it much.'),
-      way(begin, known(score) ? score : begin),
+        best.length ? `What raised it most: ${spoken(best.map(named))}. ` : 'Nothing raised it much. ', worst.length ? `What lowered it most: ${spoken(worst.map(named))}.` : 'Nothing lowered it much.'),
+      way(begin, isDefined(score) ? score : begin),
       h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Features of ${name}` }, h('table.shares', { role: 'table' },
         h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, ['feature', 'here', 'average', 'moved the score'].map((head) => h('th', { scope: 'col', role: 'columnheader' }, head)))), body)),
       rows.length > limit && h('button.more', { onclick: (event) => { draw(rows.length); event.target.remove(); } }, `Show all ${rows.length} features (the other ${rows.length - limit} move it ${signed(rest)})`),

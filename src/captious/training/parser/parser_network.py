@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from captious.parser.parse_types import Sentence
-from captious.parser.word_classes import WordClasses
+from captious.parser.network_model import WordClasses
+from captious.parser.sentences import Sentence
 
 DISTANCES = 16  # words; larger distances to the head count as this one
 

@@ -25,8 +25,8 @@ from captious.core.errors import InputError, one_message
 from captious.core.writing import atomic_write
 from captious.parser.exact.lexicon import Lexicon
 from captious.parser.lemmas import key, regular
-from captious.parser.parse_types import Sentence
-from captious.parser.word_classes import WordClasses, spelling
+from captious.parser.network_model import WordClasses, spelling
+from captious.parser.sentences import Sentence
 from captious.training.parser.treebank import open_text
 
 

@@ -1,0 +1,142 @@
+"""``captious tokenize``, ``parse`` and ``scene``: the tokens, syntax and content of captions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from captious.cli import options
+from captious.cli.command import Argument, Option, command
+from captious.cli.output import is_taken, write_json
+from captious.core.errors import printable
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+    from captious.scene import SceneGraph
+
+#: Lines that are tokenized at once.
+_BATCH = 20_000
+
+
+def tokenize(
+    file: Annotated[Path, Argument(metavar="FILE", help="Captions, one per line; '-' for stdin.")] = Path(
+        "-"
+    ),
+    keep_punctuation: Annotated[
+        bool, Option("--keep-punctuation", help="Keep the punctuation tokens that the COCO tools drop.")
+    ] = False,
+    output: options.PrintTo = None,
+) -> None:
+    """Tokenize captions as the COCO tools do: one line of output for each line of input."""
+    from captious.core.progress import track
+    from captious.core.writing import STANDARD, atomic_write
+    from captious.io.content import read_lines
+    from captious.text.ptb import tokenize_batch
+
+    lines = read_lines(file)
+    with atomic_write(output or STANDARD) as temporary, temporary.open("wb") as out:
+        for start in track(range(0, len(lines), _BATCH), "tokenizing"):
+            batch = tokenize_batch(lines[start : start + _BATCH], keep_punctuation)
+            # A lone surrogate cannot be written, and is no reason to fail.
+            out.write("".join(" ".join(tokens) + "\n" for tokens in batch).encode("utf-8", "replace"))
+
+
+def parse(
+    file: Annotated[
+        Path, Argument(metavar="FILE", help="Captions: one per line, or any caption file; '-' for stdin.")
+    ] = Path("-"),
+    tree: Annotated[bool, Option("--tree", help="Draw trees instead of printing CoNLL-U.")] = False,
+    tokenizer: Annotated[
+        str, Option("--tokenizer", help="ptb, or none where spaces separate the tokens already.")
+    ] = "ptb",
+    parser: options.ParserName = None,
+    grammar: options.Grammar = None,
+    output: options.PrintTo = None,
+) -> None:
+    """Parse captions: tags, lemmas, dependencies and the collapsed graph."""
+    from captious.core.writing import STANDARD, atomic_write
+    from captious.io.reading import read_named_captions
+    from captious.parser import parse as parse_captions
+    from captious.parser.choice import get as get_parser
+    from captious.parser.conllu import render
+
+    names, captions = read_named_captions(file)
+    batch = get_parser(options.parser_choice(parser, grammar)).parse_batch
+    texts = render(parse_captions(captions, tokenizer=tokenizer, batch=batch), names, trees=tree)
+    with (
+        atomic_write(output or STANDARD) as temporary,
+        temporary.open("w", encoding="utf-8", errors="backslashreplace") as out,
+    ):
+        for text in texts:
+            print(text, file=out)
+
+
+def scene(
+    captions: Annotated[
+        list[str], Argument(metavar="CAPTION", help="Captions of one image, each in quotes.")
+    ],
+    tokenizer: options.Tokenizer = None,
+    meteor_data: options.MeteorData = None,
+    parser: options.ParserName = None,
+    grammar: options.Grammar = None,
+    json: options.JsonOut = None,
+) -> None:
+    """Show the objects, attributes and relations that a caption names. Several captions form one graph."""
+    from captious.scene import scene_graph
+
+    graph = scene_graph(
+        captions,
+        tokenizer=tokenizer or "ptb",
+        meteor_data=meteor_data,
+        parser=options.parser_choice(parser, grammar),
+    )
+    if json is not None:
+        write_json(
+            {
+                "captions": captions,
+                "objects": graph.objects,
+                "attributes": graph.attributes,
+                "relations": graph.relations,
+            },
+            json,
+        )
+    if is_taken(json):
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False)
+    if not graph.tuples:
+        console.print("no tuples: the caption has no noun")
+        return
+    for item in graph.tuples:
+        console.print(printable(f"({', '.join(item)})"), soft_wrap=True)
+    console.print()
+    console.print(_tree(graph))
+
+
+def _tree(graph: SceneGraph) -> Tree:
+    """Draw objects as branches, with their attributes and relations as leaves."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    names = graph.objects
+    tree = Tree(Text("scene", style="dim"), guide_style="dim")
+    for i, name in enumerate(names):
+        branch = tree.add(Text(printable(name), style="bold cyan"))
+        for attribute in graph.attribute_concepts[i]:
+            branch.add(Text(printable(attribute.name), style="green"))
+        for (subject, target), relations in graph.relation_concepts.items():
+            if subject == i:
+                for relation in relations:
+                    branch.add(
+                        Text.assemble(
+                            (printable(relation.name), "yellow"), " → ", (printable(names[target]), "cyan")
+                        )
+                    )
+    return tree
+
+
+TOKENIZE = command("tokenize", tokenize)
+PARSE = command("parse", parse, options.Jobs, options.Columns)
+SCENE = command("scene", scene, options.Jobs, options.PrintedOutput)

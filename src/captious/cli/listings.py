@@ -1,0 +1,140 @@
+"""``captious metrics`` and ``captious cache``: lists of all measures and of cached files."""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING, Annotated
+
+from captious.cli.command import Argument, Option, command
+from captious.cli.formatting import Tables
+from captious.cli.options import JsonOut, PrintedOutput
+from captious.cli.output import is_taken, note, print_table, write_json
+from captious.core.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from captious.core import cache_files
+
+
+def metrics(json: JsonOut = None) -> None:
+    """List all measures, what they measure and which options they take."""
+    from captious.metrics import registry
+
+    measures = {name: registry.create(name) for name in registry.usable()}
+    if json is not None:
+        described = [
+            {
+                "name": name,
+                "rows": measure.rows,
+                "higher_is_better": measure.higher_is_better,
+                "bounds": measure.bounds,
+                "options": sorted(option.name for option in measure.options),
+                "needs": sorted(measure.needs),
+                "summary": measure.summary,
+            }
+            for name, measure in measures.items()
+        ]
+        write_json(described, json)
+    if is_taken(json):
+        return
+    table = [
+        [
+            name,
+            measure.rows,
+            "higher" if measure.higher_is_better else "lower",
+            _bounds(measure.bounds),
+            ", ".join(sorted(option.name for option in measure.options)),
+            measure.summary,
+        ]
+        for name, measure in measures.items()
+    ]
+    print_table(
+        "", ["metric", "of a", "better", "range", "options", "what it measures"], table, text=(0, 1, 2, 4, 5)
+    )
+    groups = "; ".join(f"{group} = {', '.join(members)}" for group, members in registry.GROUPS.items())
+    note(
+        f"groups: {groups}; all, sets, corpus = every measure of a caption, of the captions of an image, of "
+        "a corpus"
+    )
+
+
+def _bounds(bounds: tuple[float | None, float | None]) -> str:
+    low, high = ("∞" if bound is None else f"{bound:g}" for bound in bounds)
+    return f"{low} … {high}"
+
+
+def cache(
+    kind: Annotated[
+        str | None, Argument(metavar="KIND", help="One kind of file, as the table names it.")
+    ] = None,
+    clear: Annotated[bool, Option("--clear", help="Remove the files: all, or those of one kind.")] = False,
+    json: JsonOut = None,
+) -> None:
+    """List or clear the files that captious keeps for later runs. All of them can be made again."""
+    from captious.core import cache_files, limits
+    from captious.core.cache import cache_directory
+
+    names = [one.name for one in cache_files.KINDS]
+    if kind is not None and kind not in names:
+        raise InputError(
+            f"there is no kind {kind!r} of cached files{did_you_mean(kind, names)}; "
+            f"there are {', '.join(names)}"
+        )
+    folder = cache_directory()
+    if folder is None:
+        raise InputError(
+            "there is no home folder, so nothing is cached; set CAPTIOUS_CACHE to a folder that can be "
+            "written"
+        )
+    kinds = [one for one in cache_files.KINDS if kind in (None, one.name)]
+    entries = (
+        cache_files.clear(folder, kinds)
+        if clear
+        else [entry for entry in cache_files.entries(folder) if entry.kind in kinds]
+    )
+    by_kind = [(one, [entry for entry in entries if entry.kind == one]) for one in kinds]
+    limit, total = limits.CACHE.value(), _total(entries)
+    if json is not None:
+        listed = [
+            {
+                "kind": one.name,
+                "purpose": one.purpose,
+                "files": len(files),
+                "bytes": _total(files),
+                "last_used": _last_used(files),
+            }
+            for one, files in by_kind
+        ]
+        write_json(
+            {"path": str(folder), "limit": limit, "bytes": total, "cleared": clear, "kinds": listed}, json
+        )
+    if is_taken(json):
+        return
+    table = [
+        [one.name, str(len(files)), _size(_total(files)), _last_used(files) or "", one.purpose]
+        for one, files in by_kind
+    ]
+    print_table("", ["kind", "files", "size", "last used", "what it is for"], table, text=(0, 3, 4))
+    note(
+        f"{folder}: {'removed ' if clear else ''}{_size(total)}; limit {_size(limit)} (CAPTIOUS_CACHE_LIMIT)"
+    )
+
+
+def _total(entries: list[cache_files.Entry]) -> int:
+    return sum(entry.size for entry in entries)
+
+
+def _last_used(entries: list[cache_files.Entry]) -> str | None:
+    if not entries:
+        return None
+    return datetime.datetime.fromtimestamp(max(entry.used for entry in entries)).date().isoformat()
+
+
+def _size(count: int) -> str:
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} bytes"
+
+
+METRICS = command("metrics", metrics, PrintedOutput, Tables)
+CACHE = command("cache", cache, PrintedOutput, Tables)

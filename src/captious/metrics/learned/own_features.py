@@ -1,0 +1,202 @@
+"""Features of a caption and its references that are not metrics, or variants of metrics.
+
+They depend on one caption and its references alone, not on other captions of the run. Features of the
+references only (their agreement) show what a good caption could reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from captious.corpus import Corpus
+from captious.metrics.base import FloatArray
+from captious.metrics.captions.encoded_captions import sentence_vectors
+from captious.metrics.captions.over_references import combined, pair_cosines, reference_means, with_means
+from captious.metrics.captions.soft_spice import soft_matches
+from captious.metrics.captions.spice import ratio, tuple_counts
+from captious.metrics.captions.token_alignment import (
+    Agreement,
+    Reader,
+    TokenAlignment,
+    agreement,
+    alignment,
+    shared_recall,
+)
+from captious.metrics.captions.wembsim import mean_vectors
+from captious.metrics.captions.wmd import WMD
+from captious.metrics.learned.feature_tools import Tools
+from captious.metrics.learned.word_order import naturalness
+
+Compute = Callable[[Tools, Corpus], FloatArray]
+
+
+@dataclass(frozen=True)
+class OwnFeature:
+    """One number per caption. ``rises`` is 1 if more is better, −1 if less is, 0 if neither."""
+
+    uses: frozenset[str]
+    values: Compute
+    rises: int = 1
+
+
+def _vectors(tools: Tools, corpus: Corpus, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    if kind == "sentence":
+        return sentence_vectors(corpus.candidates, tools.encoder), sentence_vectors(
+            corpus.references, tools.encoder
+        )
+    stop = kind == "word"
+    return mean_vectors(corpus.candidates, tools.vectors, stop), mean_vectors(
+        corpus.references, tools.vectors, stop
+    )
+
+
+def _cosine(kind: str, how: str) -> Compute:
+    def values(tools: Tools, corpus: Corpus) -> FloatArray:
+        ours, theirs = _vectors(tools, corpus, kind)
+        if how in ("mean", "centroid"):
+            return with_means(corpus, ours, theirs, unit=how == "centroid")
+        return combined(corpus, pair_cosines(corpus, ours, theirs), how)
+
+    return values
+
+
+def _cosine_agreement(kind: str) -> Compute:
+    """Return the mean cosine of two different references of an image."""
+
+    def values(tools: Tools, corpus: Corpus) -> FloatArray:
+        theirs = _vectors(tools, corpus, kind)[1]
+        means = reference_means(corpus, theirs)
+        count = corpus.references.per_image.astype(np.float64)
+        own = np.bincount(
+            corpus.references.image_of, np.einsum("ij,ij->i", theirs, theirs), minlength=len(count)
+        )
+        pairs = count * (count - 1)
+        total = count**2 * np.einsum("ij,ij->i", means, means) - own
+        per_image = np.divide(total, pairs, out=np.full(len(count), np.nan), where=pairs > 0)
+        values: FloatArray = per_image[corpus.images[corpus.candidates.image_of]]
+        return values
+
+    return values
+
+
+def _aligned(
+    reader: Callable[[Tools], Reader], take: Callable[[TokenAlignment], FloatArray], by_pair: bool
+) -> Compute:
+    def values(tools: Tools, corpus: Corpus) -> FloatArray:
+        taken = take(alignment(corpus, reader(tools)))
+        return combined(corpus, taken if by_pair else taken[corpus.pairs[0]], "mean" if by_pair else "max")
+
+    return values
+
+
+def _shared(reader: Callable[[Tools], Reader]) -> Compute:
+    def values(tools: Tools, corpus: Corpus) -> FloatArray:
+        return combined(corpus, shared_recall(corpus, reader(tools))[corpus.pairs[0]], "max")
+
+    return values
+
+
+def _aligned_references(
+    reader: Callable[[Tools], Reader], take: Callable[[Agreement], FloatArray]
+) -> Compute:
+    def values(tools: Tools, corpus: Corpus) -> FloatArray:
+        return take(agreement(corpus.references, reader(tools)))[corpus.images[corpus.candidates.image_of]]
+
+    return values
+
+
+def _tuples(place: int) -> Compute:
+    return lambda tools, corpus: soft_matches(corpus, tools.scenes(corpus), tools.encoder)[:, place]
+
+
+def _spice(part: str) -> Compute:
+    def values(tools: Tools, corpus: Corpus) -> FloatArray:
+        hits, candidate, reference = tuple_counts(corpus, tools.scenes(corpus))[:, 0].T
+        precision, recall = ratio(hits, candidate), ratio(hits, reference)
+        return {
+            "precision": precision,
+            "recall": recall,
+            "f": ratio(2 * precision * recall, precision + recall),
+        }[part]
+
+    return values
+
+
+def _wmd(tools: Tools, corpus: Corpus) -> FloatArray:
+    return WMD(tools.vectors).statistics(corpus, None)[:, 0]
+
+
+def _length(sign: int) -> Compute:
+    """Return how much longer (or shorter) than the mean reference a caption is, as a logarithm."""
+
+    def values(tools: Tools, corpus: Corpus) -> FloatArray:
+        references = corpus.references
+        total = np.bincount(references.image_of, references.lengths, minlength=references.n_images)
+        mean = total / np.maximum(references.per_image, 1)
+        image = corpus.images[corpus.candidates.image_of]
+        logarithm: FloatArray = np.maximum(
+            sign * (np.log1p(corpus.candidates.lengths) - np.log1p(mean[image])), 0.0
+        )
+        return logarithm
+
+    return values
+
+
+def _all() -> dict[str, OwnFeature]:
+    encoder, words, scenes = frozenset({"encoder"}), frozenset({"words"}), frozenset({"scenes"})
+    features: dict[str, OwnFeature] = {}
+    for kind, uses in (("sentence", encoder), ("word", words), ("all-words", words)):
+        for how in ("mean", "max", "min", "centroid"):
+            features[f"{kind}-{how}"] = OwnFeature(uses, _cosine(kind, how))
+        features[f"{kind}-agreement"] = OwnFeature(uses, _cosine_agreement(kind), 0)
+    readers: dict[str, tuple[Callable[[Tools], Reader], frozenset[str]]] = {
+        "token": (lambda tools: tools.tokens(), encoder),
+        "soft-word": (lambda tools: tools.words(), words),
+    }
+    for kind, (reader, uses) in readers.items():
+        # Next to the best match in any reference, similarity to each of them shows how ordinary a caption is,
+        # not how good.
+        features[f"{kind}-precision"] = OwnFeature(uses, _aligned(reader, lambda a: a.precision, True), 0)
+        features[f"{kind}-recall"] = OwnFeature(uses, _aligned(reader, lambda a: a.recall, True))
+        features[f"{kind}-precision-idf"] = OwnFeature(
+            uses, _aligned(reader, lambda a: a.weighted_precision, True), 0
+        )
+        features[f"{kind}-recall-idf"] = OwnFeature(uses, _aligned(reader, lambda a: a.weighted_recall, True))
+        features[f"{kind}-union"] = OwnFeature(uses, _aligned(reader, lambda a: a.union_precision, False))
+        features[f"{kind}-union-idf"] = OwnFeature(
+            uses, _aligned(reader, lambda a: a.weighted_union_precision, False)
+        )
+        features[f"{kind}-worst"] = OwnFeature(uses, _aligned(reader, lambda a: a.worst, False), -1)
+        features[f"{kind}-shared-recall"] = OwnFeature(uses, _shared(reader))
+        features[f"{kind}-agreement-recall"] = OwnFeature(
+            uses, _aligned_references(reader, lambda a: a.recall), 0
+        )
+        features[f"{kind}-agreement-recall-idf"] = OwnFeature(
+            uses, _aligned_references(reader, lambda a: a.weighted_recall), 0
+        )
+        features[f"{kind}-agreement-union"] = OwnFeature(
+            uses, _aligned_references(reader, lambda a: a.union_precision), 0
+        )
+        features[f"{kind}-agreement-union-idf"] = OwnFeature(
+            uses, _aligned_references(reader, lambda a: a.weighted_union_precision), 0
+        )
+    features["tuple-precision"] = OwnFeature(encoder | scenes, _tuples(0))
+    features["tuple-recall"] = OwnFeature(encoder | scenes, _tuples(1))
+    features["spice-precision"] = OwnFeature(scenes, _spice("precision"))
+    features["spice-recall"] = OwnFeature(scenes, _spice("recall"))
+    features["spice-f"] = OwnFeature(scenes, _spice("f"))
+    features["word-mover"] = OwnFeature(words, _wmd)
+    features["word-order"] = OwnFeature(
+        scenes, lambda tools, corpus: naturalness(corpus.candidates, tools.spice.parser)
+    )
+    features["shorter"] = OwnFeature(frozenset(), _length(-1), -1)
+    # More words may add content, or content that is not in the image.
+    features["longer"] = OwnFeature(frozenset(), _length(1), 0)
+    return features
+
+
+#: Features by name.
+OWN: dict[str, OwnFeature] = _all()
