@@ -299,8 +299,11 @@ def test_templates_by_command(tmp_path: Path) -> None:
 
 
 def test_the_likelihood_test_by_command(folder: Path, tmp_path: Path) -> None:
+    generic = ["a man riding a horse", "a dog with a frisbee", "a cat on a bed"]
+    training = write(tmp_path / "training.jsonl", [{"image_id": 1, "captions": generic * 2}])
+    common = ["--training", training, "-k", 3]
     need = tmp_path / "need.jsonl"
-    run("likelihood", REFS, "--write", need, "-k", 3)
+    run("likelihood", REFS, "--write", need, *common)
     listed = lines(need)
     # A model that likes short captions.
     for row in listed:
@@ -308,7 +311,7 @@ def test_the_likelihood_test_by_command(folder: Path, tmp_path: Path) -> None:
         row["token_logprobs"] = [[-1.0] * (len(tokens) + 1) for tokens in row["tokens"]]
         row["logprobs"] = [sum(values) for values in row["token_logprobs"]]
     scored = write(tmp_path / "scored.jsonl", listed)
-    text = run("likelihood", REFS, "--scored", scored, "-k", 3, "--format", "markdown")
+    text = run("likelihood", REFS, "--scored", scored, *common, "--format", "markdown")
     assert "log P(s\\|I)" in text or "log P(s|I)" in text
     found = json.loads(
         run(
@@ -316,8 +319,7 @@ def test_the_likelihood_test_by_command(folder: Path, tmp_path: Path) -> None:
             REFS,
             "--scored",
             scored,
-            "-k",
-            3,
+            *common,
             "--lm",
             folder / "uni.npz",
             "--lambda",
@@ -347,4 +349,4 @@ def test_the_likelihood_test_by_command(folder: Path, tmp_path: Path) -> None:
         (["--scored", need, "--words", image], "no log P of single words"),
         (["--scored", write(tmp_path / "short.jsonl", listed[:1])], "has no captions of image"),
     ):
-        assert said in refused("likelihood", REFS, *arguments, "-k", 3), arguments
+        assert said in refused("likelihood", REFS, *arguments, *common), arguments
