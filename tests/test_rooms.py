@@ -12,8 +12,7 @@ ROOT = Path(captious.__file__).parent
 
 #: From the ground up. The rooms of one line may use each other as long as modules do not form a circle.
 ORDER = [
-    {"_version", "kernels"},
-    {"core", "data"},
+    {"_version", "core", "data", "kernels"},
     {"text"},
     {"corpus"},
     {"io"},

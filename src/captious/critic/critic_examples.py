@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from captious.core import digests as digest
 from captious.core.errors import InputError, did_you_mean
+from captious.core.memo import cached_property
 from captious.core.ragged import IntArray
 from captious.corpus import Captions
 from captious.critic.critic_vocabulary import CriticVocabulary, EncodedTexts

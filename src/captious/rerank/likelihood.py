@@ -12,7 +12,6 @@ import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.errors import InputError, some
+from captious.core.memo import cached_property
 from captious.corpus import Corpus
 from captious.io import CaptionWarning, read
 from captious.io.caption_files import show

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
 from itertools import islice
 from typing import Any, overload
 
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from captious.core.errors import InputError, some
 from captious.core.garbage import collector_paused
+from captious.core.memo import cached_property
 from captious.core.ragged import IntArray, offsets_of, runs
 from captious.core.threads import threads, working
 from captious.corpus import Captions, Corpus, places
