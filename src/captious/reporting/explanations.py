@@ -63,7 +63,7 @@ def measure_of(
             continue
         score = entry.scores[name]
         try:
-            (rebuilt,) = make_measures([name], options)
+            (rebuilt,) = make_measures([name], options, spare=options)
         except CaptiousError:
             continue
         for measure in (score.measure, rebuilt):

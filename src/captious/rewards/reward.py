@@ -26,6 +26,7 @@ from captious.core.ragged import IntArray, offsets_of, runs
 from captious.core.threads import threads, working
 from captious.corpus import Captions, Corpus, places
 from captious.corpus.encoding import Encoding
+from captious.metrics import registry
 from captious.metrics.base import FloatArray, Measure
 from captious.metrics.registry import Wanted, make_measures
 from captious.results.references import References, Source
@@ -227,10 +228,11 @@ def reward(
                 raise InputError(f"the weight of {name} is {weight!r}, not a number")
         if not weights:
             raise InputError("no metric was named: reward(references, {'CIDEr-D': 1})")
+        registry.check_options(list(weights), options)
         made = []
         for name, weight in weights.items():
             # A group of metrics shares the weight that it was given.
-            made += [(measure, float(weight)) for measure in make_measures(name, options)]
+            made += [(measure, float(weight)) for measure in make_measures(name, options, spare=options)]
     else:
         made = [(measure, 1.0) for measure in make_measures(metrics, options)]
     for measure, _ in made:
