@@ -15,8 +15,7 @@ from captious.metrics.captions.token_sim import TokenSim
 from captious.metrics.captions.wembsim import MOWE, WEmbSim
 from captious.metrics.learned.feature_table import Features
 from captious.scene.build import scene_graph
-from captious.vectors import word_pieces as pieces
-from captious.vectors.sentence_vectors import SentenceEncoder
+from captious.vectors.sentence_vectors import SentenceEncoder, load_pieces
 from tests.metrics.captions.test_vector_metrics import build, each, statistics_of
 
 KINDS = ("P", "R", "R-idf", "P-union")
@@ -30,7 +29,7 @@ def encoder() -> SentenceEncoder:
 
 def tokens(text: str, encoder: SentenceEncoder) -> tuple[np.ndarray, np.ndarray]:
     made = encoder.encode_tokens([text])
-    weights = pieces.load().weights(encoder.pieces)
+    weights = load_pieces().weights(encoder.pieces)
     return made.rows.astype(np.float64), weights[made.ids]
 
 
@@ -80,7 +79,7 @@ def test_a_caption_that_is_its_reference_matches_itself_and_nothing_matches_noth
 
 
 def test_rare_words_weigh_more() -> None:
-    table = pieces.load()
+    table = load_pieces()
     assert table.captions == 107_302
     assert table.weight("a") < table.weight("dog") < table.weight("zebra") < table.weight("no such piece")
     assert table.weights({"a": 1, "dog": 3})[3] == pytest.approx(table.weight("dog"))

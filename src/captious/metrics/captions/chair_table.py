@@ -18,7 +18,7 @@ from captious.core.errors import InputError
 from captious.core.ragged import offsets_of
 from captious.io.content import read_json
 from captious.metrics.captions.chair_matching import PhraseRules, code, find, rules_of, spans
-from captious.scene.categories import word_set
+from captious.parser.graph_codes import word_set
 
 _FORMAT = "captious-chair"
 _VERSION = 1

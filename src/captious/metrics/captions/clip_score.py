@@ -18,7 +18,7 @@ from captious.corpus import Captions, Corpus
 from captious.metrics.base import FloatArray, Measure, Need, Resource, as_statistics, check_needs
 from captious.metrics.captions.over_references import combined, pair_cosines
 from captious.metrics.options import CLIP, IMAGE_VECTORS, PICTURES, TEXT_VECTORS, Option
-from captious.vectors import clip_encoder as encoders
+from captious.vectors import clip_encoders as encoders
 from captious.vectors.keyed_vectors import KeyedVectors, read_vectors
 
 Floats = NDArray[np.float32]

@@ -14,9 +14,8 @@ from captious.metrics.options import METEOR_DATA, PARSER, Option
 from captious.parser import Parser
 from captious.parser.choice import get as get_parser
 from captious.scene.build import candidate_graphs, reference_graphs
-from captious.scene.categories import CATEGORIES
 from captious.scene.graphs import SceneGraphs
-from captious.scene.tuple_match import match_graphs
+from captious.scene.tuple_match import CATEGORIES, match_graphs
 from captious.text.synonyms import Synonyms
 
 #: Tuples that are counted: all, and the kinds that are also reported separately.

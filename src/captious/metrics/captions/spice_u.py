@@ -14,8 +14,7 @@ from captious.metrics.base import FloatArray, Measure, Resource, as_statistics
 from captious.metrics.captions.spice import Scenes, Spice, ratio
 from captious.metrics.options import CONCEPTS, Option
 from captious.parser import Parser
-from captious.scene.concept_table import ConceptTable
-from captious.scene.uniqueness import TupleFrequencies, uniqueness
+from captious.scene.uniqueness import ConceptTable, TupleFrequencies, uniqueness
 
 Concepts = ConceptTable | str | Path | None
 

@@ -1,7 +1,7 @@
 """Soft alignment of tokens with the nearest token of another caption (as in BERTScore, Zhang et al. 2020).
 
 All captions of an image are compared in one matrix product, or in pieces of it if they are very long. Means
-over tokens are plain, or weighted by the rarity of a token in captions (:mod:`captious.vectors.word_pieces`).
+over tokens are plain, or weighted by the rarity of a token in captions .
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from captious.metrics.captions.alignment_kernels import maxima, mutual_means, pa
 from captious.metrics.captions.encoded_captions import token_vectors
 from captious.metrics.captions.vocabulary_vectors import vocabulary_vectors
 from captious.vectors import WordVectors
-from captious.vectors import word_pieces as pieces
-from captious.vectors.sentence_vectors import SentenceEncoder
+from captious.vectors.sentence_vectors import SentenceEncoder, load_pieces
 
 Floats = NDArray[np.float32]
 T = TypeVar("T")
@@ -56,7 +55,7 @@ def by_encoder(encoder: SentenceEncoder) -> Reader:
 
     def read(captions: Captions) -> Tokens:
         vectors = token_vectors(captions, encoder)
-        weights = pieces.load().weights(encoder.pieces)[vectors.ids]
+        weights = load_pieces().weights(encoder.pieces)[vectors.ids]
         own_rows = np.arange(len(vectors.ids), dtype=np.int32)
         return Tokens(vectors.sequence, vectors.offsets, weights, own_rows, vectors.rows)
 
@@ -69,7 +68,7 @@ def by_words(vectors: WordVectors) -> Reader:
     def make(captions: Captions) -> Tokens:
         table, has_vector = vocabulary_vectors(captions.encoding, vectors)
         weigh = captions.encoding.per_word(
-            "rarity", lambda words: np.array([pieces.load().weight(word) for word in words], np.float32)
+            "rarity", lambda words: np.array([load_pieces().weight(word) for word in words], np.float32)
         )
         first, inverse = captions.unique
         positions, offsets = runs(captions.token_offsets, first)
@@ -291,7 +290,7 @@ def _alignment(corpus: Corpus, reader: Reader) -> TokenAlignment:
     by_pair = np.zeros((4, int(corpus.pair_offsets[-1])))
     by_caption = np.zeros((3, len(candidates)))
     # An empty caption is as wrong as a word that no caption has.
-    by_caption[2] = pieces.load().weight("")
+    by_caption[2] = load_pieces().weight("")
     sizes = _tokens_of(candidates, ours) + _tokens_of(references, theirs)[corpus.images]
     for low, high in _blocks(sizes, "aligning tokens"):
         a, b = (

@@ -10,7 +10,7 @@ from captious.metrics.captions.encoded_captions import EncoderUser, token_vector
 from captious.metrics.captions.over_references import combined
 from captious.metrics.captions.token_alignment import alignment, by_encoder
 from captious.metrics.options import SENTENCE_MODEL, Option
-from captious.vectors import word_pieces as pieces
+from captious.vectors.sentence_vectors import load_pieces
 
 _SUMMARIES = {
     "P": "mean cosine of a caption's tokens with the nearest token of a reference, mean over references",
@@ -46,7 +46,7 @@ class TokenSim(EncoderUser, Measure):
 
     def resources(self) -> dict[str, Resource]:
         resources: dict[str, Resource] = {"model": self.encoder}
-        return {**resources, "idf": pieces.load()} if self.kind == "R-idf" else resources
+        return {**resources, "idf": load_pieces()} if self.kind == "R-idf" else resources
 
     def prepare(self, references: Captions) -> None:
         token_vectors(references, self.encoder)

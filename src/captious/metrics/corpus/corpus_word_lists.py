@@ -18,7 +18,7 @@ from captious.metrics.base import Resource
 from captious.metrics.corpus.corpus_measure import CorpusMeasure, sums_by_image
 from captious.metrics.options import NORMS, Option
 from captious.metrics.statistics import FloatArray
-from captious.scene.categories import word_set
+from captious.parser.graph_codes import word_set
 
 #: Words that negate. A caption with one of them says what is not in the image.
 NEGATIONS = word_set("no not n't nt n’t never none nobody nothing nowhere neither nor without cannot")

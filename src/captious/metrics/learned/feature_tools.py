@@ -14,8 +14,7 @@ from captious.metrics.captions.token_alignment import Reader, by_encoder, by_wor
 from captious.metrics.learned import word_order as order
 from captious.metrics.options import METEOR_DATA, PARSER, SENTENCE_MODEL, VECTORS, Option
 from captious.vectors import WordVectors, get
-from captious.vectors import word_pieces as pieces
-from captious.vectors.sentence_vectors import SentenceEncoder
+from captious.vectors.sentence_vectors import SentenceEncoder, load_pieces
 
 #: Options of each tool.
 OPTIONS: Mapping[str, tuple[Option, ...]] = {
@@ -78,7 +77,7 @@ class Tools:
         if "words" in used:
             resources["vectors"] = self.vectors
         if used & {"encoder", "words"}:
-            resources["idf"] = pieces.load()
+            resources["idf"] = load_pieces()
         return resources
 
     def prepare(self, references: Captions, used: frozenset[str]) -> None:
