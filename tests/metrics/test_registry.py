@@ -302,7 +302,7 @@ def test_a_broken_package_is_named_and_stops_nobody_else(site: Path, entry: str,
     assert done.returncode == 2, done.stderr
     assert "Broken" in done.stderr and message in done.stderr
     assert "Traceback" not in done.stderr
-    for wanted in ("ROUGE-L", "WEmbSim,CIDEr-D"):
+    for wanted in ("MOWE", "WEmbSim,CIDEr-D"):
         arguments = ["score", "refs.json", "pred.json", "-m", wanted, "--combine", "max", "--json", "-"]
         others = with_plugin(site, "-m", "captious.cli.app", *arguments)
         assert others.returncode == 0, others.stderr
