@@ -145,8 +145,9 @@ def test_markdown_latex_and_csv() -> None:
     assert (
         r"CHAIRs $\downarrow$ \\" in latex and r"good & \textbf{0.4434}" in latex and latex.count(r"\\") == 3
     )
-    rows = list(csv.reader(io.StringIO(run(*words, "--format", "csv", "--percent", "--digits", "2"))))
-    assert rows[1][:2] == ["good", "44.34"] and len(rows) == 3
+    rows = list(csv.DictReader(io.StringIO(run(*words, "--format", "csv", "--percent", "--digits", "2"))))
+    assert (rows[0]["system"], rows[0]["metric"], rows[0]["value"]) == ("good", "BLEU-4", "44.34")
+    assert len(rows) == 4
     assert list(json.loads(run(*words, "--format", "json"))["systems"][0]["scores"]) == ["BLEU-4", "CHAIRs"]
     done = CliRunner().invoke(app, [*words, "--format", "word"])
     assert "unknown format" in str(done.exception)

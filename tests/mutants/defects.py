@@ -152,8 +152,8 @@ _mutant("men-are-no-man", "text/synonyms.py", '("men", "man"),', "", "text/test_
 _mutant(
     "bases-of-one-rule-only",
     "text/synonyms.py",
-    "self._bases[word] if word in self._bases else (self.base(word),)",
-    "(self.base(word),)",
+    "irregular.decode().split() if irregular is not None else [self.base(word)]",
+    "[self.base(word)]",
     "text/test_synonyms.py",
     _METEOR,
 )
@@ -406,7 +406,7 @@ _mutant(
 )
 _mutant(
     "pickles-run-code", "io/pickled.py",
-    "            return _HARMLESS[module, name]\n", "            return super().find_class(module, name)\n", "corpus/test_frequencies.py",
+    "            return _REPLACEMENTS[module, name]\n", "            return super().find_class(module, name)\n", "corpus/test_frequencies.py",
 )  # fmt: skip
 _mutant(
     "arrays-are-not-checked",
@@ -513,7 +513,7 @@ _mutant(
 _mutant(
     "a-step-writes-on",
     "parser/network_kernels.py",
-    "        if i < kept:\n",
+    "        if i < copied:\n",
     "        if True:\n",
     "parser/test_decode.py::test_cells_agree_to_the_last_bit",
 )
