@@ -70,7 +70,8 @@ def freeze_measures(recorder: Recorder, _: Settings) -> None:
             name = measure["name"]
             if ("sets" in measure["needs"] and not is_set) or (name in ENCODED and system != "a.json"):
                 continue
-            score = captious.score(corpus, metrics=name, **options)[name]
+            own = {option: value for option, value in options.items() if option in measure["options"]}
+            score = captious.score(corpus, metrics=name, **own)[name]
             values = {**_rows(score.statistics), "value": np.array(score.value)}
             values["interval"] = np.array(score.interval(resamples=20))
             recorder.arrays(f"{Path(system).stem}/{name}", values, relaxed=name in ENCODED)
