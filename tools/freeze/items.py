@@ -124,10 +124,13 @@ def freeze_commands(
     lines: Mapping[str, str], recorder: Recorder, settings: Settings, *, relaxed: bool = False
 ) -> None:
     """Freeze the output of commands."""
-    captioned = [measure["name"] for measure in measures() if measure["rows"] == "caption"]
+    strict = [row for row in measures() if row["rows"] == "caption" and row["name"] not in ENCODED]
+    taken = {option for measure in strict for option in measure["options"]}
     places = {
-        "strict": ",".join(name for name in captioned if name not in ENCODED),
-        "resources": " ".join(f"--{name.replace('_', '-')} {file}" for name, file in inputs.OPTIONS.items()),
+        "strict": ",".join(measure["name"] for measure in strict),
+        "resources": " ".join(
+            f"--{name.replace('_', '-')} {file}" for name, file in inputs.OPTIONS.items() if name in taken
+        ),
         "data": settings.data,
         "grammar": settings.grammar,
     }
