@@ -1694,6 +1694,13 @@ _mutant(
     "metrics/captions/test_meteor_parts.py",
 )
 _mutant(
+    "long-words-by-their-keys",
+    "meteor/paraphrase_index.py",
+    "and equal_bytes(data, start, text, ends[number - 1], letters)",
+    "",
+    "metrics/captions/test_meteor_parts.py",
+)
+_mutant(
     "sources-by-their-length",
     "meteor/paraphrase_index.py",
     "data[at + length] == 10 and equal_bytes(data, at, data, source, length)",
