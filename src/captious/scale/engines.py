@@ -93,7 +93,8 @@ class Executing(Engine):
                 for number in numbers:
                     try:
                         running[self.executor.submit(function, items[number])] = number
-                    except BrokenExecutor as error:
+                    except (BrokenExecutor, OSError) as error:
+                        # OSError: a pool that breaks at this moment has closed its pipe already.
                         yield number, NotStarted(str(error))
                     if len(running) >= 2 * self.workers + 2:
                         break
