@@ -1,18 +1,18 @@
-"""Balancing cross-entropy with rewards: Wang & Chan (2019) §5.3 and §4.1 on a captioner of our own.
+"""Balancing cross-entropy with rewards: Wang & Chan (2019) §5.3 and §4.1 with our captioner.
 
-``python -m benchmarks.balance [--folder DIR] [--only PART]``: trains ``fc`` on the objects of COCO images, goes on for a few
-steps with each λ (CIDEr-D reward) and β (retrieval reward), draws ten captions for each of 500 unseen images and measures them. Then the generators of sets on one model, and the effect of the number of captions. Every part is kept in the
-folder, and what is there is not made again: a run that was stopped goes on where it was.
+    python -m benchmarks.balance [--folder DIR] [--only PART]
 
-``coco/objects.jsonl.gz`` is an oracle: its objects are the instance labels united with what the references name, so it has
-partly read the references, those of the unseen images too.
+Trains ``fc`` on the objects of COCO images, continues for a few steps with each λ (CIDEr-D reward) and β (retrieval
+reward), draws ten captions for each of 500 unseen images and measures them. Other parts compare generators of sets on
+one model, and numbers of captions. Every part is stored in the folder, and a stopped run continues.
+
+``coco/objects.jsonl.gz`` is an oracle: it contains objects that the references name, also for the unseen images.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 import torch
 
 import captious
-from benchmarks.common import data_folder, read_jsonl
-from captious.generate.captioner import captioner_checkpoint as checkpoint
+from benchmarks.study import Study, print_row, write_lines
 from captious.generate.captioner import retrieval as matching
 from captious.generate.captioner.batches import lessons
 from captious.generate.captioner.caption_sets import Plan, generate
@@ -34,94 +33,64 @@ from captious.results.references import References
 
 LAMBDAS = (0, 1, 2, 3, 5, 10, 20)
 BETAS = (1, 3, 5, 10, 20)
-#: λ that the retrieval reward is added to.
-WITH = 1
+#: λ of the models with a retrieval reward.
+RETRIEVAL_LAMBDA = 1
 UNSEEN, M = 500, 10
-#: Images that the models never see: these, and more of them for who goes on with a model (``benchmarks.rerank``).
+#: Images of the test split that models are not trained on. ``benchmarks.rerank`` uses those after ``UNSEEN``.
 RESERVED = 2500
 
 
 class Sizes(NamedTuple):
-    """How much is done: by default what a machine with little time to spare can do."""
+    """Sizes of the experiment. The defaults suit a small machine."""
 
     hidden: int = 128
     steps: int = 1000
-    #: Steps with rewards, and images of such a step.
+    #: Steps with rewards, and images of each.
     tuning: int = 40
     images: int = 16
     least: int = 8
-    #: Images that are learned from.
+    #: Training images.
     taught: int = 4000
 
 
-class Study:
-    """Data, and a folder of what was made."""
+class CaptionerStudy(Study):
+    """Captioners with different rewards, and their captions of unseen images."""
 
     def __init__(self, folder: Path, sizes: Sizes) -> None:
+        super().__init__(folder)
         self.sizes = sizes
-        data = data_folder()
-        if data is None:
-            raise SystemExit("the public data sets are needed (CAPTIOUS_DATA)")
-        self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        rows = read_jsonl(data / "coco" / "references.jsonl.gz")
-        self.captions = {str(row["image_id"]): row["captions"] for row in rows}
-        by_split = {
-            split: [str(row["image_id"]) for row in rows if row["split"] == split]
-            for split in ("test", "val")
-        }
-        self.unseen, self.validation = by_split["test"][:UNSEEN], by_split["val"][:100]
-        self.reserved = by_split["test"][UNSEEN:RESERVED]
-        barred = {*self.unseen, *self.reserved, *self.validation}
+        test, self.validation = self.split("test"), self.split("val")[:100]
+        self.unseen = test[:UNSEEN]
+        barred = {*test[:RESERVED], *self.validation}
         self.ids = [image for image in self.captions if image not in barred][: sizes.taught]
-        self.images: Images = read_images(data / "coco" / "objects.jsonl.gz")
-        # Weights of n-grams are counted over the images that are learned from (and those for validation).
-        kept = self.path("references.prepared")
-        if not kept.exists():
-            captious.prepare(
-                {image: self.captions[image] for image in (*self.ids, *self.validation)}, "CIDEr-D"
-            ).save(kept)
-        self.references: References = References.read(kept)
-
-    def path(self, name: str) -> Path:
-        return self.folder / name
+        self.images: Images = read_images(self.objects)
+        # N-gram weights are counted over training and validation images.
+        prepared = self.path("references.prepared")
+        if not prepared.exists():
+            captions = {image: self.captions[image] for image in (*self.ids, *self.validation)}
+            captious.prepare(captions, "CIDEr-D").save(prepared)
+        self.references: References = References.read(prepared)
 
     def base(self) -> Trained:
-        """The model that everything starts from."""
-        sizes = self.sizes
-        settings = Settings(
-            steps=sizes.steps,
-            batch=50,
-            rate=4e-3,
-            evaluate_every=max(sizes.steps // 4, 1),
-            save_every=50,
-            seed=1,
-        )
-        return self._trained("base.safetensors", lambda path: train(
-            self.images, self.references, path, ids=self.ids, validation=self.validation, shape=Shape(hidden=sizes.hidden, dropout=0.1),
-            least=sizes.least, settings=settings, resume=True, told=_tell,
-        ))  # fmt: skip
+        """Return the model that all others start from."""
+        settings = Settings(**_training(self.sizes.steps, save_every=50))
+        return self._trained("base", settings, shape=Shape(hidden=self.sizes.hidden, dropout=0.1), least=self.sizes.least)
 
     def tuned(self, weight: float, beta: float = 0.0) -> Trained:
-        """Some steps more, with rewards (λ = 0 and β = 0: with cross-entropy alone)."""
+        """Continue the base model with rewards, or with cross-entropy alone if λ and β are 0."""
         settings = Settings(
-            steps=self.sizes.tuning, rate=1e-3, rewards={"CIDEr-D": float(weight)} if weight else {}, retrieval=beta,
-            evaluate_every=self.sizes.tuning, save_every=20, seed=2, images=self.sizes.images, batch=50,
-        )  # fmt: skip
+            steps=self.sizes.tuning,
+            rate=1e-3,
+            rewards={"CIDEr-D": float(weight)} if weight else {},
+            retrieval=beta,
+            evaluate_every=self.sizes.tuning,
+            save_every=20,
+            seed=2,
+            images=self.sizes.images,
+            batch=50,
+        )
         matcher = self._matcher() if beta else None
-        return self._trained(f"lambda{weight:g}beta{beta:g}.safetensors", lambda path: train(
-            self.images, self.references, path, ids=self.ids, validation=self.validation, settings=settings, start=self.base(),
-            matcher=matcher, resume=True, told=_tell,
-        ))  # fmt: skip
-
-    def _trained(self, name: str, make: Callable[[Path], Trained]) -> Trained:
-        path = self.path(name)
-        if path.exists() and checkpoint.load_unfinished(path)[1] is None:
-            return checkpoint.load(path)
-        started = time.monotonic()
-        made = make(path)
-        print(f"{name}: {time.monotonic() - started:.0f} s", flush=True)
-        return made
+        return self._trained(f"lambda{weight:g}beta{beta:g}", settings, start=self.base(), matcher=matcher)
 
     def _matcher(self) -> matching.Matcher:
         path, base = self.path("matcher.pt"), self.base()
@@ -168,7 +137,7 @@ def _tell(row: dict[str, Any]) -> None:
     )
 
 
-def measured(study: Study, files: dict[str, Path]) -> dict[str, dict[str, tuple[float, float, float]]]:
+def measured(study: CaptionerStudy, files: dict[str, Path]) -> dict[str, dict[str, tuple[float, float, float]]]:
     """Self-CIDEr and CIDEr-D of sets, with their intervals; the last is that of people."""
     from captious.diversity_analysis.sets import diversity, human
 
@@ -211,7 +180,7 @@ def table(rows: dict[str, dict[str, tuple[float, float, float]]]) -> str:
     return "\n".join(lines)
 
 
-def balance(study: Study) -> dict[str, Path]:
+def balance(study: CaptionerStudy) -> dict[str, Path]:
     """Samples of the models with each λ; the far ones first, so that a run that is cut short shows the most."""
     files: dict[str, Path] = {}
     for weight in sorted(LAMBDAS, key=lambda w: (0, 5, 20, 1, 10, 2, 3).index(w)):
@@ -221,17 +190,17 @@ def balance(study: Study) -> dict[str, Path]:
     return dict(sorted(files.items(), key=lambda item: int(item[0].split()[-1])))
 
 
-def retrieval(study: Study) -> dict[str, Path]:
+def retrieval(study: CaptionerStudy) -> dict[str, Path]:
     """Samples with each β, beside λ = 1."""
     return {
-        f"λ = {WITH}, β = {beta}": study.drawn(
-            f"beta{beta}", lambda b=beta: study.tuned(WITH, b), Plan("rs", M)
+        f"λ = {RETRIEVAL_LAMBDA}, β = {beta}": study.drawn(
+            f"beta{beta}", lambda b=beta: study.tuned(RETRIEVAL_LAMBDA, b), Plan("rs", M)
         )  # type: ignore[misc]
         for beta in BETAS
     }
 
 
-def generators(study: Study) -> dict[str, Path]:
+def generators(study: CaptionerStudy) -> dict[str, Path]:
     """Sets of one model made in different ways."""
     plans = {
         "rs": Plan("rs", M), "gnc 1…10": Plan("gnc", M), "gnc 0.1…1": Plan("gnc", M, sigma=(0.1, 1.0)), "crop": Plan("crop", M),
@@ -243,12 +212,12 @@ def generators(study: Study) -> dict[str, Path]:
     }
 
 
-def sizes(study: Study) -> dict[str, Path]:
+def sizes(study: CaptionerStudy) -> dict[str, Path]:
     """The effect of the number of captions, by random sampling."""
     return {f"m = {m}": study.drawn(f"m{m}", study.base, Plan("rs", m)) for m in (2, 5, 10, 20)}
 
 
-PARTS: dict[str, Callable[[Study], dict[str, Path]]] = {
+PARTS: dict[str, Callable[[CaptionerStudy], dict[str, Path]]] = {
     "lambda": balance,
     "generators": generators,
     "m": sizes,
@@ -264,7 +233,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=value)
     given = parser.parse_args()
     torch.set_num_threads(1)
-    study = Study(given.folder, Sizes(**{name: getattr(given, name) for name in Sizes._fields}))
+    study = CaptionerStudy(given.folder, Sizes(**{name: getattr(given, name) for name in Sizes._fields}))
     for part in given.only or PARTS:
         rows = measured(study, PARTS[part](study))
         study.path(f"{part}.json").write_text(
