@@ -112,7 +112,9 @@ def main() -> None:
         default=["Dai-et-al-2017", "Liu-et-al-2017", "Shetty-et-al-2017", "Vinyals-et-al-2017"],
     )
     arguments.add_argument("--images", type=int, help="number of held-out images (default: all)")
-    arguments.add_argument("--cache", type=Path, help="file for the exact parser's parses, used by the next run")
+    arguments.add_argument(
+        "--cache", type=Path, help="file for the exact parser's parses, used by the next run"
+    )
     arguments.add_argument("--jobs", "-j", type=int, default=1)
     options = arguments.parse_args()
 

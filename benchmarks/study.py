@@ -62,5 +62,7 @@ def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
 
 def print_row(row: dict[str, Any]) -> None:
     """Print a row of a training log."""
-    cells = (f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in row.items())
+    cells = (
+        f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in row.items()
+    )
     print("  " + "  ".join(cells), flush=True)
