@@ -2,11 +2,11 @@
 
     python -m benchmarks.agreement [--captions N] [--java DIR] [--java-images 160] [--ours]
 
-Each caption has five references. Ours runs in a fresh process with a filled cache, from raw text to the scores of all
-caption metrics except those of the sentence encoder. pycocoevalcap runs its tokenizer, BLEU, METEOR, ROUGE-L and CIDEr
-on the same captions, and ours runs these metrics, too. Java SPICE is extrapolated as in ``benchmarks.spice``. DIR is
-the folder of its jars. Wall-clock and processor time are shown, because only the latter means much on a busy machine.
-The last line is the bootstrap of tau-c on 16,992 rows.
+Each caption has five references. Ours runs in a fresh process with a filled cache, from raw text to the
+scores of all caption metrics except those of the sentence encoder. pycocoevalcap runs its tokenizer, BLEU,
+METEOR, ROUGE-L and CIDEr on the same captions, and ours runs these metrics, too. Java SPICE is extrapolated
+as in ``benchmarks.spice``. DIR is the folder of its jars. Wall-clock and processor time are shown, because
+only the latter means much on a busy machine. The last line is the bootstrap of tau-c on 16,992 rows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from benchmarks.spice import extrapolate, java_seconds
 from benchmarks.timing import Run, Seconds, python, timed
 
 COMMON = ["BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR", "ROUGE-L", "CIDEr-D"]
-#: Metrics of the sentence encoder, CHAIR, which needs COCO's objects, and learned metrics, which combine others.
+#: Metrics of the sentence encoder, CHAIR (needs COCO's objects), and learned metrics (combine others).
 SKIPPED = ("SentenceSim", "TokenSim", "Soft-SPICE", "CHAIR", "Learned", "LCEval", "NNEval", "CaptiousScore")
 
 
@@ -105,9 +105,8 @@ def main() -> None:
     run("all", 200)  # fills captious's cache
     process, every = run("all", options.captions)
     metrics = len(caption_metrics())
-    print(
-        f"captious, {metrics} metrics on {len(captions):,} captions × 5 references: {every}, {process.megabytes:.0f} MB"
-    )
+    print(f"captious, {metrics} metrics on {len(captions):,} captions × 5 references: ", end="")
+    print(f"{every}, {process.megabytes:.0f} MB")
     print_bootstrap_time()
     if options.ours:
         return
@@ -115,8 +114,7 @@ def main() -> None:
     _, peer = run("peer", options.captions)
     print(f"  {', '.join(COMMON)}")
     print(f"  pycocoevalcap  {peer}")
-    ratios = f"{peer.wall / common.wall:.1f} × wall clock, {peer.processor / common.processor:.1f} × processor time"
-    print(f"  captious       {common}: {ratios}")
+    print(f"  captious       {common}: {peer.ratio_to(common, 1)}")
     if options.java:
         rows = [{"caption": c[0], "references": r} for c, r in zip(captions, references)][
             : options.java_images
@@ -127,8 +125,7 @@ def main() -> None:
             )
         both = Seconds(peer.wall + java.wall, peer.processor + java.processor)
         print(f"  Java SPICE, from {len(rows)} captions: {java}")
-        ratios = f"{both.wall / every.wall:.0f} × wall clock, {both.processor / every.processor:.0f} × processor time"
-        print(f"  pycocoevalcap with SPICE {both} beside all our metrics {every}: {ratios}")
+        print(f"  pycocoevalcap with SPICE {both} beside all our metrics {every}: {both.ratio_to(every)}")
 
 
 if __name__ == "__main__":

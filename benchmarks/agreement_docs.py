@@ -1,4 +1,4 @@
-"""Rebuild the figures of docs/results/agreement.md and docs/results/robustness.md, intervals included, from the public data sets.
+"""Rebuild the tables and figures of docs/results/agreement.md and docs/results/robustness.md.
 
     python -m benchmarks.agreement_docs [--only BLOCK,…]
 

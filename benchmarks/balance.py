@@ -2,11 +2,13 @@
 
     python -m benchmarks.balance [--folder DIR] [--only PART]
 
-Trains ``fc`` on the objects of COCO images, continues for a few steps with each λ (CIDEr-D reward) and β (retrieval
-reward), draws ten captions for each of 500 unseen images and measures them. Other parts compare generators of sets on
-one model, and numbers of captions. Every part is stored in the folder, and a stopped run continues.
+Trains ``fc`` on the objects of COCO images, continues for a few steps with each λ (CIDEr-D reward) and β
+(retrieval reward), draws ten captions for each of 500 unseen images and measures them. Other parts compare
+generators of sets on one model, and numbers of captions. Every part is stored in the folder, and a stopped
+run continues.
 
-``coco/objects.jsonl.gz`` is an oracle: it contains objects that the references name, also for the unseen images.
+``coco/objects.jsonl.gz`` is an oracle: it contains objects that the references name, also for the unseen
+images.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ Predictions = dict[str, str]
 
 
 def data_folder() -> Path | None:
-    """Return the folder of the public data sets (CAPTIOUS_DATA, else ../shared/data), or None if it is missing."""
+    """Return the folder of the public data sets (CAPTIOUS_DATA, else ../shared/data), or None."""
     folder = Path(os.environ.get("CAPTIOUS_DATA") or ROOT.parent / "shared" / "data")
     return folder if folder.is_dir() else None
 
@@ -195,7 +195,7 @@ class LongTexts:
         return [word for word, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:3]], image
 
     def text(self, captions: list[str], words: int) -> str:
-        """Join captions to sentences of one or two clauses. The last sentence is cut after ``words`` words."""
+        """Join captions to sentences of one or two clauses. The text is cut after ``words`` words."""
         text: list[str] = []
         pool: list[str] = []
         while len(text) < words:
@@ -219,7 +219,7 @@ class LongTexts:
         return " ".join(text).rstrip(".,;") + "."
 
     def rows(self, images: int, words: int, reference_words: int) -> list[tuple[str, list[str]]]:
-        """Generate captions with their references. All texts of a row are about the same neighbourhood."""
+        """Generate captions with references. All texts of a row are about the same neighbourhood."""
         rows = []
         size = min(max(32, max(words, reference_words) // _WORDS_PER_CAPTION), len(self.images))
         for _ in range(images):

@@ -1,4 +1,4 @@
-"""Comparing nine systems by eight metrics on 12,454 images: all pairs at once, beside one pair metric by metric.
+"""Comparison of nine systems by eight metrics: all pairs at once, beside one pair metric by metric.
 
     python -m benchmarks.comparison [--images 12454] [--systems 9]
 
@@ -59,11 +59,10 @@ def main() -> None:
             significance.randomisation(*rows)
 
     _, one = timed(compare_one_pair)
+    ratio = pairs * one.wall / together.wall
     print(f"{len(systems)} systems, {len(METRICS)} metrics, {options.images:,} images")
     print(f"  all {pairs} pairs at once: {together.wall:.1f} s")
-    print(
-        f"  one pair, metric by metric: {one.wall:.1f} s, {pairs * one.wall / together.wall:.0f} times as long per pair"
-    )
+    print(f"  one pair, metric by metric: {one.wall:.1f} s, {ratio:.0f} times as long per pair")
 
 
 if __name__ == "__main__":

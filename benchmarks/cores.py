@@ -1,9 +1,9 @@
 """Two threads beside one, for METEOR and SPICE. ``python -m benchmarks.speed --only cores`` prints the table.
 
-*Own work* is measured in one process with open tables and loaded kernels: the preparation of tokenized references,
-then the statistics of the candidates. *Command* is ``captious score`` with ``--jobs 1`` and ``--jobs 2`` in fresh
-processes, from files and from prepared references. One and two threads run in turn, and the quickest run of each
-counts. The statistics must be equal to the last bit.
+*Own work* is measured in one process with open tables and loaded kernels: the preparation of tokenized
+references, then the statistics of the candidates. *Command* is ``captious score`` with ``--jobs 1`` and
+``--jobs 2`` in fresh processes, from files and from prepared references. One and two threads run in turn, and
+the quickest run of each counts. The statistics must be equal to the last bit.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
     python -m benchmarks.corpus [--captions N]   # both
     python -m benchmarks.corpus --systems        # only the nine systems
 
-Times are processor seconds of one process. Parsing is timed separately. The plain side computes length, types,
-segmented ratios and ten type-token curves with lists and sets, from tokens. Ours includes the tokenizer.
+Times are processor seconds of one process. Parsing is timed separately. The plain side computes length,
+types, segmented ratios and ten type-token curves with lists and sets, from tokens. Ours includes the
+tokenizer.
 """
 
 from __future__ import annotations
@@ -137,9 +138,7 @@ def main() -> None:
         for name, value in plain["values"].items():
             assert abs(value - ours["values"][name]) < 1e-9 * max(1.0, abs(value)), name
         print(f"vocabulary measures and curves of {ours['captions']:,} captions:")
-        print(
-            f"  captious {ours['seconds']:.2f} s with tokenizer, plain Python {plain['seconds']:.2f} s without"
-        )
+        print(f"  captious {ours['seconds']:.2f} s with tokenizer, Python {plain['seconds']:.2f} s without")
         print(f"  {plain['seconds'] / ours['seconds']:.1f} times faster, same values")
         print(f"  memory beyond the texts: {ours['megabytes']:.0f} MB and {plain['megabytes']:.0f} MB")
     print_systems()

@@ -1,4 +1,4 @@
-"""Experiments with the critic (Cui et al. 2018, section 4) on COCO and Flickr8k: the tables of docs/results/critic.md.
+"""Experiments with the critic (Cui et al. 2018, section 4): the tables of docs/results/critic.md.
 
     python -m benchmarks.critic [--folder DIR] [--only PART] [--samples FILE]
 
@@ -13,8 +13,8 @@
 
 Critics and results are stored in the folder, and a stopped run continues.
 
-The image context is ``coco/objects.jsonl.gz``, an oracle: it contains objects that the references name. ``--samples``
-is a file of captions sampled from a captioner (``captious generate … --how rs -m 1``).
+The image context is ``coco/objects.jsonl.gz``, an oracle: it contains objects that the references name.
+``--samples`` is a file of captions sampled from a captioner (``captious generate … --how rs -m 1``).
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ def performance(row: dict[str, Any]) -> float:
 
 
 def _average(cells: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the mean over trainings. The interval is the mean of theirs, because their images are the same."""
+    """Return the mean over trainings. Its interval is the mean of theirs, because they share the images."""
     return {
         "value": float(np.mean([cell["value"] for cell in cells])),
         "interval": np.mean([cell["interval"] for cell in cells], 0).tolist(),

@@ -2,8 +2,9 @@
 
     python -m benchmarks.diversity [--images 5000] [--plain-images 50]
 
-Both sides start from tokens. The plain side is timed on a few images, and its time is multiplied. The values of both
-sides are compared on these images. Captions are drawn from a vocabulary with the word frequencies of captions.
+Both sides start from tokens. The plain side is timed on a few images, and its time is multiplied. The values
+of both sides are compared on these images. Captions are drawn from a vocabulary with the word frequencies of
+captions.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ CAPTIONS, REFERENCES = 10, 5
 
 
 def random_sets(images: int, seed: int = 1) -> tuple[list[list[str]], list[list[str]]]:
-    """Draw samples and references from 25 words of each image and from common words with Zipf's frequencies."""
+    """Draw samples and references from 25 words per image and common words with Zipf's frequencies."""
     generator = np.random.default_rng(seed)
     words = np.array([f"w{i}" for i in range(8000)])
     common = 1.0 / np.arange(1, 61)

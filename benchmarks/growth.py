@@ -1,9 +1,10 @@
 """Growth of time and memory with the number of images: fresh processes, from COCO JSON files to scores.
 
-``python -m benchmarks.speed --only growth [--sizes 10000,100000] [--sets NAMES] [--plot OUT.svg]`` prints the table.
+``python -m benchmarks.speed --only growth [--sizes 10000,100000] [--sets NAMES] [--plot OUT.svg]`` prints the
+table.
 
-Captions are recombined from real ones (:class:`benchmarks.captions.Recombiner`). Memory per image is the peak of the
-process beyond that of a process that scores 1,000 images with the same metrics.
+Captions are recombined from real ones (:class:`benchmarks.captions.Recombiner`). Memory per image is the peak
+of the process beyond that of a process that scores 1,000 images with the same metrics.
 """
 
 from __future__ import annotations

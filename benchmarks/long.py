@@ -1,19 +1,19 @@
-"""Long captions, as vision-language models write them: every metric beside its reference tool, and growth with length.
+"""Long captions, as of vision-language models: metrics beside their reference tools, and growth with length.
 
-    python -m benchmarks.long [--images 1000] [--java DIR] [--java-images 2] [--json OUT] [--parts tools,alone,spice,growth]
+    python -m benchmarks.long [--images 1000] [--java DIR] [--json OUT] [--parts tools,alone,spice,growth]
 
-Captions have 300 words and five references of 100 (:class:`benchmarks.captions.LongTexts`). Each metric runs in fresh
-processes, from files to scores, on both sides. The peers are pycocoevalcap, which runs the jar of METEOR, and gensim
-for WMD. The values of all captions are compared.
+Captions have 300 words and five references of 100 (:class:`benchmarks.captions.LongTexts`). Each metric runs
+in fresh processes, from files to scores, on both sides. The peers are pycocoevalcap, which runs the jar of
+METEOR, and gensim for WMD. The values of all captions are compared.
 
-Java SPICE (DIR is the folder of its jars) takes minutes per image: the COCO tools remove punctuation, so it parses one
-sentence of 300 words, and its time grows with the cube of the length. It is timed on a few images, less the time for
-one image with very short captions, and extrapolated. It is also timed on four times as many images with the text as
-written, which it splits into sentences. There, ours reads the tokens with punctuation (``--tokenizer none``). F of
-these images is compared, with our parser and with the exact one.
+Java SPICE (DIR is the folder of its jars) takes minutes per image: the COCO tools remove punctuation, so it
+parses one sentence of 300 words, and its time grows with the cube of the length. It is timed on a few images,
+less the time for one image with very short captions, and extrapolated. It is also timed on four times as many
+images with the text as written, which it splits into sentences. There, ours reads the tokens with punctuation
+(``--tokenizer none``). F of these images is compared, with our parser and with the exact one.
 
-Growth is processor milliseconds per thousand words, with one thread, of captions against references of the same
-length. The total number of words is the same for all lengths.
+Growth is processor milliseconds per thousand words, with one thread, of captions against references of the
+same length. The total number of words is the same for all lengths.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
     python -m benchmarks.loop [--steps N] [--images N] [--metrics NAMES]
 
-Each step scores 64 images with 5 captions each, which contain new words. The benchmark prints the time of a step at
-the beginning and at the end, and resident memory. The last hundred steps should take at most 1.2 times as long as the
-first hundred, and memory should not grow. Other programs may slow down one end. Therefore a constant piece of work is
-timed beside each step. At the end, the same batches are scored in turn against the references of the loop and against
-newly prepared ones.
+Each step scores 64 images with 5 captions each, which contain new words. The benchmark prints the time of a
+step at the beginning and at the end, and resident memory. The last hundred steps should take at most 1.2
+times as long as the first hundred, and memory should not grow. Other programs may slow down one end.
+Therefore a constant piece of work is timed beside each step. At the end, the same batches are scored in turn
+against the references of the loop and against newly prepared ones.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def pace() -> float:
 
 
 def prepared(captions: dict[str, list[str]], metrics: str) -> tuple[Captions, Callable[[Batch], float]]:
-    """Prepare references. Return them, and a function that scores a batch and returns its processor seconds."""
+    """Prepare references. Return them and a function that scores a batch and returns its processor time."""
     references = References.read(captions).captions
     measures = make_measures(metrics, {})
     states = [measure.prepare(references) for measure in measures]
@@ -95,20 +95,15 @@ def main() -> None:
     _, fresh = prepared(captions, options.metrics)
     pairs = [(used(new_batch), fresh(new_batch)) for new_batch in map(batch, range(-window, 0))][WARM_UP:]
     after_loop, new = (1000 * sum(side) / len(side) for side in zip(*pairs))
+    size = f"{BATCH} x {CAPTIONS} captions against {len(references.ids):,} images, {options.metrics}"
+    print(f"{options.steps:,} steps of {size}, processor time:")
+    print(f"  first {window} steps {first:.2f} ms, last {window} {last:.2f} ms: ratio {last / first:.2f}")
+    corrected = last / first / slower
+    print(f"  constant work took {slower:.2f} times as long at the end: corrected ratio {corrected:.2f}")
+    both = f"{after_loop:.2f} ms with the references of the loop, {new:.2f} ms with new ones"
+    print(f"  in turn: {both}: ratio {after_loop / new:.2f}")
     print(
-        f"{options.steps:,} steps of {BATCH} x {CAPTIONS} captions against {len(references.ids):,} images, {options.metrics}:"
-    )
-    print(
-        f"  a step: {first:.2f} ms of processor time in the first {window}, {last:.2f} ms in the last: ratio {last / first:.2f}"
-    )
-    print(
-        f"  constant work took {slower:.2f} times as long at the end: corrected ratio {last / first / slower:.2f}"
-    )
-    print(
-        f"  in turn: {after_loop:.2f} ms with the references of the loop, {new:.2f} ms with new ones: ratio {after_loop / new:.2f}"
-    )
-    print(
-        f"  memory: {megabytes[0]:.0f} MB at the beginning, {megabytes[-1]:.0f} MB at the end, {max(megabytes):.0f} MB at most"
+        f"  memory: {megabytes[0]:.0f} MB first, {megabytes[-1]:.0f} MB last, {max(megabytes):.0f} MB at most"
     )
 
 

@@ -1,13 +1,14 @@
 """Processor seconds of every measure of the registry on COCO images.
 
-    python -m benchmarks.measures [--images 10000] [--only NAME,…] [--encoder] [--json OUT.json] [--before OLD.json]
+    python -m benchmarks.measures [--images 10000] [--only NAME,…] [--encoder] [--json OUT.json]
     python -m benchmarks.measures --commands [--images 10000] [--json OUT.json] [--before OLD.json]
 
-Work that measures share (n-grams, parses) counts for the first measure that needs it. Sets of captions (for LSA,
-Self-CIDEr, mBLEU …) are the captions of all systems for an image. Objects and synonyms are COCO's. Training captions
-and concreteness ratings are derived from the references. Measures that need the sentence encoder (``--encoder``),
-images or weights are skipped with a message. ``--commands`` times ``captious corpus`` and ``captious diversity`` in
-fresh processes instead. ``--before`` compares with the times of an earlier run.
+Work that measures share (n-grams, parses) counts for the first measure that needs it. Sets of captions (for
+LSA, Self-CIDEr, mBLEU …) are the captions of all systems for an image. Objects and synonyms are COCO's.
+Training captions and concreteness ratings are derived from the references. Measures that need the sentence
+encoder (``--encoder``), images or weights are skipped with a message. ``--commands`` times ``captious
+corpus`` and ``captious diversity`` in fresh processes instead. ``--before`` compares with the times of an
+earlier run.
 """
 
 from __future__ import annotations

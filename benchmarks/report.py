@@ -2,8 +2,9 @@
 
     python -m benchmarks.report [--sizes 500x3,10000x5] [--folder /tmp/reports] [--browser /usr/bin/chromium]
 
-Prints the size of the page and the time to create it, and in Chromium: the time until the leaderboard is drawn, the
-time until all captions are loaded, the time of a search, and the frames per second while the list scrolls.
+Prints the size of the page and the time to create it, and in Chromium: the time until the leaderboard is
+drawn, the time until all captions are loaded, the time of a search, and the frames per second while the list
+scrolls.
 """
 
 from __future__ import annotations
@@ -112,7 +113,8 @@ def measure(browser: Any, path: Path) -> None:
     page.wait_for_timeout(500)
     scrolling = page.evaluate(SCROLL)
     print(
-        f"  scrolling: {scrolling['frames']:.0f} frames per second, slowest frame {scrolling['slowest']:.0f} ms, "
+        f"  scrolling: {scrolling['frames']:.0f} frames per second, "
+        f"slowest frame {scrolling['slowest']:.0f} ms, "
         f"{100 * scrolling['late']:.1f} % slower than 1/30 s, {scrolling['rows']} rows in the page"
     )
     page.context.close()

@@ -2,12 +2,12 @@
 
     python -m benchmarks.rerank --folder DIR [--only PART]
 
-Trains a captioner and language models, generates a beam of ten for 2,000 unseen images, and tunes λ and α on one half
-and tests on the other. Other parts are the likelihood test and template captions. Every part is stored in the folder,
-and a stopped run continues. ``--only speed`` needs no data.
+Trains a captioner and language models, generates a beam of ten for 2,000 unseen images, and tunes λ and α on
+one half and tests on the other. Other parts are the likelihood test and template captions. Every part is
+stored in the folder, and a stopped run continues. ``--only speed`` needs no data.
 
-``coco/objects.jsonl.gz`` is an oracle: it contains objects that the references name, also for the unseen images. The
-captioner sees it, and CHAIR uses it as truth.
+``coco/objects.jsonl.gz`` is an oracle: it contains objects that the references name, also for the unseen
+images. The captioner sees it, and CHAIR uses it as truth.
 """
 
 from __future__ import annotations
@@ -212,9 +212,8 @@ def _table(systems: list[System], shares: dict[str, float]) -> str:
         for name in names:
             cell, scale = one.cells[name], 1 if name == MEAN else 100
             mark = "*" if cell.p <= 0.05 else ""
-            cells.append(
-                f"{scale * cell.value:.2f}{mark} [{scale * cell.interval[0]:.2f}, {scale * cell.interval[1]:.2f}]"
-            )
+            low, high = (scale * bound for bound in cell.interval)
+            cells.append(f"{scale * cell.value:.2f}{mark} [{low:.2f}, {high:.2f}]")
         weights = ["", ""] if one.weights is None else [f"{one.weights.lam:g}", f"{one.weights.alpha:g}"]
         lines.append(
             f"| {one.name} | {' | '.join(weights)} | {shares[one.name]:.1%} | " + " | ".join(cells) + " |"
@@ -223,7 +222,7 @@ def _table(systems: list[System], shares: dict[str, float]) -> str:
 
 
 def table(study: RerankStudy) -> Any:
-    """Print the paper's table with an LSTM and with n-grams, with the paper's weights, and with other criteria.
+    """Print the paper's table with an LSTM and with n-grams, then the paper's weights and other criteria.
 
     Each table is a family of tests.
     """
@@ -385,7 +384,7 @@ def templates(study: RerankStudy) -> Any:
 
 
 def words(study: RerankStudy) -> Any:
-    """Draw a figure like the paper's Figure 2: a demo image whose wrong caption is more likely than a human one."""
+    """Draw the paper's Figure 2 for a demo image whose wrong caption is more likely than a human one."""
     from captious.data import demo_path
     from captious.figures import word_colours
     from captious.generate.captioner.caption_sets import Plan, generate, unit_likelihoods

@@ -2,10 +2,11 @@
 
     python -m benchmarks.reward [--images N] [--steps N] [--spice]
 
-The peer is the algorithm of common training code for captioning, in plain Python: n-grams in dictionaries, document
-frequencies counted beforehand, and the references of the batch counted again at every step. A variant that counts
-references once is timed, too. All sides score the same captions and must return the same rewards. The samples of an
-image are the captions of five published systems. Without the public data, captions are random.
+The peer is the algorithm of common training code for captioning, in plain Python: n-grams in dictionaries,
+document frequencies counted beforehand, and the references of the batch counted again at every step. A
+variant that counts references once is timed, too. All sides score the same captions and must return the same
+rewards. The samples of an image are the captions of five published systems. Without the public data, captions
+are random.
 """
 
 from __future__ import annotations
@@ -146,9 +147,8 @@ def main() -> None:
     cached_peer = milliseconds(lambda i: cached(*batches[i]), few)
     ids = milliseconds(lambda i: ours(batches[i][0], as_numbers[i]), options.steps)
     text = milliseconds(lambda i: ours(*batches[i]), options.steps)
-    print(
-        f"reward of {BATCH} images x {SAMPLES} samples against {len(captions.ids):,} images, median of {options.steps} steps:"
-    )
+    size = f"{BATCH} images x {SAMPLES} samples against {len(captions.ids):,} images"
+    print(f"reward of {size}, median of {options.steps} steps:")
     print(f"  plain Python CIDEr-D  {peer:8.1f} ms")
     print(f"  references cached     {cached_peer:8.1f} ms")
     print(f"  captious, words as ids{ids:8.2f} ms   {peer / ids:6.1f} x ({cached_peer / ids:.1f} x)")

@@ -5,8 +5,9 @@
     python -m benchmarks.scale workers FOLDER [--shards 8]        # one worker, two workers, two of Dask
     python -m benchmarks.scale merge FOLDER                       # time to merge, by number of shards
 
-Captions join the beginning of one COCO reference and the end of another (random captions without the public data).
-Run this on an idle machine. Processor time of the workers is printed, too, because other programs disturb it less.
+Captions join the beginning of one COCO reference and the end of another (random captions without the public
+data). Run this on an idle machine. Processor time of the workers is printed, too, because other programs
+disturb it less.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def whole(folder: Path, workers: int) -> None:
 
 
 def workers(folder: Path, number: int, rounds: int = 2) -> None:
-    """Score the same shards with one worker, two workers and two Dask workers in turn, from start to merged scores.
+    """Score the same shards with one worker, two workers and two Dask workers in turn, merging included.
 
     Workers have started, loaded their code and mapped the references before. The best run of each counts.
     """

@@ -2,8 +2,9 @@
 
     python -m benchmarks.sentence_sim [--captions 4000]
 
-The last line is the metric in use: COCO references with a system's captions, where equal captions are encoded once.
-Processor time is shown beside wall-clock time, because only processor time means much on a busy machine.
+The last line is the metric in use: COCO references with a system's captions, where equal captions are encoded
+once. Processor time is shown beside wall-clock time, because only processor time means much on a busy
+machine.
 """
 
 from __future__ import annotations

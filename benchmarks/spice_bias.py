@@ -1,12 +1,12 @@
-"""Difference of SPICE with the small parser and SPICE with CoreNLP's parses, on images held out from training.
+"""Difference of SPICE with the small parser from SPICE with CoreNLP's parses, on held-out images.
 
     python -m benchmarks.spice_bias [--models model.npz …] [--grammar JAR] [--percent 20]
 
-Images are held out by a hash of their names (``captious.training.parser.labels hold-out`` lists all their captions).
-CoreNLP's parses are those of the exact parser. For every system, the benchmark prints the mean difference of the
-score with its bootstrap interval over images, Pearson's correlation over images, and the share of images with equal
-scores. It also prints the share of images with equal reference tuples, and of captions with equal tuples. The example
-system is also compared with Java SPICE's stored output.
+Images are held out by a hash of their names (``captious.training.parser.labels hold-out`` lists all their
+captions). CoreNLP's parses are those of the exact parser. For every system, the benchmark prints the mean
+difference of the score with its bootstrap interval over images, Pearson's correlation over images, and the
+share of images with equal scores. It also prints the share of images with equal reference tuples, and of
+captions with equal tuples. The example system is also compared with Java SPICE's stored output.
 """
 
 from __future__ import annotations
@@ -95,10 +95,13 @@ def interval(differences: np.ndarray[Any, Any]) -> tuple[float, float]:
 def compare(name: str, values: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> str:
     difference = values - expected
     low, high = interval(difference)
-    return (
-        f"| {name} | {len(values):,} | {values.mean():.4f} | {expected.mean():.4f} "
-        f"| {difference.mean():+.4f} ({low:+.4f} … {high:+.4f}) | {np.corrcoef(values, expected)[0, 1]:.4f} | {100 * np.mean(np.abs(difference) < 1e-9):.1f} |"
-    )
+    cells = [
+        *(name, f"{len(values):,}", f"{values.mean():.4f}", f"{expected.mean():.4f}"),
+        f"{difference.mean():+.4f} ({low:+.4f} … {high:+.4f})",
+        f"{np.corrcoef(values, expected)[0, 1]:.4f}",
+        f"{100 * np.mean(np.abs(difference) < 1e-9):.1f}",
+    ]
+    return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:

@@ -1,11 +1,11 @@
-"""Units of a captioner: words, characters, BPE and unigram pieces (Sharif 2020, appendix A), with our captioner.
+"""Units of our captioner: words, characters, BPE and unigram pieces (Sharif 2020, appendix A).
 
     python -m benchmarks.subwords [--folder DIR] [--steps N]
 
-Trains the same model with each kind of unit on the same captions for the same number of steps, generates the best
-caption of a beam for 500 unseen images, and prints metrics with intervals, the share of unique captions, parameters
-and the longest sequence. Models are stored in the folder, and a stopped run continues. The objects are an oracle (see
-``benchmarks.balance``).
+Trains the same model with each kind of unit on the same captions for the same number of steps, generates the
+best caption of a beam for 500 unseen images, and prints metrics with intervals, the share of unique captions,
+parameters and the longest sequence. Models are stored in the folder, and a stopped run continues. The objects
+are an oracle (see ``benchmarks.balance``).
 """
 
 from __future__ import annotations

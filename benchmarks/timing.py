@@ -45,6 +45,11 @@ class Seconds(NamedTuple):
     wall: float
     processor: float
 
+    def ratio_to(self, quicker: Seconds | Run, digits: int = 0) -> str:
+        """Format how much quicker the other one is."""
+        wall, processor = self.wall / quicker.wall, self.processor / quicker.processor
+        return f"{wall:.{digits}f} × wall clock, {processor:.{digits}f} × processor time"
+
     def __str__(self) -> str:
         return f"{self.wall:.2f} s ({self.processor:.2f} s of processor time)"
 
@@ -62,7 +67,7 @@ def _processor_time() -> float:
 
 
 def best_of(times: int, work: Callable[[], T]) -> tuple[T, Seconds]:
-    """Return the result of ``work`` and the shortest times of several runs, which other programs disturb least."""
+    """Return the result of ``work`` and the shortest times of several runs."""
     runs = [timed(work) for _ in range(times)]
     seconds = [seconds for _, seconds in runs]
     return runs[-1][0], Seconds(min(s.wall for s in seconds), min(s.processor for s in seconds))

@@ -3,8 +3,8 @@
     pip install -e '.[benchmark]'      (and a Java runtime)
     python -m benchmarks.tokenizer [--captions N]
 
-Ours runs from Python strings to words in one process: first call, and best of three. The Java side runs as in the COCO
-tools: it writes a file, starts Java and reads the lines. Both sides run in turn.
+Ours runs from Python strings to words in one process: first call, and best of three. The Java side runs as in
+the COCO tools: it writes a file, starts Java and reads the lines. Both sides run in turn.
 """
 
 from __future__ import annotations
