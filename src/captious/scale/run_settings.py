@@ -12,6 +12,7 @@ from typing import Any
 
 from captious.core.errors import InputError, WriteError, printable
 from captious.metrics.corpus.vocabulary_measures import Curve
+from captious.results.result_rows import EXACT, NumberStyle
 from captious.results.saved_scores import is_saved
 from captious.results.scores import Scores, json_number
 from captious.results.significance import Bootstrap
@@ -141,10 +142,10 @@ class Result:
         """Number of shards whose results are those of an earlier run."""
         return sum(done.kept for done in self.shards)
 
-    def to_json(self, ci: bool | Bootstrap = True) -> dict[str, Any]:
+    def to_json(self, ci: bool | Bootstrap = True, numbers: NumberStyle = EXACT) -> dict[str, Any]:
         """Return a description for JSON. It does not depend on the engine or the running time."""
         content = {
-            **self.scores.to_json(ci=ci),
+            **self.scores.to_json(ci=ci, numbers=numbers),
             "rows": self.rows,
             "bad_rows": self.bad,
             "shards": len(self.shards),
