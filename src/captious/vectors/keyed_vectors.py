@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from captious.core import digests as digest
 from captious.core.cache import content_digest
-from captious.core.errors import InputError, MissingExtraError, some
+from captious.core.errors import InputError, some
 from captious.io.align import plain_id
 from captious.io.content import decode, loads, read_raw, shown_name
-from captious.io.npz import read_array, read_npz
+from captious.io.npz import read_npy, read_npz
+from captious.io.table_files import parquet_file
 from captious.vectors.bert import read_safetensors
 from captious.vectors.clip_encoders import row_lengths, unit_rows
 
@@ -95,10 +96,7 @@ def _read(path: Path, content: str, names: str) -> KeyedVectors:
     if zipfile.is_zipfile(path):
         fields: dict[str, Any] = dict(read_npz(data, where, _EXPECTED, "biufU"))
     elif data.startswith(b"\x93NUMPY"):
-        try:
-            fields = {"vectors": read_array(data)}
-        except (ValueError, TypeError, KeyError, OSError, EOFError, SyntaxError) as error:
-            raise InputError(f"{where}: the array is damaged ({error}); write the vectors again") from None
+        fields = {"vectors": read_npy(data, where)}
     elif data.startswith(b"PAR1"):
         fields = _parquet(data, where)
     elif path.suffix == ".safetensors":
@@ -189,20 +187,10 @@ def _metadata(data: bytes) -> dict[str, Any]:
 
 
 def _parquet(data: bytes, where: str) -> dict[str, Any]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError("pyarrow", "parquet", f"{where} is a Parquet file; reading it") from None
-    try:
-        file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data))
+    with parquet_file(data, where) as file:
         wanted = [name for name in file.schema_arrow.names if name in (*_NAMES, *_VECTORS)]
         table = file.read(columns=wanted)
         fields: dict[str, Any] = {name: table.column(name).to_pylist() for name in wanted}
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as problem:
-        raise InputError(
-            f"{where}: the Parquet file is damaged ({str(problem).splitlines()[0]}); write it again"
-        ) from None
     for name in _VECTORS:
         if name in fields:
             try:
