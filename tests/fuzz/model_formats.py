@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from captious.metrics.learned import composite
-from captious.metrics.learned.composite_network import Network, to_bytes
+from captious.metrics.learned.composite_network import Network, pack, to_bytes
 from captious.rerank.language_models import model_files
 from captious.rerank.language_models.arpa import write_arpa
 from captious.rerank.language_models.language_model import ModelVocabulary
@@ -151,6 +151,63 @@ def _read_composite(path: Path) -> object:
     return network.name, network.features, network.score(np.ones((2, len(network.features))))
 
 
+# Sentence encoders ------------------------------------------------------------------------------------------
+
+
+def _encoder(folder: Path) -> Path:
+    """Write a small encoder, and return its folder."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+    pieces = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        *sorted({word for text in captions(50) for word in text.split()}),
+    ]
+    vocabulary = {piece: number for number, piece in enumerate(pieces)}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    d, inner, shapes = 8, 16, {}
+    shapes["embeddings.word_embeddings.weight"] = (len(pieces), d)
+    shapes["embeddings.position_embeddings.weight"] = (32, d)
+    shapes["embeddings.token_type_embeddings.weight"] = (2, d)
+    for name in ("weight", "bias"):
+        shapes[f"embeddings.LayerNorm.{name}"] = (d,)
+        stem = "encoder.layer.0."
+        for part in ("query", "key", "value"):
+            shapes[f"{stem}attention.self.{part}.{name}"] = (d, d) if name == "weight" else (d,)
+        shapes[f"{stem}attention.output.dense.{name}"] = (d, d) if name == "weight" else (d,)
+        shapes[f"{stem}attention.output.LayerNorm.{name}"] = (d,)
+        shapes[f"{stem}intermediate.dense.{name}"] = (inner, d) if name == "weight" else (inner,)
+        shapes[f"{stem}output.dense.{name}"] = (d, inner) if name == "weight" else (d,)
+        shapes[f"{stem}output.LayerNorm.{name}"] = (d,)
+    config = {"model_type": "bert", "num_attention_heads": 2, "num_hidden_layers": 1, "layer_norm_eps": 1e-12}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "tokenizer.json").write_text(tokenizer.to_str())
+    (folder / "model.safetensors").write_bytes(
+        pack({name: _numbers(*shape) for name, shape in shapes.items()}, {})
+    )
+    return folder
+
+
+def _encoder_zip(folder: Path) -> Path:
+    path, files = folder / "encoder.zip", folder / "files"
+    files.mkdir()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(_encoder(files).iterdir()):
+            archive.writestr(file.name, file.read_bytes())
+    return path
+
+
+def _read_encoder(path: Path) -> object:
+    from captious.vectors.sentence_vectors import SentenceEncoder
+
+    return SentenceEncoder(path).encode(["a dog runs", "ünheard ☃ words", "", "a " * 100])
+
+
 # Networks and their data ------------------------------------------------------------------------------------
 
 
@@ -247,6 +304,13 @@ MODELS = {
     "n-gram model, npz": Format(_ngrams("model.npz"), _read_model),
     "LSTM, safetensors": Format(_lstm, _read_model),
     "composite weights, safetensors": Format(_composite, _read_composite),
+    **{
+        f"sentence encoder, {name}": Format(
+            lambda folder, name=name: _encoder(folder) / name, lambda path: _read_encoder(path.parent)  # type: ignore[misc]
+        )
+        for name in ("config.json", "tokenizer.json", "model.safetensors")
+    },
+    "sentence encoder, zip": Format(_encoder_zip, _read_encoder),
     "captioner, safetensors": Format(_captioner, _read_captioner),
     "image network, ONNX": Format(_onnx, _read_onnx),
     **{f"image features, {ending}": Format(_features(ending), _read_features) for ending in ("npz", "h5", "safetensors", "parquet")},

@@ -21,6 +21,7 @@ FEW, SEED = 20, 5
 NEEDS = {
     "Parquet": ("pyarrow",), "parquet": ("pyarrow",), "safetensors": ("safetensors",), "captioner": ("torch",),
     "ONNX": ("onnx", "onnxruntime", "PIL"), "h5": ("h5py",), "MATLAB": ("scipy",),
+    "sentence encoder": ("tokenizers",),
 }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from captious.core import digests as digest
 from captious.core.cache import content_digest
 from captious.core.errors import InputError, some
 from captious.io.align import plain_id
-from captious.io.content import decode, loads, read_raw, shown_name
+from captious.io.content import loads, read_json, read_raw, shown_name
 from captious.io.npz import read_npy, read_npz
 from captious.io.table_files import parquet_file
 from captious.vectors.bert import read_safetensors
@@ -166,7 +167,7 @@ def _names_of(fields: dict[str, Any], path: Path, where: str) -> list[Any]:
         raise InputError(
             f"{where} has no ids or texts for its vectors; add them as a JSON list in {file.name}"
         )
-    names = loads(decode(read_raw(file), str(file)), str(file))
+    names = read_json(file, f"write a JSON list of ids or texts, one for each vector of {path.name}")
     if not isinstance(names, list) or not all(isinstance(name, str | int) for name in names):
         raise InputError(f"{file}: not a JSON list of ids or texts; write one for each vector of {path.name}")
     return names
@@ -175,14 +176,12 @@ def _names_of(fields: dict[str, Any], path: Path, where: str) -> list[Any]:
 def _metadata(data: bytes) -> dict[str, Any]:
     """Return names in the metadata of a safetensors file, where they are a JSON list as text."""
     size = int.from_bytes(data[:8], "little")
-    header = json.loads(data[8 : 8 + size])
+    metadata = json.loads(data[8 : 8 + size]).get("__metadata__")
     names = {}
-    for name, text in (header.get("__metadata__") or {}).items():
-        if name in _NAMES:
-            try:
-                names[name] = json.loads(text)
-            except ValueError:
-                continue
+    for name, text in metadata.items() if isinstance(metadata, dict) else ():
+        if name in _NAMES and isinstance(text, str):
+            with suppress(ValueError):
+                names[name] = loads(text, "the metadata")
     return names
 
 
