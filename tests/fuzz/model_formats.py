@@ -218,7 +218,7 @@ def _onnx(folder: Path) -> Path:
 
 
 def _read_onnx(path: Path) -> object:
-    from captious.generate.captioner.backbone import Backbone
+    from captious.generate.captioner.image_source import Backbone
 
     backbone = Backbone(path)
     return backbone.output, backbone.height, backbone.width, backbone.last
