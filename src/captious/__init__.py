@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from captious.metrics.base import Measure
     from captious.metrics.options import Option
     from captious.reporting import Report, report
+    from captious.results.caption_explanations import Explanation, explain
     from captious.results.comparison import Comparison, Comparisons, compare
     from captious.results.references import References, load, load_systems
     from captious.results.scores import Score, Scores
@@ -36,6 +37,7 @@ _WHERE = {
     "Comparison": "captious.results.comparison",
     "Comparisons": "captious.results.comparison",
     "Corpus": "captious.corpus",
+    "Explanation": "captious.results.caption_explanations",
     "FrequencyTable": "captious.corpus.frequencies",
     "InputError": "captious.core.errors",
     "Measure": "captious.metrics.base",
@@ -49,6 +51,7 @@ _WHERE = {
     "compute": "captious.api",
     "corpus_diversity": "captious.diversity_analysis.corpus",
     "diversity": "captious.diversity_analysis.sets",
+    "explain": "captious.results.caption_explanations",
     "load": "captious.results.references",
     "load_scores": "captious.api",
     "load_systems": "captious.results.references",
@@ -66,6 +69,7 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "Corpus",
+    "Explanation",
     "FrequencyTable",
     "InputError",
     "Measure",
@@ -80,6 +84,7 @@ __all__ = [
     "compute",
     "corpus_diversity",
     "diversity",
+    "explain",
     "load",
     "load_scores",
     "load_systems",

@@ -204,7 +204,8 @@ def _entries(
         if saved
         else _default_metrics(options)
     )
-    measures = make_measures(requested, options) if corpora else []
+    # The panel of objects uses its options even if CHAIR is not among the metrics.
+    measures = make_measures(requested, options, spare=("objects", "chair_synonyms")) if corpora else []
     scored: dict[int, list[Score]] = {}
     for corpus, measure in track(
         [(corpus, measure) for corpus in corpora for measure in measures], "scoring"
