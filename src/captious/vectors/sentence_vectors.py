@@ -13,7 +13,8 @@ import math
 import os
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -203,13 +204,14 @@ class SentenceEncoder:
             raise MissingExtraError("tokenizers", "sentences", "SentenceSim") from error
         self.source = find_model(model)
         files = _files(self.source)
+        self._tokenizer = self._read_tokenizer(Tokenizer, files)
         weights = files["model.safetensors"]
         self.bert = Bert(
             read_safetensors(weights, f"{self.source}, model.safetensors"),
             _json(files, "config.json", self.source),
             str(self.source),
         )
-        self._tokenizer = self._read_tokenizer(Tokenizer, files)
+        self._fit_tokenizer(files)
         pooling = "1_Pooling/config.json"
         self.mean = not (
             pooling in files and _json(files, pooling, self.source).get("pooling_mode_cls_token", False)
@@ -221,20 +223,34 @@ class SentenceEncoder:
         self.digest = _digest(self.source, files)
 
     def _read_tokenizer(self, kind: Any, files: Files) -> Any:
-        settings = "sentence_bert_config.json"
-        longest = _json(files, settings, self.source).get("max_seq_length") if settings in files else None
-        try:
+        with self._tokenizer_errors():
             tokenizer = kind.from_str(files["tokenizer.json"].tobytes().decode("utf-8"))
             tokenizer.no_padding()
-            own = tokenizer.truncation or {"max_length": 512}
-            tokenizer.enable_truncation(
+        return tokenizer
+
+    def _fit_tokenizer(self, files: Files) -> None:
+        """Limit texts to the positions of the network, and check that it has a vector for each piece."""
+        settings = "sentence_bert_config.json"
+        longest = _json(files, settings, self.source).get("max_seq_length") if settings in files else None
+        with self._tokenizer_errors():
+            own = self._tokenizer.truncation or {"max_length": 512}
+            self._tokenizer.enable_truncation(
                 max_length=min(int(longest or own["max_length"]), len(self.bert.places)),
                 direction=own.get("direction", "right"),
             )
             # The second text has no known piece.
-            trial = tokenizer.encode_batch_fast(["a dog", "\u2603\U0001f415"])
-            numbers = [*tokenizer.get_vocab().values(), *trial[0].ids, *trial[1].ids]
-            largest = max(numbers, default=0)
+            trial = self._tokenizer.encode_batch_fast(["a dog", "\u2603\U0001f415"])
+            largest = max([*self._tokenizer.get_vocab().values(), *trial[0].ids, *trial[1].ids], default=0)
+        if largest >= len(self.bert.words):
+            raise InputError(
+                f"{self.source}: tokenizer.json has {largest + 1:,} pieces, but the weights have vectors for "
+                f"{len(self.bert.words):,}; use files of the same model"
+            )
+
+    @contextmanager
+    def _tokenizer_errors(self) -> Iterator[None]:
+        try:
+            yield
         except BaseException as error:  # the library raises plain Exception, and its panics are not even that
             if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
                 raise
@@ -242,12 +258,6 @@ class SentenceEncoder:
             raise InputError(
                 f"cannot read {self.source}, tokenizer.json ({reason}); get a fresh copy of the encoder"
             ) from error
-        if largest >= len(self.bert.words):
-            raise InputError(
-                f"{self.source}: tokenizer.json has {largest + 1:,} pieces, but the weights have vectors for "
-                f"{len(self.bert.words):,}; use files of the same model"
-            )
-        return tokenizer
 
     def encode(self, texts: Sequence[str]) -> Floats:
         """Return one unit vector per text; equal texts are encoded once."""
