@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from captious.metrics.options import Option
     from captious.reporting import Report, report
     from captious.results.caption_explanations import Explanation, explain
-    from captious.results.comparison import Comparison, Comparisons, compare
+    from captious.results.comparison import compare
+    from captious.results.comparison_result import Comparison, Comparisons
     from captious.results.references import References, load, load_systems
     from captious.results.scores import Score, Scores
     from captious.rewards import reward
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 _WHERE = {
     "Captions": "captious.corpus",
     "CaptiousError": "captious.core.errors",
-    "Comparison": "captious.results.comparison",
-    "Comparisons": "captious.results.comparison",
+    "Comparison": "captious.results.comparison_result",
+    "Comparisons": "captious.results.comparison_result",
     "Corpus": "captious.corpus",
     "Explanation": "captious.results.caption_explanations",
     "FrequencyTable": "captious.corpus.frequencies",

@@ -1067,14 +1067,14 @@ _mutant(
 )
 _mutant(
     "significant-without-correction",
-    "results/comparison.py",
+    "results/comparison_result.py",
     "return self.p_corrected <= self.alpha",
     "return self.p_randomisation <= self.alpha",
     "results/test_comparison.py::test_significant_alone_is_not_ahead_among_many",
 )
 _mutant(
     "ahead-without-significance",
-    "results/comparison.py",
+    "results/comparison_result.py",
     "        if not self.significant:\n",
     "        if False:\n",
     "results/test_comparison.py::test_ahead_only_where_it_is_significant",
@@ -1088,7 +1088,7 @@ _mutant(
 )
 _mutant(
     "more-is-always-better",
-    "results/comparison.py",
+    "results/comparison_result.py",
     '"B" if (self.difference > 0) == self.higher_is_better else "A"',
     '"B" if self.difference > 0 else "A"',
     "results/test_comparison.py::test_less_may_be_better",

@@ -25,7 +25,7 @@ from captious.reporting.explanations import explained
 from captious.reporting.language_section import language, set_captions, sets
 from captious.reporting.leaderboard import standings
 from captious.reporting.report_data import ReportImages, SystemEntry
-from captious.results.comparison import ALPHA
+from captious.results.comparison_result import ALPHA
 from captious.results.references import References, Source, load_systems
 from captious.results.saved_scores import SUFFIX, ScoredCaptions
 from captious.results.scores import Score, Scores
