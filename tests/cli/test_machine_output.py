@@ -23,6 +23,7 @@ FEW = ["--resamples", "20"]
 
 COMMANDS: dict[str, list[str]] = {
     "score": ["score", REFERENCES, GOOD, POOR, "-m", "BLEU-4,CIDEr-D,CHAIRs", "--ci", *FEW],
+    "score groups": ["score", REFERENCES, GOOD, "-m", "BLEU-4,SPICE-Color", "--group", "length", "--ci", *FEW],
     "score several": ["score", REFERENCES, SAMPLES, "-m", "ROUGE-L", "--allow-several"],
     "compare": ["compare", REFERENCES, GOOD, POOR, GENERIC, "-m", "BLEU-4,CHAIRs", "--trials", "200", *FEW],
     "compare two": ["compare", REFERENCES, GOOD, POOR, "-m", "ROUGE-L", "--trials", "200", *FEW],
