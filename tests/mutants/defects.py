@@ -1118,7 +1118,7 @@ _mutant(
 _mutant(
     "any-best-leads",
     "results/comparison.py",
-    "if all(p <= alpha for (name, *_), p in corrected.items() if name == metric)",
+    "if all(p <= alpha for (name, _), p in corrected.items() if name == metric)",
     "if True",
     "cli/test_compare.py::test_a_small_lead_is_marked_only_without_intervals",
 )
