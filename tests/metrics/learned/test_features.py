@@ -14,8 +14,7 @@ from captious.corpus import Corpus
 from captious.metrics import registry
 from captious.metrics.learned.captious_score import FULL, LITE
 from captious.metrics.learned.composite import WEIGHTS_FOLDER, Composite, load
-from captious.metrics.learned.composite_network import to_bytes
-from captious.metrics.learned.contributions import explain
+from captious.metrics.learned.composite_network import explain, to_bytes
 from captious.metrics.learned.feature_table import GROUPS, Features, resolve
 from captious.metrics.learned.own_features import OWN
 from captious.training.linear_fit import fit
