@@ -1846,7 +1846,7 @@ _mutant(
     "metrics/learned/composite_network.py",
     "values = np.maximum(values, 0.0)",
     "pass",
-    "metrics/learned/test_training.py::test_scoring_is_what_torch_computes",
+    "metrics/learned/test_training.py::test_scoring_agrees_with_torch",
 )
 _mutant(
     "rewards-without-weights",
