@@ -187,7 +187,7 @@ def _instances(path: str | Path, where: str) -> dict[str, list[tuple[str, Any]]]
                 x, y, w, h = (float(side) for side in row["bbox"])
                 box = (x / width, y / height, max(w / width, 1e-3), max(h / height, 1e-3))
             by_image.setdefault(str(row["image_id"]), []).append((names[row["category_id"]], box))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"{where}: COCO instances need images, categories and annotations with boxes: {error!r}"
         ) from None
