@@ -299,7 +299,9 @@ def _hdf5(path: str | Path, where: str) -> dict[str, NDArray[Any]]:
         raise MissingExtraError("h5py", "h5", "reading features from HDF5") from error
     arrays: dict[str, NDArray[Any]] = {}
 
-    def visit(name: str, item: Any) -> None:
+    def visit(name: str | bytes, item: Any) -> None:
+        if isinstance(name, bytes):
+            raise ValueError("a name that is not UTF-8")
         if isinstance(item, h5py.Dataset):
             CONTENT.check(item.size * item.dtype.itemsize, where)
             arrays[name] = np.asarray(item.asstr()[:] if item.dtype.kind == "O" else item[...])
