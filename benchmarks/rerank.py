@@ -174,7 +174,7 @@ class RerankStudy(Study):
         return Prior(tuple(self.priors[kind] for kind in kinds), self.priors["lengths"], kinds)
 
     @cached_property
-    def judged(self) -> tuning.Judged:
+    def judged(self) -> tuning.ScoredCandidates:
         """Statistics of all candidates by six metrics."""
         path = self.path("candidates.scores")
         _, row = tuning.distinct(self.nbest)
@@ -186,7 +186,7 @@ class RerankStudy(Study):
                 scored += judged.scores
             Scores("candidates", scored).save(path)
         scores = Scores.load(path)
-        return tuning.Judged(self.nbest, tuple(scores.values()), row)
+        return tuning.ScoredCandidates(self.nbest, tuple(scores.values()), row)
 
     @cached_property
     def parts(self) -> tuple[IntArray, IntArray]:
@@ -438,7 +438,7 @@ def speed() -> None:
             else np.stack([rng.random(n), np.ones(n)], axis=1)
         )
         scores.append(Score(measure, table, nbest.ids, nbest.offsets, measure.name))
-    judged = tuning.Judged(nbest, tuple(scores), np.arange(n))
+    judged = tuning.ScoredCandidates(nbest, tuple(scores), np.arange(n))
     prior = Prior((-rng.exponential(20, n), -rng.exponential(20, n)), np.full(n, 11.0), ("a", "b"))
     grid, seconds = timed(lambda: tuning.tune(judged, prior))
     size = f"{images:,} images × {each} candidates, {len(measures)} metrics"
