@@ -407,6 +407,9 @@ def words(study: RerankStudy) -> Any:
         human = next(item for item in scored if item[0] not in wrong[row["image_id"]])
         other = next(item for item in reversed(scored) if item[0] in wrong[row["image_id"]])
         pairs.append((sum(other[1].values) - sum(human[1].values), row["image_id"], human, other))
+    if not pairs:
+        print("words: no demo image has a wrong caption")
+        return None
     difference, image, human, other = max(pairs, key=lambda item: (item[0], item[1]))
     lines = [
         word_colours.WordLine(f"{label}: {text}", one.units, one.values)

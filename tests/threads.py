@@ -55,14 +55,9 @@ def systems() -> list[Corpus]:
 
 def bits(corpus: Corpus, names: Iterable[str]) -> Bits:
     """Return the scores of a corpus as bytes."""
-    scores = score(
-        corpus,
-        names,
-        train=TRAIN,
-        norms=NORMS,
-        weights=str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"),
-        **vectors_for(corpus),
-    )
+    weights = str(WEIGHTS_FOLDER / "captious_score_lite.safetensors")
+    options = {"train": TRAIN, "norms": NORMS, "weights": weights, **vectors_for(corpus)}
+    scores = score(corpus, [registry.create(str(name), options) for name in names])
     return {name: (one.signature, rows(one.statistics)) for name, one in scores.items()}
 
 

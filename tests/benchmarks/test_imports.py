@@ -39,6 +39,8 @@ def missing_names(source: str) -> list[str]:
             elif isinstance(item, ModuleType):
                 modules[alias.asname or alias.name] = item
     for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in modules:
+            missing.append(f"{modules[node.func.id].__name__} is not callable")
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
             module = modules[node.value.id]
             if not hasattr(module, node.attr):
@@ -68,10 +70,11 @@ from captious.core import threads as t
 from captious.core.threads import cores, no_such_name
 def work():
     from captious.no_such_room import anything
-    return t.cores() + t.other()
+    return t.cores() + t.other() + t()
 """
     assert missing_names(source) == [
         "captious.core.threads.no_such_name",
         "captious.no_such_room",
+        "captious.core.threads is not callable",
         "captious.core.threads.other",
     ]
