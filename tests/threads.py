@@ -55,9 +55,15 @@ def systems() -> list[Corpus]:
 
 def bits(corpus: Corpus, names: Iterable[str]) -> Bits:
     """Return the scores of a corpus as bytes."""
-    weights = str(WEIGHTS_FOLDER / "captious_score_lite.safetensors")
-    options = {"train": TRAIN, "norms": NORMS, "weights": weights, **vectors_for(corpus)}
-    scores = score(corpus, [registry.create(str(name), options) for name in names])
+    names = list(names)
+    values = {
+        "train": TRAIN,
+        "norms": NORMS,
+        "weights": str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"),
+        **vectors_for(corpus),
+    }
+    used = {option.name for name in names for option in registry.measure_class(name).options}
+    scores = score(corpus, names, **{name: value for name, value in values.items() if name in used})
     return {name: (one.signature, rows(one.statistics)) for name, one in scores.items()}
 
 

@@ -88,6 +88,25 @@ def test_every_command_prints_the_same_columns(name: str, table: str) -> None:
     assert any(row["signature"] for row in rows)
 
 
+@pytest.mark.parametrize(
+    ("words", "path"),
+    [
+        (["chair", REFERENCES, POOR], ["CHAIRs", "value"]),
+        (["demo", "-m", "ROUGE-L"], ["systems", 0, "scores", "ROUGE-L", "value"]),
+    ],
+)
+def test_percent_and_digits_in_other_json(words: list[str], path: list[str | int]) -> None:
+    values = []
+    for options in ((), ("--percent", "--digits", "1")):
+        done = CliRunner().invoke(app, [*words, "--format", "json", *options])
+        assert done.exit_code == 0, done.output
+        value: Any = json.loads(done.stdout)
+        for key in path:
+            value = value[key]
+        values.append(value)
+    assert values[1] == round(100 * values[0], 1)
+
+
 def test_csv_and_json_hold_the_same_numbers(table: str) -> None:
     data = json.loads(output("score", table, "--format", "json"))
     for row in rows_of("score", table):
