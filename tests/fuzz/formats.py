@@ -238,6 +238,8 @@ def _matlab(folder: Path) -> Path:
         triplets[0, k] = (texts[k], texts[400 + k // 4], texts[800 + k // 4], 1.0 if k % 3 else -1.0)
     path = folder / "consensus_abstract.mat"
     scipy.io.savemat(path, {"triplets": triplets}, do_compression=True)
+    # The first bytes are free text, with the date.
+    path.write_bytes(b"MATLAB 5.0 MAT-file".ljust(116) + path.read_bytes()[116:])
     return path
 
 

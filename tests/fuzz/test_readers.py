@@ -100,6 +100,13 @@ def test_damaged_pages_of_parquet_are_refused(name: str, tmp_path: Path) -> None
                 FORMATS[name].read(path)
 
 
+def test_a_damaged_start_of_parquet_is_refused(tmp_path: Path) -> None:
+    path, content, _ = prepared(FORMATS["shard, Parquet"], tmp_path)
+    path.write_bytes(b"PAR" + content[4:])
+    with pytest.raises(InputError, match="damaged"):
+        FORMATS["shard, Parquet"].read(path)
+
+
 def test_parquet_without_checksums_is_read(tmp_path: Path) -> None:
     path, _, expected = prepared(FORMATS["Parquet, no checksums"], tmp_path)
     assert digest_of(FORMATS["Parquet, checksums"].read(path)) == expected
