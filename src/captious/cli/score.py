@@ -30,9 +30,9 @@ def score(
     *,
     metric_options: dict[str, Any],
 ) -> None:
-    """Score captions against references: one row per system, the best value of each column marked.
+    """Score captions against references: one row per system.
 
-    Captions by the million come in shards: captious score big/*.parquet --references REFS --engine local.
+    Captions by the million: captious score big/*.parquet --references REFS
     """
     from captious.api import score_systems
     from captious.results.saved_scores import check_target

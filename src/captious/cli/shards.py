@@ -29,8 +29,7 @@ class Shards(OptionGroup):
         Option(
             "--references",
             metavar="REFS",
-            help="References; all arguments are then shards of captions (Parquet, JSONL, tar; files, "
-            "folders, patterns).",
+            help="References; all arguments are then shards.",
         ),
     ] = None
     engine: Annotated[
@@ -38,19 +37,24 @@ class Shards(OptionGroup):
         Option(
             "--engine",
             metavar="ENGINE",
-            help="Score shards on local (processes), dask[=ADDRESS], ray[=ADDRESS] or spark[=MASTER]; "
-            "without --references for metrics that need none.",
+            help="local, dask[=ADDRESS], ray[=ADDRESS], spark[=MASTER].",
+            values=("local", "dask", "ray", "spark"),
         ),
     ] = None
     on_error: Annotated[
         str | None,
-        Option("--on-error", metavar="stop|skip", help="What a bad row or shard does (default: stop)."),
+        Option(
+            "--on-error",
+            metavar="stop|skip",
+            help="Effect of a bad row or shard (default: stop).",
+            values=("stop", "skip"),
+        ),
     ] = None
     dry_run: Annotated[
         bool,
         Option(
             "--dry-run",
-            help="Say how many shards, rows and bytes there are, and roughly how long it would take.",
+            help="Print numbers of shards and rows and a forecast.",
         ),
     ] = False
     top: Annotated[
@@ -59,7 +63,7 @@ class Shards(OptionGroup):
             "--top",
             metavar="K",
             min=1,
-            help="Approximate counts: keep K counters, sketch what is different; errors are stated.",
+            help="Approximate counts with K counters.",
         ),
     ] = None
     false_rate: Annotated[
@@ -67,7 +71,7 @@ class Shards(OptionGroup):
         Option(
             "--false-rate",
             metavar="P",
-            help="How often the filter of training n-grams may err, for Novel-1 … Novel-4 (default: 0.001).",
+            help="Error rate of Novel-1 … Novel-4 (default: 0.001).",
         ),
     ] = None
 
