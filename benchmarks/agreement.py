@@ -69,7 +69,7 @@ def child(side: str, data: Path, captions: int | None) -> None:
         theirs(groups, references)
     else:
         from captious.agreement.study import score_captions
-        from captious.metrics.factory import make_measures
+        from captious.metrics.registry import make_measures
 
         start = clock()
         names = COMMON if side == "common" else caption_metrics()

@@ -33,7 +33,7 @@ from captious.agreement.metric_relations import complementary_pairs, correlate_m
 from captious.agreement.study import score_systems
 from captious.core.cache import atomic_write
 from captious.figures import agreement_plots, robustness_plots, style
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 from captious.robustness import distraction_accuracy, make_distractions, robustness_curves
 from captious.robustness import robustness_tables as robust
 

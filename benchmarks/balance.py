@@ -29,7 +29,7 @@ from captious.generate.captioner.captioner_checkpoint import Trained
 from captious.generate.captioner.captioner_training import Settings, train
 from captious.generate.captioner.captioners import Shape
 from captious.generate.captioner.image_features import Images, read_images
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 from captious.results.references import References
 
 LAMBDAS = (0, 1, 2, 3, 5, 10, 20)

@@ -85,7 +85,7 @@ def main() -> None:
     options = parser.parse_args()
 
     from captious.parser.exact.exact_parser import ExactParser
-    from captious.parser.exact.pcfg_cache import find_grammar
+    from captious.parser.exact.pcfg import find_grammar
 
     models = find_grammar(options.grammar)
     texts = captions(options.captions)

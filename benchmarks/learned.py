@@ -29,7 +29,7 @@ from captious.io import read
 from captious.io.judgements import own_key, with_protocol
 from captious.metrics.learned.composite import WEIGHTS_FOLDER, load
 from captious.metrics.learned.composite_network import Network, spread
-from captious.metrics.learned.lexical_features import GROUPS, Features
+from captious.metrics.learned.feature_table import GROUPS, Features
 from captious.results.significance import percentile_interval
 from captious.robustness import make_distractions
 from captious.training.learned.composite_examples import KINDS, Examples

@@ -201,7 +201,7 @@ class Lengths:
     @cached_property
     def ready(self) -> tuple[Writer, list[Any]]:
         """What is loaded once."""
-        from captious.metrics.factory import make_measures
+        from captious.metrics.registry import make_measures
 
         writer, made = Writer(), make_measures(METRICS, {"vectors": "default"})
         for words in (50, 400):

@@ -22,7 +22,7 @@ import psutil
 from benchmarks.common import coco
 from captious import References
 from captious.corpus import Captions, Corpus
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 from captious.results.scores import Score
 
 BATCH, CAPTIONS = 64, 5

@@ -67,7 +67,7 @@ def child(side: str) -> None:
             report["size"] = sum(path.stat().st_size for path in Path(folder).iterdir()) / 1e6
     elif side == "open":
         before = peak_megabytes()
-        from captious.meteor.paraphrases import open_index
+        from captious.meteor.meteor_tables import open_index
         from captious.text import meteor_data
 
         table = meteor_data.find().paraphrases

@@ -22,7 +22,7 @@ import numpy as np
 from benchmarks.common import data_folder, read_jsonl, timed
 from captious.core.ragged import IntArray, offsets_of
 from captious.figures import rerank_plots
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 from captious.rerank import (
     Consensus,
     Likelihood,

@@ -143,9 +143,9 @@ def merge(folder: Path) -> None:
             start = time.perf_counter()
             found = merging.merge_all(engine, several, work, 10_000)
             parts = time.perf_counter() - start
-            merging.vocabulary(engine, several, work)
+            merging.merge_words(engine, several, work)
             words = time.perf_counter() - start - parts
-            merging.distinct(engine, several, found.rows)
+            merging.count_distinct(engine, several, found.rows)
             captions = time.perf_counter() - start - parts - words
             print(
                 f"{count:5d} shards: sums {parts:6.2f} s, words {words:6.2f} s, different captions {captions:6.2f} s"

@@ -26,7 +26,7 @@ from captious.parser.choice import Parser
 from captious.parser.exact.exact_parser import ExactParser
 from captious.parser.fast_parser import ParsedBatch, parse_batch
 from captious.parser.network_model import SHIPPED, Model, read_model
-from captious.parser.parse_types import Parse
+from captious.parser.sentences import Parse
 from captious.scene.build import caption_tuples, reference_graphs
 from captious.text.ptb import tokenize
 from captious.text.synonyms import Synonyms
@@ -56,7 +56,7 @@ class Exact:
     label, digest = "exact", "exact"
 
     def __init__(self, grammar: Path | None, kept: Path | None) -> None:
-        from captious.parser.parse_types import Sentence
+        from captious.parser.sentences import Sentence
 
         self.grammar, self.kept = grammar, kept
         self.known: dict[str, Parse] = {}

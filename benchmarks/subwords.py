@@ -19,7 +19,7 @@ from benchmarks.balance import Sizes, Study, _tell
 from captious.generate.captioner.caption_sets import Plan, generate
 from captious.generate.captioner.captioner_training import Settings, train
 from captious.generate.captioner.captioners import Shape
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 
 KINDS = {"words": None, "unigram": 1000, "bpe": 1000, "characters": None}
 METRICS = "CIDEr-D,BLEU-4,METEOR,ROUGE-L,SPICE"

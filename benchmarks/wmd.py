@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from captious.corpus import Corpus
+from captious.metrics.base import in_signature
 from captious.metrics.captions.wmd import WMD, nearest_distances
-from captious.metrics.resources import in_signature
 from captious.results.scores import Score
 from captious.text.stopwords import ENGLISH
 from captious.vectors import get

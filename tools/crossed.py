@@ -3,8 +3,10 @@
     python -m tools.crossed src                     # this tree
     python -m tools.crossed /path/to/old/src src    # two trees, side by side
 
-Each command runs on the demo in a process of its own. Every called Python function of captious counts
-once. Compiled kernels are called from C and do not count. Tokens do not depend on line breaks.
+Each command runs on the demo in a process of its own. Every Python function of captious that it calls counts
+once, and a file counts if one of its functions does. Bodies of modules and classes do not count, nor do
+functions that only run while a module is imported (decorators, tables of constants). Compiled kernels are
+called from C and do not count. Tokens do not depend on line breaks.
 """
 
 from __future__ import annotations
@@ -35,10 +37,15 @@ COMMANDS = {
 TRACER = """
 import json, os, sys, threading
 package = os.path.realpath(sys.argv[1]) + os.sep
+OPTIMIZED = 1  # flag of the code of functions; bodies of modules and classes lack it
 seen = set()
+imports = threading.local()
 def note(frame, event, argument):
-    if event == "call":
-        seen.add(frame.f_code)
+    code = frame.f_code
+    if code.co_name == "_find_and_load" and code.co_filename == "<frozen importlib._bootstrap>":
+        imports.depth = getattr(imports, "depth", 0) + (event == "call") - (event == "return")
+    elif event == "call" and code.co_flags & OPTIMIZED and not getattr(imports, "depth", 0):
+        seen.add(code)
 def finish(status=0):
     sys.setprofile(None)
     inside = {code for code in seen if code.co_filename.startswith(package)}

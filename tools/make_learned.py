@@ -22,8 +22,8 @@ from captious.corpus import Corpus
 from captious.io import read
 from captious.metrics.learned.composite import WEIGHTS_FOLDER
 from captious.metrics.learned.composite_network import Network, to_bytes
-from captious.metrics.learned.lexical_features import GROUPS, Features
-from captious.metrics.learned.trained_composites import OWN
+from captious.metrics.learned.feature_table import GROUPS, Features
+from captious.metrics.learned.own_features import OWN
 from captious.training.learned.composite_examples import KINDS, Examples, build_examples
 from captious.training.learned.composite_trainer import Plan, train
 from captious.training.learned.judged_captions import VALIDATE, rated

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from captious.core.cache import atomic_write
 from captious.io import read
-from captious.vectors.sentence_vectors import SentenceEncoder
-from captious.vectors.word_pieces import FILE
+from captious.vectors.sentence_vectors import PIECES_FILE, SentenceEncoder
 
 #: Pieces of a single caption say nothing: they weigh as much as one that was never seen.
 FEWEST = 2
@@ -32,9 +31,9 @@ def main() -> None:
         counts.update(set(ids.tolist()))
     kept = sorted((encoder.piece(number), count) for number, count in counts.items() if count >= FEWEST)
     content = "\n".join([str(len(texts)), *(f"{piece}\t{count}" for piece, count in kept)]) + "\n"
-    with atomic_write(FILE) as temporary:
+    with atomic_write(PIECES_FILE) as temporary:
         temporary.write_bytes(gzip.compress(content.encode(), 9, mtime=0))
-    print(f"{len(texts):,} captions, {len(kept):,} pieces, {FILE.stat().st_size:,} bytes")
+    print(f"{len(texts):,} captions, {len(kept):,} pieces, {PIECES_FILE.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

@@ -270,7 +270,7 @@ def test_cider_by_name_hints_at_cider_d_once() -> None:
 
 def test_a_base_install_leaves_out_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     from captious.io import CaptionWarning
-    from captious.metrics.factory import make_measures
+    from captious.metrics.registry import make_measures
 
     monkeypatch.delenv("CAPTIOUS_METEOR_DATA", raising=False)
     monkeypatch.setattr("captious.text.meteor_data.importlib.util.find_spec", lambda name: None)

@@ -30,10 +30,10 @@ from captious.core.cache_files import (
     clear,
     entries,
 )
-from captious.meteor import paraphrases
-from captious.parser.exact import pcfg_cache as grammar_cache
+from captious.meteor import meteor_tables
+from captious.parser.exact import pcfg as grammar_cache
 from captious.vectors import sentence_vectors as sentences
-from captious.vectors import vector_store as store
+from captious.vectors import vector_files as store
 from tests.parser.exact.test_grammar import equal, small
 
 KEY = "0123456789abcdef"
@@ -71,7 +71,7 @@ OTHERS = [
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("CAPTIOUS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "_issued", set())
-    paraphrases._open.cache_clear()
+    meteor_tables._open_index.cache_clear()
     return tmp_path / "cache"
 
 
@@ -196,8 +196,8 @@ def open_paraphrases(tmp_path: Path, which: int) -> object:
         if which == 0
         else [("a cat", "one cat"), ("small", "little")]
     )
-    paraphrases._open.cache_clear()
-    index = paraphrases.open_index(paraphrase_table(tmp_path / f"{which}.gz", *pairs))
+    meteor_tables._open_index.cache_clear()
+    index = meteor_tables.open_index(paraphrase_table(tmp_path / f"{which}.gz", *pairs))
     return index.number_of(), [part.tolist() for part in index[1:]]
 
 

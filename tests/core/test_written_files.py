@@ -11,14 +11,14 @@ import pytest
 from captious.core import cache
 from captious.core.cache import CacheWarning, content_digest, derived
 from captious.core.cache_files import VECTORS
-from captious.meteor import paraphrases
+from captious.meteor import meteor_tables
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("CAPTIOUS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "_issued", set())
-    paraphrases._open.cache_clear()
+    meteor_tables._open_index.cache_clear()
     return tmp_path / "cache"
 
 
@@ -29,8 +29,8 @@ def table(path: Path) -> Path:
 
 
 def index_of(source: Path) -> list[list[int]]:
-    paraphrases._open.cache_clear()
-    return [part.ravel().tolist() for part in paraphrases.open_index(source)]
+    meteor_tables._open_index.cache_clear()
+    return [part.ravel().tolist() for part in meteor_tables.open_index(source)]
 
 
 def test_every_byte_of_meteors_index_is_checked(
@@ -41,8 +41,8 @@ def test_every_byte_of_meteors_index_is_checked(
     (kept,) = folder.glob("paraphrases/*-v5")
     whole = kept.read_bytes()
     built: list[int] = []
-    build = paraphrases.build
-    monkeypatch.setattr(paraphrases, "build", lambda *a: built.append(1) or build(*a))  # type: ignore[func-returns-value]
+    build = meteor_tables.build
+    monkeypatch.setattr(meteor_tables, "build", lambda *a: built.append(1) or build(*a))  # type: ignore[func-returns-value]
     assert index_of(source) == expected
     assert not built
     for place in [*range(0, len(whole), 37), len(whole) - 1]:

@@ -179,7 +179,7 @@ def test_both_forms_look_through_a_pickle_alike(protocol: int) -> None:
         data = np.frombuffer(pickle.dumps(value, protocol=protocol), np.uint8)
         room = len(data) + 16
         found = [
-            form_of(pickled._look, form)(
+            form_of(pickled._check_program, form)(
                 data, pickled._LAYOUT, pickled._ACTION, np.zeros(room, np.int8), np.zeros(room, np.int8)
             )
             for form in FORMS

@@ -17,13 +17,11 @@ from captious.core import container
 from captious.core.container import Texts
 from captious.core.ragged import distinct, offsets_of, stretches
 from captious.corpus import Captions, Corpus, encoding
-from captious.corpus.corpus import _distinct
+from captious.corpus.corpus import _number_distinct
 from captious.corpus.encoding import NUMBERED
 from captious.metrics.captions import meteor
 from captious.text.ngrams import NgramIndex
 from tests.forms import both_forms, form_of
-
-MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 def texts(seed: int, images: int, each: int = 3, words: str = "abcdef") -> list[list[str]]:
@@ -93,11 +91,11 @@ def test_equal_captions_share_a_number(form: str, captions: list[list[int]]) -> 
     # A table with hardly any room, so that captions meet in it.
     places = np.zeros(max(1 << (len(captions) + 1).bit_length(), 2), np.int32)
     with np.errstate(over="ignore"):
-        found = form_of(_distinct, form)(tokens, offsets, places, MULTIPLIER, np.uint64(32), first, inverse)
+        count = form_of(_number_distinct, form)(tokens, offsets, places, first, inverse)
     seen: dict[tuple[int, ...], int] = {}
     assert inverse.tolist() == [seen.setdefault(tuple(own), len(seen)) for own in captions]
-    assert found == len(seen)
-    assert first[:found].tolist() == [captions.index(list(own)) for own in seen]
+    assert count == len(seen)
+    assert first[:count].tolist() == [captions.index(list(own)) for own in seen]
 
 
 def test_many_texts_are_kept_in_an_array(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -118,6 +118,8 @@ REFUSED = {
     "nothing in it": b"[]",
     "an empty object": b"{}",
     "no row": b'{"annotations": []}',
+    "a key that is not UTF-8": b'{"annotations": [{"image_id": 1, "caption": "a"}], "inf\xff": 1}',
+    "a key in a row that is not UTF-8": b'[{"image_id": 1, "caption": "a", "\xc3(": 1}]',
     "rows of another kind": b'["a dog"]',
     "another kind of row later": b'[{"image_id": 1, "caption": "a"}, 5]',
     "no caption": b'[{"image_id": 1}]',

@@ -23,10 +23,9 @@ from captious.io.judgements import (
     find_judgements,
     load_judgements,
 )
-from captious.io.judgements.data_places import SOURCES
 from captious.io.judgements.distraction_sets import load_distractions, task_of
 from captious.io.judgements.judged_sets import own_key
-from captious.io.judgements.reference_captions import image_key
+from captious.io.judgements.set_files import SOURCES, image_key
 
 REFERENCES = {
     "11_aa.jpg": ["A dog runs .", "The dog is running ."],
@@ -511,7 +510,7 @@ def test_names_and_places(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not a folder"):
         load_judgements("thumb", tmp_path / "nowhere")
     for name in SETS:
-        with pytest.raises(InputError, match="people get it from"):
+        with pytest.raises(InputError, match="; get it from "):
             load_judgements(name, tmp_path)
     assert all(SOURCES.values())
 
@@ -576,7 +575,7 @@ def test_distraction_files(tmp_path: Path) -> None:
     rows = lines(
         tmp_path / "all.jsonl", [{"image": "5", "correct": "a", "distractor": "b", "references": ["c"]}]
     )
-    with pytest.raises(InputError, match="which task"):
+    with pytest.raises(InputError, match="'task' must be one of"):
         load_distractions(rows)
     with pytest.raises(InputError, match="forced-choice tasks of Hodosh"):
         load_distractions(lines(tmp_path / "empty" / "x.jsonl", [{}]).parent)

@@ -21,6 +21,7 @@ from captious.io.frequency_files import read_frequencies
 from captious.kernels import library
 from captious.meteor import paraphrase_index
 from captious.metrics.learned.composite import WEIGHTS_FOLDER
+from captious.parser import collapse
 from captious.parser.exact.rule_arrays import arrange
 from captious.parser.exact.search import Workspace, derivations
 from captious.scale.sketches import Bloom
@@ -129,6 +130,9 @@ def index_paraphrases(folder: Path) -> None:
     paraphrase_index.build(table, len(lines))
 
 
+_RELATIONS = ["det", "root", "case", "nmod", "case", "det", "nmod"]
+
+
 @pytest.fixture(scope="module")
 def recorder(tmp_path_factory: pytest.TempPathFactory) -> Recorder:
     """Compare the kernel calls of all workloads."""
@@ -139,6 +143,7 @@ def recorder(tmp_path_factory: pytest.TempPathFactory) -> Recorder:
     with recorder.watching(), working(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         parse_exactly()
+        collapse(["a", "dog", "on", "top", "of", "a", "bed"], ["NN"] * 7, [2, 0, 4, 2, 7, 7, 4], _RELATIONS)
         index_paraphrases(tmp_path_factory.mktemp("files"))
         analyse(tmp_path_factory.mktemp("files"))
         read_and_score(tmp_path_factory.mktemp("files"))

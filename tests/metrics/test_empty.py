@@ -14,8 +14,8 @@ import captious
 from captious.core.errors import MissingExtraError
 from captious.corpus import Corpus
 from captious.metrics import registry
-from captious.metrics.factory import make_measures
 from captious.metrics.learned.composite import WEIGHTS_FOLDER
+from captious.metrics.registry import make_measures
 from captious.vectors import keyed_vectors as keyed
 
 REFERENCES = {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from captious.metrics import plugins
+from captious.metrics import options
 
 POINTS = "[captious.measures]\nBrevity = brevity:Brevity\n"
 
@@ -23,23 +23,23 @@ def test_no_package_brings_a_measure(tmp_path: Path, monkeypatch: pytest.MonkeyP
     _info(tmp_path, "other-1.0.dist-info", "[console_scripts]\nother = other:main\n")
     (tmp_path / "old-1.0.egg-info").write_text("a file, as installers wrote it long ago")
     monkeypatch.setattr(sys, "path", [str(tmp_path), str(tmp_path / "missing")])
-    assert plugins.points() == []
+    assert options.entry_points() == []
 
 
 @pytest.mark.parametrize("name", ["brevity-1.0.dist-info", "brevity.egg-info", "brevity-1.0.egg/EGG-INFO"])
 def test_a_package_that_does(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _info(tmp_path, name, POINTS)
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    assert plugins._may_have(str(tmp_path))
+    assert options._may_have(str(tmp_path))
     # Python itself does not look into eggs that nobody put on the path.
-    assert [point.name for point in plugins.points()] == ([] if "EGG" in name else ["Brevity"])
+    assert [point.name for point in options.entry_points()] == ([] if "EGG" in name else ["Brevity"])
 
 
 def test_the_folder_where_one_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty entry of the path is the current folder."""
     _info(tmp_path, "brevity-1.0.dist-info", POINTS)
     monkeypatch.chdir(tmp_path)
-    assert plugins._may_have("")
+    assert options._may_have("")
 
 
 def test_archives_are_left_to_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +48,7 @@ def test_archives_are_left_to_python(tmp_path: Path, monkeypatch: pytest.MonkeyP
         out.writestr("brevity-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: brevity\nVersion: 1.0\n")
         out.writestr("brevity-1.0.dist-info/entry_points.txt", POINTS)
     monkeypatch.setattr(sys, "path", [str(archive)])
-    assert [point.name for point in plugins.points()] == ["Brevity"]
+    assert [point.name for point in options.entry_points()] == ["Brevity"]
 
 
 def test_python_is_not_asked_in_vain() -> None:

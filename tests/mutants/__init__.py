@@ -31,7 +31,7 @@ MAKERS = (
     "cli/listings.py",
     "core/container.py",
     "vectors/",
-    "meteor/paraphrases.py",
+    "meteor/meteor_tables.py",
     "meteor/paraphrase_index.py",
 )
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from captious.parser import lstm_cell as cells
-from captious.parser.lstm_cell import cell, squash
-from captious.parser.tree_decoding import best_columns, best_trees, meet, rectify
+from captious.parser import network_kernels as cells
+from captious.parser.network_kernels import best_columns, best_trees, cell, meet, rectify, squash
 from tests.forms import both_forms, form_of
 
 

@@ -25,8 +25,8 @@ from captious.metrics.learned import composite
 from captious.metrics.learned.captious_score import LITE
 from captious.metrics.learned.composite_network import Network, sigmoid, to_bytes
 from captious.metrics.learned.contributions import explain
-from captious.metrics.learned.lexical_features import Features
-from captious.metrics.learned.trained_composites import OWN
+from captious.metrics.learned.feature_table import Features
+from captious.metrics.learned.own_features import OWN
 from captious.reporting import image_links as pictures
 from captious.reporting.document import NOTEBOOK
 from captious.reporting.leaderboard import maximal_cliques

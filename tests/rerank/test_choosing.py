@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import captious
 from captious.core.errors import InputError
 from captious.io import CaptionWarning
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 from captious.rerank import (
     Consensus,
     Likelihood,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from captious.core.errors import InputError
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 from captious.rerank.templates import captions, curve, read_detected, template, vocabulary
 from captious.results.references import References
 

@@ -12,7 +12,7 @@ import captious
 from captious.core.errors import InputError
 from captious.data import demo_path
 from captious.io import read
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 from captious.rerank import MutualInformation, NBest, Prior, Weights, judge, rerank, tune
 from captious.rerank.language_models.language_model import tokens_of
 from captious.rerank.language_models.ngram import NGram

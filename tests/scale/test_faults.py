@@ -241,5 +241,5 @@ def test_what_kills_every_worker_is_given_up_and_the_rest_is_done() -> None:
     with Local(2) as engine:
         found = dict(engine.run(die, list(range(60))))
     wrong = found.pop(3)
-    assert isinstance(wrong, InputError) and "again and again" in str(wrong)
+    assert isinstance(wrong, InputError) and "died 3 times" in str(wrong)
     assert found == {item: item * item for item in range(60) if item != 3}

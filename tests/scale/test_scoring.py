@@ -159,16 +159,16 @@ def test_the_references_are_sent_as_a_file(tmp_path: Path, monkeypatch: pytest.M
 
     class Spy(Serial):
         def submit(self, function, /, *given, **named):  # type: ignore[no-untyped-def]
-            sent.append((function.args[0].references, len(pickle.dumps((function, given)))))
+            sent.append((function.args[0].args[0].references, len(pickle.dumps((function, given)))))
             return super().submit(function, *given, **named)
 
-    def count(job: tasks.Job) -> tasks.Ready:
+    def count(job: tasks.Job) -> tasks.PreparedJob:
         read.append(job.key)
         return made(job)
 
-    made = scale.shard_job.Ready
-    monkeypatch.setattr(scale.shard_job, "Ready", count)
-    scale.shard_job._made.clear()
+    made = scale.shard_job.PreparedJob
+    monkeypatch.setattr(scale.shard_job, "PreparedJob", count)
+    scale.shard_job._prepared.clear()
     scale.score(tmp_path / "in", tmp_path / "prepared", "lexical", output=tmp_path / "out", executor=Spy())
     assert {path for path, _ in sent} == {str(tmp_path / "prepared")} and max(size for _, size in sent) < 2000
     assert len([key for key in read if key]) == 1

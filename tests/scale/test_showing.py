@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from captious.scale.run_progress import Meter, duration
 from captious.scale.shard_task import Done
-from captious.scale.status_display import Meter, duration
 
 
 def test_time_left_is_by_bytes_and_by_what_was_done_now(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -195,10 +195,9 @@ def counted(
 def test_document_frequencies_of_shards_are_those_of_one_file(tmp_path: Path) -> None:
     making.folder(tmp_path / "in", 20)
     (tmp_path / "work").mkdir()
-    how = Counting("n-grams", Columns(), "ptb", batch=11)
-    first_pass.frequencies(
-        Executing(Serial()), scale.find(tmp_path / "in"), tmp_path / "work", how, tmp_path / "df"
-    )
+    settings = Counting("n-grams", Columns(), "ptb", batch=11)
+    counted = first_pass.count(Executing(Serial()), scale.find(tmp_path / "in"), tmp_path / "work", settings)
+    first_pass.FIRST_PASS["df"][1](counted, settings, tmp_path / "df")
     captions = Captions.of([[caption] for part in making.split(making.rows(), 20) for _, caption in part])
     assert read_frequencies(tmp_path / "df").digest == FrequencyTable.build(captions).digest
 

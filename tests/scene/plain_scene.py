@@ -7,12 +7,19 @@ from functools import reduce
 from operator import add
 
 from captious.parser import Sentence
+from captious.parser.graph_codes import (
+    AFTER_A,
+    ALONE,
+    BEFORE_DEFINITE,
+    DIGITS,
+    SINGULAR_PRONOUNS,
+    SINGULAR_TAGS,
+)
+from captious.parser.graph_codes import NOUN_TAGS as NOUNS
+from captious.parser.graph_codes import PLURAL_TAGS as PLURAL
 from captious.scene import Concept, ConceptTable, Dependencies, Match, Tuple
-from captious.scene.categories import CATEGORIES, category_of
-from captious.scene.codes import AFTER_A, ALONE, BEFORE_DEFINITE, DIGITS, SINGULAR_PRONOUNS, SINGULAR_TAGS
-from captious.scene.codes import NOUN_TAGS as NOUNS
-from captious.scene.codes import PLURAL_TAGS as PLURAL
-from captious.scene.dependencies import Arc
+from captious.scene.codes import Arc
+from captious.scene.tuple_match import CATEGORIES, category_of
 from captious.scene.tuple_rules import (
     CLAUSE,
     COPULA,

@@ -35,7 +35,7 @@ RELATIONS = [
     "acl", "amod", "cop", "case", "mwe", "compound", "compound:prt", "nummod", "det", "det:qmod",
     "conj:and", "dep",
 ]  # fmt: skip
-NO_SYNONYMS = Synonyms({"dog": [1, 2], "dogs": [2, 3], "run": [3]}, {})
+NO_SYNONYMS = Synonyms.of({"dog": [1, 2], "dogs": [2, 3], "run": [3]}, {})
 
 
 @st.composite

@@ -15,7 +15,7 @@ SYNSETS = {
 
 @pytest.fixture
 def synonyms() -> Synonyms:
-    return Synonyms(SYNSETS, {})
+    return Synonyms.of(SYNSETS, {})
 
 
 def test_objects_attributes_relations(synonyms: Synonyms) -> None:
@@ -123,7 +123,7 @@ def test_empty_graphs(synonyms: Synonyms) -> None:
 
 
 def test_of_two_objects_equally_near_the_later_one_takes_the_word() -> None:
-    synonyms = Synonyms({"sofa": [1, 5], "stool": [2, 6], "seat": [1, 2]}, {})
+    synonyms = Synonyms.of({"sofa": [1, 5], "stool": [2, 6], "seat": [1, 2]}, {})
     merged = SceneGraph([("sofa",), ("stool",), ("seat",)], synonyms)
     assert [set(name.split("/")) for name in merged.objects] == [{"sofa"}, {"stool", "seat"}]
 

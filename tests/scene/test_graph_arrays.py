@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from captious.kernels import plain_forms
 from captious.scene import SceneGraphs, Tuple, merging, tuple_match
-from captious.scene.categories import CATEGORIES, word_set
 from captious.scene.merging import GraphArrays
-from captious.scene.tuple_match import match_graphs
+from captious.scene.tuple_match import CATEGORIES, match_graphs, word_set
 from captious.text.synonyms import Synonyms
 from tests.scene import plain_scene
 

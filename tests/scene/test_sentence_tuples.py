@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from captious.core.errors import InputError
 from captious.kernels import plain_forms
 from captious.parser import ParsedBatch, Sentence
+from captious.parser.graph_codes import workspace
 from captious.scene import Dependencies, enhance, sentence_tuples, tuples
 from captious.scene.sentence_tuples import read_tuples
-from captious.scene.workspace import workspace
 from tests.scene import plain_scene
 from tests.scene.trees import trees
 

@@ -6,8 +6,15 @@ import itertools
 import random
 
 from captious.parser import Sentence
-from captious.parser.dependency_graph import THREE_WORDS, TWO_WORDS_FLAT, TWO_WORDS_NESTED
-from captious.scene.codes import AFTER_A, ALONE, BEFORE_DEFINITE, SINGULAR_PRONOUNS
+from captious.parser.graph_codes import (
+    AFTER_A,
+    ALONE,
+    BEFORE_DEFINITE,
+    SINGULAR_PRONOUNS,
+    THREE_WORDS,
+    TWO_WORDS_FLAT,
+    TWO_WORDS_NESTED,
+)
 
 
 def _listed(text: str) -> list[str]:

@@ -12,14 +12,14 @@ import pytest
 
 from captious.core.errors import InputError
 from captious.training.vectors import distil
-from captious.vectors import default_vectors as default
 from captious.vectors import get
+from captious.vectors import packaged_vectors as default
 from tests.conftest import read_jsonl
 
 
 def test_the_table_is_small_and_large_enough() -> None:
     vectors = get()
-    assert default.PATH.stat().st_size <= 8_000_000
+    assert default.DEFAULT.stat().st_size <= 8_000_000
     assert len(vectors) >= 30_000 and vectors.dimension == distil.DIMENSION
     assert get("default") is vectors
     assert vectors.label == f"{len(vectors)}x{vectors.dimension}"
@@ -47,9 +47,9 @@ def test_compounds_and_capitals_have_vectors_and_nonsense_has_none() -> None:
 
 def test_a_damaged_table_is_named(tmp_path: Path) -> None:
     path = tmp_path / "words.npz"
-    path.write_bytes(default.PATH.read_bytes()[:1000])
+    path.write_bytes(default.DEFAULT.read_bytes()[:1000])
     with pytest.raises(InputError, match=r"words\.npz .*reinstall"):
-        default.load(path)
+        default.load_default(path)
 
 
 def test_rounding_is_within_half_a_step() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from captious.core.errors import InputError
-from captious.metrics.resources import in_signature
+from captious.metrics.base import in_signature
 from captious.vectors import get
 from captious.vectors.fasttext import bucket_hash, subwords
 

@@ -15,7 +15,7 @@ from captious.agreement.study import METRICS, Study
 from captious.core.errors import InputError
 from captious.core.progress import track
 from captious.io.judgements import JudgementSet, RatedSystems
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 from captious.results.significance import RESAMPLES, SEED
 
 #: Minimum number of rows for a point of a curve.

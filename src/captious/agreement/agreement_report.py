@@ -15,7 +15,7 @@ from captious.agreement.result_tables import TextTable
 from captious.agreement.study import METRICS, Study
 from captious.core.errors import InputError, did_you_mean
 from captious.io.judgements import CaptionPairs, RatedCaptions, RatedSystems, find_judgements
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 
 #: Curves that can be computed.
 CURVES = ("references", "length", "level")

@@ -21,7 +21,7 @@ from captious.io.judgements import (
     own_key,
     plain_words,
 )
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 from captious.results.references import load_systems
 from captious.results.scores import Score
 

@@ -33,7 +33,7 @@ def demo(
     from captious.cli.score_tables import show
     from captious.data import demo_path
     from captious.diversity_analysis.sets import diversity, human
-    from captious.metrics.factory import make_measures
+    from captious.metrics.registry import make_measures
     from captious.results.references import load, load_systems
     from captious.results.scores import Scores
 

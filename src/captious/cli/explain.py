@@ -32,9 +32,9 @@ def explain(
     metric_options: dict[str, Any],
 ) -> None:
     """Show how much each feature moved a caption's score, against the mean training example."""
-    from captious.metrics.factory import make_measures
     from captious.metrics.learned.composite import Composite
     from captious.metrics.learned.contributions import explain as explain_one
+    from captious.metrics.registry import make_measures
     from captious.results.references import load_systems
 
     (measure,) = made if len(made := make_measures(metric, metric_options)) == 1 else [None]

@@ -12,9 +12,8 @@ import click
 
 from captious.cli.command import INPUT, INTERVALS, OUTPUT, Argument, Option, OptionGroup, parameter
 from captious.core.errors import InputError
-from captious.metrics.options import CHAIR_SYNONYMS, METEOR_DATA, OBJECTS, PARSER, STANDARD
+from captious.metrics.options import CHAIR_SYNONYMS, METEOR_DATA, OBJECTS, PARSER, STANDARD, entry_points
 from captious.metrics.options import Option as MeasureOption
-from captious.metrics.plugins import points
 
 _TOKENIZERS = ("ptb", "simple", "none", "spacy-like")
 
@@ -301,7 +300,7 @@ def flag_of(option: MeasureOption) -> str:
 def known_options() -> dict[str, MeasureOption]:
     """Return the options of our own measures and of measures in installed packages."""
     options = {option.name: option for option in STANDARD}
-    for point in points():
+    for point in entry_points():
         # A package that cannot be loaded is reported when its measure is requested.
         with suppress(Exception):
             options |= {option.name: option for option in point.load().options if option.name not in options}

@@ -30,7 +30,7 @@ def prepare(
     vectors.
     """
     from captious.core.progress import track
-    from captious.metrics.factory import make_measures
+    from captious.metrics.registry import make_measures
     from captious.results.references import References
 
     measures = make_measures(metrics, metric_options)

@@ -76,7 +76,7 @@ def templates(
         say(f"{output}: {len(rows):,} captions", output, json)
     if curves is None:
         return
-    from captious.metrics.factory import make_measures
+    from captious.metrics.registry import make_measures
     from captious.results.references import References
 
     points = made.curve(

@@ -16,8 +16,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from captious.core.errors import InputError
-from captious.metrics.factory import make_measures
-from captious.metrics.registry import Wanted
+from captious.metrics.registry import Wanted, make_measures
 from captious.results.references import parallel
 from captious.results.scores import Scores
 

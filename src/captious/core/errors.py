@@ -52,7 +52,7 @@ def require(module: str, extra: str, purpose: str) -> Any:
 
 @contextmanager
 def one_message() -> Iterator[None]:
-    """In a program, print a `CaptiousError` to standard error as one message and exit with code 2."""
+    """Print a `CaptiousError` to standard error as one message and exit the program with code 2."""
     try:
         yield
     except CaptiousError as error:

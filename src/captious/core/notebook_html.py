@@ -43,51 +43,51 @@ def _value(score: Score) -> str:
     return "–" if score.value != score.value else format(score.value, score.measure.format)
 
 
-def score(found: Score) -> str:
+def score(one: Score) -> str:
     """Return a score with its interval."""
-    low, high = found.interval() if len(found.ids) > 1 else (found.value, found.value)
-    form = found.measure.format
+    low, high = one.interval() if len(one.ids) > 1 else (one.value, one.value)
+    form = one.measure.format
     row = [
-        found.name + ("" if found.measure.higher_is_better else " ↓"),
-        _value(found),
+        one.name + ("" if one.measure.higher_is_better else " ↓"),
+        _value(one),
         f"[{low:{form}}, {high:{form}}]",
-        f"{len(found.ids):,}",
+        f"{len(one.ids):,}",
     ]
-    return _table(["metric", "value", "95 % interval", "images"], [row], below=str(found.signature))
+    return _table(["metric", "value", "95 % interval", "images"], [row], below=str(one.signature))
 
 
-def scores(found: Scores) -> str:
+def scores(listed: Scores) -> str:
     """Return the scores of a system."""
     rows = [
         [name + ("" if one.measure.higher_is_better else " ↓"), _value(one), f"{len(one.ids):,}"]
-        for name, one in found.items()
+        for name, one in listed.items()
     ]
-    return _table(["metric", "value", "images"], rows, caption=found.system)
+    return _table(["metric", "value", "images"], rows, caption=listed.system)
 
 
-def corpus(found: Corpus) -> str:
+def corpus(shown: Corpus) -> str:
     """Return the first images with their captions."""
-    candidates, references = found.candidates, found.references
+    candidates, references = shown.candidates, shown.references
     rows = []
-    for i, image in enumerate(found.ids[:_SHOWN]):
-        said = candidates.texts[candidates.image_offsets[i] : candidates.image_offsets[i + 1]]
-        place = int(found.images[i])
-        known = references.texts[references.image_offsets[place] : references.image_offsets[place + 1]]
-        rows.append([str(image), "\n".join(said[:_SHOWN]), "\n".join(known[:_SHOWN])])
-    more = f"; the first {_SHOWN} are shown" if len(found) > _SHOWN else ""
+    for i, image in enumerate(shown.ids[:_SHOWN]):
+        own = candidates.texts[candidates.image_offsets[i] : candidates.image_offsets[i + 1]]
+        place = int(shown.images[i])
+        theirs = references.texts[references.image_offsets[place] : references.image_offsets[place + 1]]
+        rows.append([str(image), "\n".join(own[:_SHOWN]), "\n".join(theirs[:_SHOWN])])
+    more = f"; the first {_SHOWN} are shown" if len(shown) > _SHOWN else ""
     sizes = f"{candidates.sizes} candidates and {references.sizes} references per image"
-    title = f"{found.name}: {len(found):,} images, {sizes}{more}"
+    title = f"{shown.name}: {len(shown):,} images, {sizes}{more}"
     return _table(["image", "candidates", "references"], rows, caption=title)
 
 
-def scene_graph(found: SceneGraph) -> str:
+def scene_graph(graph: SceneGraph) -> str:
     """Return the objects of a scene graph with their attributes and relations."""
     rows = []
-    for i, name in enumerate(found.objects):
-        attributes = [concept.name for concept in found.attribute_concepts[i]]
+    for i, name in enumerate(graph.objects):
+        attributes = [concept.name for concept in graph.attribute_concepts[i]]
         relations = [
-            f"{relation.name} → {found.objects[target]}"
-            for (subject, target), listed in found.relation_concepts.items()
+            f"{relation.name} → {graph.objects[target]}"
+            for (subject, target), listed in graph.relation_concepts.items()
             if subject == i
             for relation in listed
         ]

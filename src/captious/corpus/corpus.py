@@ -19,38 +19,29 @@ from captious.core.ragged import IntArray, offsets_of, runs
 from captious.corpus.encoding import Encoding
 from captious.kernels import kernel
 from captious.kernels.types import Int32, Int64, Out
+from captious.text.hashing import HALF, MULTIPLIER, first_place, next_place
 from captious.text.ngrams import NgramTable
 from captious.text.vocabulary import Vocabulary
 
 T = TypeVar("T")
 
-#: 2⁶⁴ over the golden ratio, as for n-grams.
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-
 
 @kernel
-def _distinct(
-    tokens: Int32,
-    offsets: Int64,
-    places: Out[Int32],
-    multiplier: np.uint64,
-    half: np.uint64,
-    first: Out[Int64],
-    inverse: Out[Int64],
+def _number_distinct(
+    tokens: Int32, offsets: Int64, places: Out[Int32], first: Out[Int64], inverse: Out[Int64]
 ) -> int:
     """Number the distinct captions: ``first`` has the first caption of each, ``inverse`` their numbers.
 
-    ``places`` is a hash table of numbers counted from 1; 0 is free.
+    ``places`` is an empty hash table (see :mod:`captious.text.hashing`). Return the number of captions.
     """
-    mask = places.shape[0] - 1
-    found = 0
+    count = 0
     for i in range(offsets.shape[0] - 1):
         low, high = offsets[i], offsets[i + 1]
-        key = multiplier
+        key = MULTIPLIER
         for j in range(low, high):
-            key = (key ^ np.uint64(tokens[j])) * multiplier
-            key ^= key >> half
-        place = int(key) & mask
+            key = (key ^ np.uint64(tokens[j])) * MULTIPLIER
+            key ^= key >> HALF
+        place = first_place(key, places)
         while places[place] != 0:
             other = first[places[place] - 1]
             start = offsets[other]
@@ -61,13 +52,13 @@ def _distinct(
                 j += 1
             if same:
                 break
-            place = (place + 1) & mask
+            place = next_place(place, places)
         if places[place] == 0:
-            first[found] = i
-            found += 1
-            places[place] = found
+            first[count] = i
+            count += 1
+            places[place] = count
         inverse[i] = places[place] - 1
-    return found
+    return count
 
 
 def distinct_runs(tokens: NDArray[np.int32], offsets: IntArray) -> tuple[IntArray, IntArray]:
@@ -76,8 +67,8 @@ def distinct_runs(tokens: NDArray[np.int32], offsets: IntArray) -> tuple[IntArra
     places = np.zeros(max(1 << (2 * count).bit_length(), 2), dtype=np.int32)
     first, inverse = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
     with np.errstate(over="ignore"):
-        found = _distinct(tokens, offsets, places, _MULTIPLIER, np.uint64(32), first, inverse)
-    return first[: int(found)].copy(), inverse
+        distinct = _number_distinct(tokens, offsets, places, first, inverse)
+    return first[: int(distinct)].copy(), inverse
 
 
 class Captions:
@@ -328,9 +319,9 @@ class Corpus:
         self, candidates: Captions, references: Captions | None = None, *, name: str | None = None
     ) -> Corpus:
         """Return the same corpus with some of its captions, regrouped (see :meth:`Captions.take`)."""
-        kept = references if references is not None else self.references
         images = self.images if references is None else None
-        return Corpus(candidates, kept, name=name or self.name, left_out=self.left_out, images=images)
+        references = references if references is not None else self.references
+        return Corpus(candidates, references, name=name or self.name, left_out=self.left_out, images=images)
 
     def __len__(self) -> int:
         return self.candidates.n_images

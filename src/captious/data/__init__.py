@@ -10,18 +10,17 @@ _DEMO = Path(__file__).parent / "demo"
 
 
 def demo_names() -> list[str]:
-    """The parts of the demo: captions of 60 imagined images, written for this project.
+    """Return the names of the parts of the demo: captions of 60 imagined images.
 
     ``references`` (five per image, COCO annotations), the systems ``good``, ``generic`` and ``poor`` (one
-    caption per
-    image, COCO results), ``sampling`` (ten captions per image, JSON lines) and ``objects`` (COCO classes per
-    image).
+    caption per image, COCO results), ``sampling`` (ten captions per image, JSON lines) and ``objects``
+    (COCO classes per image).
     """
     return sorted(path.stem for path in _DEMO.glob("*.json*"))
 
 
 def demo_path(name: str) -> Path:
-    """The file of one part of the demo, such as ``demo_path("references")``."""
+    """Return the file of a part of the demo, such as ``demo_path("references")``."""
     for path in _DEMO.glob("*.json*"):
         if path.stem == name:
             return path

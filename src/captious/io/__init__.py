@@ -1,11 +1,10 @@
-"""Reading captions: files and Python objects in, one `CaptionFile` out, or an error that says where and
-what to do.
+"""Read captions from files and Python objects into a `CaptionFile`, or raise one clear error.
 
     references = read("captions_val2014.json", "references")
     predictions = read("results.json.gz", "predictions")
     ids, reference_captions, candidate_captions, left_out = align(references, predictions)
 
-The format is found from the content, never from the name of the file (see docs/reference/formats.md).
+The format is detected from the content, never from the name of the file (see docs/reference/formats.md).
 """
 
 from __future__ import annotations

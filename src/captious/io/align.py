@@ -89,8 +89,7 @@ def plain_id(image: str) -> str:
 
 
 def _renamed(references: CaptionFile, predictions: CaptionFile) -> CaptionFile:
-    """The predictions under the ids that the references use, where one side names files and the other
-    numbers."""
+    """Rename the predictions to the ids of the references if one side has file names, the other numbers."""
     if set(references.ids).issuperset(predictions.ids):
         return predictions
     plain = {plain_id(image): image for image in references.ids}

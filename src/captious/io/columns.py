@@ -94,21 +94,21 @@ def caption_names(role: Role) -> tuple[str, ...]:
     return selected().captions or (*CAPTION_KEYS[role], *others)
 
 
-def no_id(name: str, place: str, found: Sequence[str]) -> InputError:
+def no_id(name: str, place: str, present: Sequence[str]) -> InputError:
     """Return the error for rows without an id."""
     known = ", ".join(f"'{key}'" for key in selected().ids) or "'image_id', 'image', 'id', 'filename', …"
     return InputError(
-        f"{name}{place}: there is no image id ({known}); found: {some(map(show, found), 12) or 'nothing'}; "
+        f"{name}{place}: there is no image id ({known}); found: {some(map(show, present), 12) or 'nothing'}; "
         "name the column with --id-column (id_column=)"
     )
 
 
-def no_caption(name: str, place: str, found: Sequence[str]) -> InputError:
+def no_caption(name: str, place: str, present: Sequence[str]) -> InputError:
     """Return the error for rows without a caption."""
     known = (
         " or ".join(f"'{key}'" for key in selected().captions) or "'caption', 'captions' or 'references', …"
     )
     return InputError(
-        f"{name}{place}: there is no caption ({known}); found: {some(map(show, found), 12) or 'nothing'}; "
+        f"{name}{place}: there is no caption ({known}); found: {some(map(show, present), 12) or 'nothing'}; "
         "name the column with --caption-column (caption_column=)"
     )

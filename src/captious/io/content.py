@@ -49,8 +49,10 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def read_raw(path: str | os.PathLike[str]) -> bytes:
-    """The content of any file, decompressed when it is gzip, and within the limits; ``-`` is standard
-    input."""
+    """Return the content of any file within the limits, decompressed if it is gzip.
+
+    ``-`` is standard input.
+    """
     source, name = Path(path), shown_name(path)
     try:
         if is_standard(path):
@@ -85,8 +87,7 @@ def _standard_input() -> BinaryIO:
 
 
 def _limited(stream: BinaryIO, name: str) -> bytes:
-    """The bytes of a stream, a block at a time, so that a file that unpacks to ten thousand times its
-    size is stopped early."""
+    """Return the bytes of a stream. Data is unpacked by blocks, so that bombs are stopped early."""
     limit = CONTENT.value()
     start = stream.read(2)
     whole = _Rejoined(start, stream)
@@ -185,9 +186,11 @@ def read_json(path: str | os.PathLike[str], what: str) -> Any:
 
 
 def loads(text: str, name: str, shallow: bool = False) -> Any:
-    """A JSON value, refused when it is nested too deeply, when an object has a key twice with different
-    values, or when a number has thousands of digits. What is no JSON raises ``json.JSONDecodeError`` as
-    usual. ``shallow`` says that the depth was looked at already."""
+    """Parse JSON. Invalid JSON raises ``json.JSONDecodeError``.
+
+    Deep nesting, keys that occur twice with different values and numbers of thousands of digits raise
+    `InputError`. ``shallow`` means that the depth has been checked.
+    """
     if not shallow:
         check_depth(text, name)
     try:
@@ -228,9 +231,9 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 def first_value(text: str, whole: bool = False) -> Any:
-    """The JSON value with which text begins; with ``whole``, nothing may follow.
+    """Return the JSON value at the start of a text; with ``whole``, nothing may follow it.
 
-    Refused is what :func:`loads` refuses.
+    Raises the errors of :func:`loads`.
     """
     try:
         return _DECODER.decode(text) if whole else _DECODER.raw_decode(text)[0]

@@ -78,6 +78,7 @@ class _File:
         self.frames = np.zeros(_DEEPEST, np.int64)
 
     def read(self, several: bool | None, path: Path | None) -> CaptionFile:
+        _check_encoding(self.data)
         start = len(self.data) - len(self.data.lstrip(b" \t\r\n"))
         opening = self.data[start : start + 1]
         if opening == b"[":
@@ -87,7 +88,6 @@ class _File:
             rows, form = self._lines(start) or self._annotations(start)
         else:
             raise _UnsupportedError
-        _check_encoding(self.data)
         return self._gather(rows, form, several, path)
 
     def _first_item(self, at: int) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Tables of n-grams from pickles, without running what a pickle could run.
+"""Safe reading of tables of n-grams from pickles.
 
 A pickle is a program for a small stack machine. First a kernel checks the program, with kinds in place of
 values. It accepts texts, numbers, flat tuples of them, dictionaries with such tuples as keys, and the few
@@ -26,8 +26,8 @@ class _Plain(dict[Any, Any]):
 
     __slots__ = ()
 
-    def __init__(self, *given: object) -> None:
-        super().__init__(given[0] if given and isinstance(given[0], dict) else ())
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(arguments[0] if arguments and isinstance(arguments[0], dict) else ())
 
     def __setstate__(self, state: object) -> None:
         """Ignore attributes."""
@@ -67,8 +67,8 @@ def _number(_: object = 0) -> int:
     return 0
 
 
-def _harmless() -> dict[tuple[str, str], Any]:
-    found: dict[tuple[str, str], Any] = {
+def _replacements() -> dict[tuple[str, str], Any]:
+    by_name: dict[tuple[str, str], Any] = {
         ("collections", "defaultdict"): _Plain,
         ("collections", "OrderedDict"): _Plain,
         ("collections", "Counter"): _Plain,
@@ -78,31 +78,31 @@ def _harmless() -> dict[tuple[str, str], Any]:
         ("numpy._core.multiarray", "scalar"): _scalar,
     }
     for module in ("builtins", "__builtin__"):
-        found |= {(module, "float"): _number, (module, "int"): _number, (module, "dict"): _Plain}
-    return found
+        by_name |= {(module, "float"): _number, (module, "int"): _number, (module, "dict"): _Plain}
+    return by_name
 
 
-_HARMLESS = _harmless()
+_REPLACEMENTS = _replacements()
 
 
 class _RestrictedUnpickler(pickle.Unpickler):
-    """Builds dictionaries, tuples, strings and numbers; refuses whatever could run code."""
+    """Unpickler of dictionaries, tuples, strings and numbers. It refuses everything else."""
 
     def find_class(self, module: str, name: str) -> Any:
         try:
-            return _HARMLESS[module, name]
+            return _REPLACEMENTS[module, name]
         except KeyError:
             raise pickle.UnpicklingError(f"it asks for {module}.{name}") from None
 
 
 def load(content: bytes, name: str, how: str) -> Any:
-    """The value of a pickle that is a table, or part of one; ``how`` tells how to make a table otherwise."""
+    """Return the value of a pickle that holds a table. ``how`` ends messages: how else to get a table."""
     try:
-        trouble = looked_through(content)
-        if trouble:
-            raise pickle.UnpicklingError(trouble)
-        # Python 2 wrote most of the tables that circulate: their words are bytes, and so are their NumPy
-        # numbers, which need not be UTF-8.
+        problem = find_problem(content)
+        if problem:
+            raise pickle.UnpicklingError(problem)
+        # Python 2 wrote most published tables. Its words are bytes, and so are NumPy's numbers, which need
+        # not be UTF-8.
         try:
             return _RestrictedUnpickler(io.BytesIO(content), encoding="utf-8").load()
         except UnicodeDecodeError:
@@ -115,15 +115,15 @@ def load(content: bytes, name: str, how: str) -> Any:
         ) from None
 
 
-# The look before ----------------------------------------------------------------------------------
+# Check of the program -----------------------------------------------------------------------------
 
-#: Kinds on the stack. A tuple of simple things can be a key; a deeper one is an argument of NumPy's and
-#: nothing else.
-_SIMPLE, _TUPLE, _DEEP, _NAMED, _MADE, _MARK = 0, 1, 2, 3, 4, 5
+#: Kinds of values on the stack. A tuple of simple values can be a key. A deeper one can only be an argument
+#: of NumPy's constructors.
+_SIMPLE, _TUPLE, _DEEP, _NAMED, _OBJECT, _MARK = 0, 1, 2, 3, 4, 5
 
-#: How an operation is laid out: bytes that follow it, or a kind of length.
+#: Layout of an operation: the number of bytes that follow it, or one of these kinds of length.
 _LINE, _TWO_LINES, _SIZE1, _SIZE4, _SIZE8 = 100, 101, 102, 103, 104
-#: What it does.
+#: Actions of operations.
 (
     _PUSH, _DROP, _MARKS, _DROP_MARK, _TUPLE_MARK, _TUPLES, _EMPTY_TUPLE, _DICT, _DICT_MARK, _SET_ITEM,
     _SET_ITEMS, _NAME,
@@ -134,7 +134,7 @@ _LINE, _TWO_LINES, _SIZE1, _SIZE4, _SIZE8 = 100, 101, 102, 103, 104
 
 def _operations() -> tuple[Any, Any]:
     layout, action = np.zeros(256, np.int64), np.zeros(256, np.int64)
-    for letters, arguments, does in (
+    for letters, arguments, effect in (
         ("N\x88\x89)", 0, _PUSH), ("K", 1, _PUSH), ("M", 2, _PUSH), ("J", 4, _PUSH), ("G", 8, _PUSH),
         ("IFLSV", _LINE, _PUSH), ("U\x8cC\x8a", _SIZE1, _PUSH), ("XTB\x8b", _SIZE4, _PUSH),
         ("\x8d\x8e", _SIZE8, _PUSH),
@@ -149,7 +149,7 @@ def _operations() -> tuple[Any, Any]:
         ("g", _LINE, _GET_LINE), ("\x80", 1, _SKIP), ("\x95", 8, _SKIP), (".", 0, _STOP),
     ):  # fmt: skip
         for letter in letters:
-            layout[ord(letter)], action[ord(letter)] = arguments, does
+            layout[ord(letter)], action[ord(letter)] = arguments, effect
     return layout, action
 
 
@@ -157,7 +157,7 @@ _LAYOUT, _ACTION = _operations()
 
 
 @inner
-def _little(data: UInt8, low: int, high: int) -> int:
+def _little_endian(data: UInt8, low: int, high: int) -> int:
     value = 0
     for i in range(high - 1, low - 1, -1):
         value = value * 256 + int(data[i])
@@ -174,17 +174,16 @@ def _decimal(data: UInt8, low: int, high: int) -> int:
 
 
 @kernel
-def _look(data: UInt8, layout: Int64, action: Int64, stack: Out[Int8], memo: Out[Int8]) -> int:
-    """Run the program on kinds. 0 if it only does what tables need, else 1 + the place of what it
-    should not do.
+def _check_program(data: UInt8, layout: Int64, action: Int64, stack: Out[Int8], memo: Out[Int8]) -> int:
+    """Run the program on kinds of values.
 
-    The stack and the memo have room for what a program of this length can fill honestly.
+    Return 0 if it only does what tables need, else 1 + the index of the first operation that does not.
     """
-    at, top, size, kept = 0, 0, len(data), 0
+    at, top, size, memoized = 0, 0, len(data), 0
     while at < size:
         operation = int(data[at])
         place = at
-        does, argument = action[operation], layout[operation]
+        effect, argument = action[operation], layout[operation]
         at += 1
         low = at
         if argument < _LINE:
@@ -198,27 +197,27 @@ def _look(data: UInt8, layout: Int64, action: Int64, stack: Out[Int8], memo: Out
             width = 1 if argument == _SIZE1 else 4 if argument == _SIZE4 else 8
             if low + width > size:
                 return place + 1
-            length = _little(data, low, low + width)
+            length = _little_endian(data, low, low + width)
             if length < 0 or length > size:
                 return place + 1
             at += width + length
-        if at > size or does == 0 or top + 1 >= len(stack):
+        if at > size or effect == 0 or top + 1 >= len(stack):
             return place + 1
-        if does == _PUSH:
+        if effect == _PUSH:
             stack[top] = _SIMPLE
             top += 1
-        elif does in (_DROP, _DROP_MARK):
+        elif effect in (_DROP, _DROP_MARK):
             if top < 1:
                 return place + 1
             top -= 1
-            while does == _DROP_MARK and top > 0 and stack[top] != _MARK:
+            while effect == _DROP_MARK and top > 0 and stack[top] != _MARK:
                 top -= 1
-        elif does == _MARKS:
+        elif effect == _MARKS:
             stack[top] = _MARK
             top += 1
-        elif does in (_TUPLE_MARK, _TUPLES):
+        elif effect in (_TUPLE_MARK, _TUPLES):
             start = top
-            if does == _TUPLES:
+            if effect == _TUPLES:
                 start = top - (operation - 0x84)
             else:
                 while start > 0 and stack[start - 1] != _MARK:
@@ -227,25 +226,25 @@ def _look(data: UInt8, layout: Int64, action: Int64, stack: Out[Int8], memo: Out
                     return place + 1
             if start < 0:
                 return place + 1
-            made = _TUPLE
+            result = _TUPLE
             for k in range(start, top):
                 if stack[k] == _MARK:
                     return place + 1
                 if stack[k] != _SIMPLE:
-                    # Arguments of NumPy's makers hold kinds and empty tuples; they are never keys.
-                    made = _DEEP
+                    # Arguments of NumPy's constructors hold types and empty tuples. They are never keys.
+                    result = _DEEP
                 if stack[k] == _DEEP:
                     return place + 1
-            top = start if does == _TUPLES else start - 1
-            stack[top] = made
+            top = start if effect == _TUPLES else start - 1
+            stack[top] = result
             top += 1
-        elif does == _EMPTY_TUPLE:
+        elif effect == _EMPTY_TUPLE:
             stack[top] = _TUPLE
             top += 1
-        elif does == _DICT:
-            stack[top] = _MADE
+        elif effect == _DICT:
+            stack[top] = _OBJECT
             top += 1
-        elif does in (_DICT_MARK, _SET_ITEMS):
+        elif effect in (_DICT_MARK, _SET_ITEMS):
             start = top
             while start > 0 and stack[start - 1] != _MARK:
                 start -= 1
@@ -255,62 +254,59 @@ def _look(data: UInt8, layout: Int64, action: Int64, stack: Out[Int8], memo: Out
                 if stack[k] > _TUPLE:
                     return place + 1
             top = start - 1
-            if does == _DICT_MARK:
-                stack[top] = _MADE
+            if effect == _DICT_MARK:
+                stack[top] = _OBJECT
                 top += 1
-            elif top < 1 or stack[top - 1] != _MADE:
+            elif top < 1 or stack[top - 1] != _OBJECT:
                 return place + 1
-        elif does == _SET_ITEM:
-            if top < 3 or stack[top - 2] > _TUPLE or stack[top - 1] == _MARK or stack[top - 3] != _MADE:
+        elif effect == _SET_ITEM:
+            if top < 3 or stack[top - 2] > _TUPLE or stack[top - 1] == _MARK or stack[top - 3] != _OBJECT:
                 return place + 1
             top -= 2
-        elif does == _NAME:
+        elif effect == _NAME:
             stack[top] = _NAMED
             top += 1
-        elif does == _NAME_STACK:
+        elif effect == _NAME_STACK:
             if top < 2 or stack[top - 1] != _SIMPLE or stack[top - 2] != _SIMPLE:
                 return place + 1
             top -= 1
             stack[top - 1] = _NAMED
-        elif does == _REDUCE:
+        elif effect == _REDUCE:
             if top < 2 or stack[top - 2] != _NAMED or (stack[top - 1] != _TUPLE and stack[top - 1] != _DEEP):
                 return place + 1
             top -= 1
-            stack[top - 1] = _MADE
-        elif does == _BUILD:
-            if top < 2 or stack[top - 2] != _MADE or stack[top - 1] == _MARK:
+            stack[top - 1] = _OBJECT
+        elif effect == _BUILD:
+            if top < 2 or stack[top - 2] != _OBJECT or stack[top - 1] == _MARK:
                 return place + 1
             top -= 1
-        elif does <= _MEMOIZE:
-            number = kept
-            if does in (_PUT_BYTE, _PUT_LONG):
-                number = _little(data, low, at)
-            elif does == _PUT_LINE:
+        elif effect <= _MEMOIZE:
+            number = memoized
+            if effect in (_PUT_BYTE, _PUT_LONG):
+                number = _little_endian(data, low, at)
+            elif effect == _PUT_LINE:
                 number = _decimal(data, low, at)
             if top < 1 or stack[top - 1] == _MARK or number >= len(memo):
                 return place + 1
             memo[number] = 1 + stack[top - 1]
-            kept += 1
-        elif does <= _GET_LINE:
-            number = _decimal(data, low, at) if does == _GET_LINE else _little(data, low, at)
+            memoized += 1
+        elif effect <= _GET_LINE:
+            number = _decimal(data, low, at) if effect == _GET_LINE else _little_endian(data, low, at)
             if number >= len(memo) or memo[number] == 0:
                 return place + 1
             stack[top] = memo[number] - 1
             top += 1
-        elif does == _STOP:
+        elif effect == _STOP:
             return 0
     return size + 1
 
 
-def looked_through(content: bytes) -> str:
-    """Describe what a pickle does beyond the needs of a table of n-grams.
-
-    The text is empty if there is nothing.
-    """
+def find_problem(content: bytes) -> str:
+    """Describe the first operation of a pickle that no table of n-grams needs, or return an empty text."""
     data = np.frombuffer(content, np.uint8)
     # Each item on the stack or in the memo takes at least a byte of the program.
     room = len(data) + 16
-    stopped = _look(data, _LAYOUT, _ACTION, np.zeros(room, np.int8), np.zeros(room, np.int8))
+    stopped = _check_program(data, _LAYOUT, _ACTION, np.zeros(room, np.int8), np.zeros(room, np.int8))
     if not stopped:
         return ""
     place = int(stopped) - 1

@@ -1,4 +1,4 @@
-"""Prepared references in a file: the captions, their encoding, and what measures derived from them."""
+"""Files of prepared references: captions, their encoding, and data that measures derived from them."""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 from captious.core.errors import InputError, MissingExtraError, some
@@ -42,10 +43,10 @@ def parse_delimited(text: str, name: str, role: Role) -> Records:
         rows, lines = _plain_rows(text, delimiter, len(header))
     else:
         try:
-            rows, lines = _rows(text, name, delimiter, csv.QUOTE_MINIMAL)
+            rows, lines = read_cells(text, name, delimiter, csv.QUOTE_MINIMAL)
         except InputError as error:
             if delimiter == "\t":  # a TSV without quoting, where quotes are ordinary characters
-                rows, lines = _rows(text, name, delimiter, csv.QUOTE_NONE)
+                rows, lines = read_cells(text, name, delimiter, csv.QUOTE_NONE)
             elif (
                 last
                 and "unexpected end of data" not in str(error)
@@ -192,22 +193,28 @@ def pick_columns(
 
 def from_parquet(data: bytes, name: str, role: Role) -> Records:
     """Read the id and caption columns of a Parquet file."""
+    with parquet_file(data, name) as file:
+        columns = list(file.schema_arrow.names)
+        picked = pick_columns([column.lower() for column in columns], columns, name, role)
+        table = file.read(columns=[columns[place] for place in picked])
+        ids, captions = (table.column(columns[place]).to_pylist() for place in picked)
+    return Records(ids, captions, lambda row: f"row {row + 1}", "parquet")
+
+
+@contextmanager
+def parquet_file(data: bytes, name: str) -> Iterator[Any]:
+    """Open the content of a Parquet file (`pyarrow.parquet.ParquetFile`). Damage is one `InputError`."""
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise MissingExtraError("pyarrow", "parquet", f"{name} is a Parquet file; reading it") from None
     try:
-        file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data))
-        columns = list(file.schema_arrow.names)
-        picked = pick_columns([column.lower() for column in columns], columns, name, role)
-        table = file.read(columns=[columns[place] for place in picked])
-        ids, captions = (table.column(columns[place]).to_pylist() for place in picked)
+        yield pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data))
     except InputError:
         raise
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as problem:
         raise InputError(f"{name}: the Parquet file is damaged ({str(problem).splitlines()[0]})") from None
-    return Records(ids, captions, lambda row: f"row {row + 1}", "parquet")
 
 
 def is_frame(source: object) -> bool:
@@ -248,8 +255,10 @@ def _column(frame: Any, column: Any) -> list[object]:
     return list(values)
 
 
-def _rows(text: str, name: str, delimiter: str, quoting: Literal[0, 3]) -> tuple[list[list[str]], list[int]]:
-    """Return the rows that are not blank, and the line on which each ends."""
+def read_cells(
+    text: str, name: str, delimiter: str, quoting: Literal[0, 3] = csv.QUOTE_MINIMAL
+) -> tuple[list[list[str]], list[int]]:
+    """Return the cells of each row that is not blank, and the line on which the row ends."""
     rows: list[list[str]] = []
     lines: list[int] = []
     limit = csv.field_size_limit(sys.maxsize)  # the default refuses captions of 131,072 letters
@@ -261,7 +270,7 @@ def _rows(text: str, name: str, delimiter: str, quoting: Literal[0, 3]) -> tuple
                 lines.append(reader.line_num)
     except csv.Error as problem:
         raise InputError(
-            f"{name}, line {reader.line_num}: not valid {_DELIMITERS[delimiter].upper()}: {problem}"
+            f"{name}, line {reader.line_num:,}: not valid {_DELIMITERS[delimiter].upper()}: {problem}"
         ) from None
     finally:
         csv.field_size_limit(limit)

@@ -57,7 +57,7 @@ class KernelWarning(UserWarning):
 
 
 class Library(NamedTuple):
-    """The loaded library and what its manifest says about it."""
+    """The loaded library and the content of its manifest."""
 
     functions: ctypes.CDLL
     #: Digest of each kernel by its symbol.
@@ -69,7 +69,7 @@ class Library(NamedTuple):
 
 
 def library_name() -> str:
-    """File name of the library on this platform."""
+    """Return the file name of the library on this platform."""
     return {"darwin": "captious_kernels.dylib", "win32": "captious_kernels.dll"}.get(
         sys.platform, "captious_kernels.so"
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from captious.kernels import inner, kernel
 from captious.kernels.types import Float64x2, Int32, Int32x2, Int32x3, Int64, Int64x2, Int64x3, Out
-from captious.meteor.beam import search
+from captious.meteor.alignment_search import BEAM, COLUMNS, SHORT, search, search_merged
 from captious.meteor.matches import (
     KINDS,
     MOST_TRIED,
@@ -25,7 +25,6 @@ from captious.meteor.matches import (
     turn_round,
 )
 from captious.meteor.parameters import ingredients
-from captious.meteor.path_merging import BEAM, COLUMNS, SHORT, search_merged
 
 
 @inner

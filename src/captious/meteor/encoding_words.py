@@ -17,8 +17,7 @@ from captious.corpus import Captions
 from captious.meteor.matches import Ints, Lines, PhraseRelations, WordRelations
 from captious.meteor.meteor_tables import Resources
 from captious.meteor.normalise import Normaliser
-from captious.meteor.paraphrase_spans import Spans, paraphrases_of, spans_of
-from captious.meteor.word_relations import related_words
+from captious.meteor.relations import Spans, paraphrases_of, related_words, spans_of
 from captious.text.stemmer import java_hash, stem
 
 A = TypeVar("A")

@@ -1,4 +1,4 @@
-"""The builder of the index of METEOR's paraphrase table (:mod:`captious.meteor.paraphrases`).
+"""The builder of the index of METEOR's paraphrase table (:mod:`captious.meteor.meteor_tables`).
 
 The table is a gzip file, 272 MB unpacked, of groups of three lines: a probability, a phrase and one of its
 paraphrases. One thread unpacks while the other numbers words and phrases. A phrase is packed into two
@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from captious.core.errors import InputError
 from captious.core.progress import track
-from captious.kernels import inner, kernel
+from captious.kernels import kernel
 from captious.kernels.types import Int32, Int64, Out, UInt8, UInt32, UInt64x2
-from captious.text.hashing import HALF, MULTIPLIER
+from captious.text.hashing import MULTIPLIER, equal_bytes, first_place, next_place
 from captious.text.stemmer import java_hash, stem
 
 #: Bytes of the table per read.
@@ -31,32 +31,21 @@ _WIDTH = 8
 _MOST_WORDS = (1 << 16) - 1
 #: Estimate for the initial capacity, which grows. The table of METEOR 1.5 has 104 bytes per distinct phrase.
 _BYTES_A_PHRASE = 80
-
-
-@inner
-def is_equal(one: UInt8, at: int, other: UInt8, place: int, length: int) -> bool:
-    """Tell whether two places have the same bytes."""
-    for k in range(length):  # noqa: SIM110 (kernels have no generators)
-        if one[at + k] != other[place + k]:
-            return False
-    return True
+_ZERO = np.uint64(0)
 
 
 @kernel
 def read_pairs(
     data: UInt8,
-    multiplier: np.uint64,
-    half: np.uint64,
-    zero: np.uint64,
     text: Out[UInt8],
     ends: Out[Int64],
     places: Out[Int32],
-    known: int,
+    count: int,
     phrases: Out[UInt64x2],
 ) -> int:
     """Pack both phrases of each group of three lines into rows of two integers: the numbers of the words.
 
-    Return how many words are known, or -1 if a phrase has too many words or there are too many distinct
+    Return the new number of words, or -1 if a phrase has too many words or there are too many distinct
     words. Word n is ``text[ends[n - 1] : ends[n]]``, which ends with a line feed. ``places`` is a hash table
     of word numbers; 0 is free.
     """
@@ -74,82 +63,74 @@ def read_pairs(
                 and row > 0
                 and at + length < len(data)
                 and data[at + length] == 10
-                and is_equal(data, at, data, source, length)
+                and equal_bytes(data, at, data, source, length)
             ):
                 phrases[row, 0], phrases[row, 1] = phrases[row - 2, 0], phrases[row - 2, 1]
                 at += length + 1
                 row += 1
                 continue
-            begin, count = at, 0
-            high, low = zero, zero
+            begin, size = at, 0
+            high, low = _ZERO, _ZERO
             while at == begin or data[at - 1] != 10:
-                start, key = at, zero
+                start, key = at, _ZERO
                 while data[at] != 32 and data[at] != 10:
-                    key = (key ^ np.uint64(data[at])) * multiplier
+                    key = (key ^ np.uint64(data[at])) * MULTIPLIER
                     at += 1
-                size = at - start + 1
-                if size == 1 or count == _WIDTH:
+                letters = at - start
+                if letters == 0 or size == _WIDTH:
                     return -1
-                place = int((key ^ (key >> half)) * multiplier >> half) & (len(places) - 1)
+                place = first_place(key, places)
                 number = int(places[place])
                 while number > 0 and not (
-                    ends[number] - ends[number - 1] == size
-                    and is_equal(data, start, text, ends[number - 1], size - 1)
+                    ends[number] - ends[number - 1] == letters + 1
+                    and equal_bytes(data, start, text, ends[number - 1], letters)
                 ):
-                    place = (place + 1) & (len(places) - 1)
+                    place = next_place(place, places)
                     number = int(places[place])
                 if number == 0:
-                    for k in range(size - 1):
-                        text[ends[known] + k] = data[start + k]
-                    text[ends[known] + size - 1] = 10
-                    known += 1
-                    ends[known] = ends[known - 1] + size
-                    places[place] = number = known
-                    if known > _MOST_WORDS:
+                    for k in range(letters):
+                        text[ends[count] + k] = data[start + k]
+                    text[ends[count] + letters] = 10
+                    count += 1
+                    ends[count] = ends[count - 1] + letters + 1
+                    places[place] = number = count
+                    if count > _MOST_WORDS:
                         return -1
-                if count < 4:
-                    high |= np.uint64(number) << np.uint64(48 - 16 * count)
+                if size < 4:
+                    high |= np.uint64(number) << np.uint64(48 - 16 * size)
                 else:
-                    low |= np.uint64(number) << np.uint64(112 - 16 * count)
-                count += 1
+                    low |= np.uint64(number) << np.uint64(112 - 16 * size)
+                size += 1
                 at += 1
             if side == 0:
                 source, length = begin, at - 1 - begin
             phrases[row, 0], phrases[row, 1] = high, low
             row += 1
-    return known
+    return count
 
 
 @kernel
 def number_phrases(
-    keys: UInt64x2,
-    multiplier: np.uint64,
-    half: np.uint64,
-    phrases: Out[UInt64x2],
-    places: Out[Int32],
-    known: int,
-    numbers: Out[Int32],
+    keys: UInt64x2, phrases: Out[UInt64x2], places: Out[Int32], count: int, numbers: Out[Int32]
 ) -> int:
-    """Number packed phrases in the order in which they first appear; return how many are known.
+    """Number packed phrases in the order in which they first appear; return their new number.
 
     ``places`` is a hash table of numbers, counted from 1.
     """
-    mask = len(places) - 1
     for i in range(len(keys)):
         high, low = keys[i, 0], keys[i, 1]
-        mixed = (high ^ (low * multiplier)) * multiplier
-        place = int(((mixed ^ (mixed >> half)) * multiplier) >> half) & mask
+        place = first_place((high ^ (low * MULTIPLIER)) * MULTIPLIER, places)
         number = int(places[place]) - 1
         while number >= 0 and (phrases[number, 0] != high or phrases[number, 1] != low):
-            place = (place + 1) & mask
+            place = next_place(place, places)
             number = int(places[place]) - 1
         if number < 0:
-            number = known
-            known += 1
-            places[place] = known
+            number = count
+            count += 1
+            places[place] = count
             phrases[number, 0], phrases[number, 1] = high, low
         numbers[i] = number
-    return known
+    return count
 
 
 @kernel
@@ -187,9 +168,6 @@ class _WordTable:
             self._count = int(
                 read_pairs(
                     np.frombuffer(data, np.uint8),
-                    MULTIPLIER,
-                    HALF,
-                    np.uint64(0),
                     self._text,
                     self._ends,
                     self._places,
@@ -224,9 +202,7 @@ class _PhraseTable:
             self._reserve(2 * (self._count + len(keys)))
         numbers = np.empty(len(keys), np.int32)
         with np.errstate(over="ignore"):
-            self._count = int(
-                number_phrases(keys, MULTIPLIER, HALF, self._keys, self._places, self._count, numbers)
-            )
+            self._count = int(number_phrases(keys, self._keys, self._places, self._count, numbers))
         return numbers
 
     def _reserve(self, capacity: int) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,28 @@ from numpy.typing import NDArray
 from captious.core.errors import InputError
 from captious.corpus import Captions, Corpus
 from captious.metrics.options import Option
-from captious.metrics.resources import Resource
 from captious.metrics.statistics import Rows
+
+
+@runtime_checkable
+class Resource(Protocol):
+    """Anything whose content decides a score: document frequencies, vectors, weights, word lists, objects."""
+
+    @property
+    def digest(self) -> str:
+        """Short digest of the content (:mod:`captious.core.digests`)."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """Short name for people."""
+        ...
+
+
+def in_signature(resource: Resource) -> str:
+    """Return ``label@digest``."""
+    return f"{resource.label}@{resource.digest}"
+
 
 FloatArray = NDArray[np.float64]
 
@@ -90,12 +110,13 @@ class Measure(ABC):
 
     def parameters(self) -> dict[str, str]:
         """Return built-in settings and options for the signature. Resources are listed by content instead."""
-        found = dict(self.fixed)
-        named = self.resources()
-        for option in self.options:
-            if option.name not in named and option.setting:
-                found[option.name] = f"{getattr(self, option.name)}"
-        return found
+        resources = self.resources()
+        settings = {
+            option.name: str(getattr(self, option.name))
+            for option in self.options
+            if option.setting and option.name not in resources
+        }
+        return {**self.fixed, **settings}
 
     def uses_references(self) -> bool:
         """Return whether references, where present, change the numbers."""

@@ -6,8 +6,15 @@ Declared once here, they reach Python (``captious.score(…, df=…)``), the com
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 #: Entry-point group through which other packages add measures: name of the measure → its class.
 ENTRY_POINTS = "captious.measures"
@@ -119,8 +126,38 @@ STANDARD = (
 )
 
 
-def converted(option: Option, value: Any) -> Any:
-    """Convert a value from the command line (text) to the option's type."""
-    if not isinstance(value, str) or option.kind is str:
-        return value
-    return option.kind(value)
+def entry_points() -> list[EntryPoint]:
+    """Return the entry points of measures in other installed packages.
+
+    Python's own lookup takes 30 ms in an environment with a hundred packages, 10 % of a small run. So the
+    packages' files are first searched for the name of the group.
+    """
+    if not any(map(_may_have, sys.path)):
+        return []
+    from importlib import metadata
+
+    return list(metadata.entry_points(group=ENTRY_POINTS))
+
+
+def _may_have(place: str) -> bool:
+    """Return whether a package in a folder of Python's path names the group.
+
+    True for archives, which cannot be scanned.
+    """
+    try:
+        with os.scandir(place or os.curdir) as entries:
+            infos = [
+                entry.path for entry in entries if entry.name.endswith((".dist-info", ".egg-info", ".egg"))
+            ]
+    except NotADirectoryError:
+        return True
+    except OSError:
+        return False
+    group = ENTRY_POINTS.encode()
+    for info in infos:
+        for inside in ("entry_points.txt", "EGG-INFO/entry_points.txt"):
+            # The file may be missing, and an old .egg-info may be a file itself.
+            with suppress(OSError), Path(info, inside).open("rb") as file:
+                if group in file.read():
+                    return True
+    return False

@@ -37,8 +37,8 @@ def formula(recipe: Mapping[str, Any]) -> Formula:
         return _Mean()
     if kind in COMPOSED:
         module, _, attribute = COMPOSED[kind].partition(":")
-        made: Formula = getattr(import_module(module), attribute).from_recipe(recipe)
-        return made
+        composed: Formula = getattr(import_module(module), attribute).from_recipe(recipe)
+        return composed
     if kind != "measure":
         raise InputError(f"the formula '{kind}' is not known here; upgrade captious to read these scores")
     name, package = recipe["measure"], recipe["package"]

@@ -1,19 +1,20 @@
-"""All measures by name. The module of a measure is imported when the measure is first requested."""
+"""All measures by name, and their creation. A measure's module is imported when it is first requested."""
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from captious.core.errors import InputError, did_you_mean
+from captious.core.errors import InputError, MissingExtraError, MissingInputError, did_you_mean
 from captious.io import CaptionWarning
+from captious.io.frequency_files import read_frequencies
 from captious.metrics.base import Measure, Unit
-from captious.metrics.options import Option, converted
-from captious.metrics.plugins import points
+from captious.metrics.options import Option, entry_points
 
 #: Names, groups, lists of them, or measure objects.
 Wanted = str | Measure | Iterable[str | Measure]
@@ -53,14 +54,14 @@ ENTRIES: dict[str, Entry] = {
     "Uniq": Entry(_CAPTIONS + "spice_u:Uniq"),
     "CHAIRs": Entry(_CAPTIONS + "chair:ChairS"),
     "CHAIRi": Entry(_CAPTIONS + "chair:ChairI"),
-    "Precision-1": Entry(_CAPTIONS + "ngram_precision:NgramPrecision", {"n": 1}),
-    "Precision-2": Entry(_CAPTIONS + "ngram_precision:NgramPrecision", {"n": 2}),
-    "Precision-3": Entry(_CAPTIONS + "ngram_precision:NgramPrecision", {"n": 3}),
-    "Precision-4": Entry(_CAPTIONS + "ngram_precision:NgramPrecision", {"n": 4}),
-    "Recall-1": Entry(_CAPTIONS + "unigram_recall:UnigramRecall"),
+    "Precision-1": Entry(_CAPTIONS + "ngram_overlap:NgramPrecision", {"n": 1}),
+    "Precision-2": Entry(_CAPTIONS + "ngram_overlap:NgramPrecision", {"n": 2}),
+    "Precision-3": Entry(_CAPTIONS + "ngram_overlap:NgramPrecision", {"n": 3}),
+    "Precision-4": Entry(_CAPTIONS + "ngram_overlap:NgramPrecision", {"n": 4}),
+    "Recall-1": Entry(_CAPTIONS + "ngram_overlap:UnigramRecall"),
     "WMD": Entry(_CAPTIONS + "wmd:WMD"),
     "WEmbSim": Entry(_CAPTIONS + "wembsim:WEmbSim"),
-    "MOWE": Entry(_CAPTIONS + "mowe:MOWE"),
+    "MOWE": Entry(_CAPTIONS + "wembsim:MOWE"),
     "SentenceSim": Entry(_CAPTIONS + "sentence_sim:SentenceSim"),
     "TokenSim-P": Entry(_CAPTIONS + "token_sim:TokenSim", {"kind": "P"}),
     "TokenSim-R": Entry(_CAPTIONS + "token_sim:TokenSim", {"kind": "R"}),
@@ -74,7 +75,7 @@ ENTRIES: dict[str, Entry] = {
     "HWCM-3": Entry(_CAPTIONS + "hwcm:HWCM", {"n": 3}),
     "HWCM-4": Entry(_CAPTIONS + "hwcm:HWCM", {"n": 4}),
     "LCEval": Entry(_LEARNED + "lceval:LCEval"),
-    "NNEval": Entry(_LEARNED + "nneval:NNEval"),
+    "NNEval": Entry(_LEARNED + "lceval:NNEval"),
     "CaptiousScore": Entry(_LEARNED + "captious_score:CaptiousScore"),
     "CaptiousScore-lite": Entry(_LEARNED + "captious_score:CaptiousScoreLite"),
     "Learned": Entry(_LEARNED + "composite:Learned"),
@@ -142,12 +143,12 @@ FAMILIES: dict[str, Unit] = {"all": "caption", "sets": "image", "corpus": "corpu
 @lru_cache(maxsize=1)
 def entries() -> Mapping[str, Entry]:
     """Return all measures in the order of tables: built-in ones, then those of installed packages."""
-    found = dict(ENTRIES)
-    folded = {name.casefold() for name in found}
-    for point in points():
+    table = dict(ENTRIES)
+    folded = {name.casefold() for name in table}
+    for point in entry_points():
         if point.name.casefold() not in folded:
-            found[point.name] = Entry(point.value)
-    return found
+            table[point.name] = Entry(point.value)
+    return table
 
 
 def names() -> list[str]:
@@ -158,14 +159,14 @@ def names() -> list[str]:
 @lru_cache(maxsize=1)
 def usable() -> tuple[str, ...]:
     """Return the names of all measures that can be loaded, and warn of broken packages."""
-    found = list(names())
+    loaded = list(ENTRIES)
     for name in names()[len(ENTRIES) :]:
         try:
             measure_class(name)
+            loaded.append(name)
         except InputError as error:
-            found.remove(name)
             warnings.warn(CaptionWarning(f"left out {name}: {error}"), stacklevel=2)
-    return tuple(found)
+    return tuple(loaded)
 
 
 def _folded() -> dict[str, str]:
@@ -175,7 +176,7 @@ def _folded() -> dict[str, str]:
 #: Names of our measures in other tools and papers, as :func:`_plain` writes them.
 _ALSO = {
     "rouge": "ROUGE-L",
-    "cocoCIDEr".casefold(): "CIDEr-D",
+    "cococider": "CIDEr-D",
     "wordmoversdistance": "WMD",
     "selfcider": "Self-CIDEr",
 }
@@ -187,10 +188,8 @@ def _plain(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _by_plain() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name in entries():
-        found.setdefault(_plain(name), name)
-    return {**_ALSO, **found}
+    # Where two names are equal without signs, the first one counts.
+    return {**_ALSO, **{_plain(name): name for name in reversed(names())}}
 
 
 def canonical(name: str) -> str | None:
@@ -198,50 +197,44 @@ def canonical(name: str) -> str | None:
     return _folded().get(name.casefold()) or _by_plain().get(_plain(name))
 
 
-def named(wanted: Wanted) -> list[str | Measure]:
-    """Return the measures requested by their own name or as objects, not as members of a group."""
-    found: list[str | Measure] = []
-    for part in parts(wanted):
-        if isinstance(part, Measure):
-            found.append(part)
-        elif not _is_group(part) and (name := canonical(part)) is not None:
-            found.append(name)
-    return found
-
-
-def _is_group(part: str) -> bool:
-    fold = part.casefold()
-    return fold not in _folded() and (fold in GROUPS or fold in FAMILIES)
-
-
 def parts(wanted: Wanted) -> list[str | Measure]:
-    """Yield names, groups and measures one by one."""
-    found: list[str | Measure] = []
+    """Return names, groups and measures one by one."""
+    separate: list[str | Measure] = []
     for item in [wanted] if isinstance(wanted, str | Measure) else wanted:
-        if isinstance(item, str):
-            found.extend(part.strip() for part in item.split(","))
-        else:
-            found.append(item)
-    return found
+        separate.extend([item] if isinstance(item, Measure) else map(str.strip, item.split(",")))
+    return separate
+
+
+def _members(group: str) -> Sequence[str] | None:
+    """Return the measures of a group or family, or None for any other name."""
+    fold = group.casefold()
+    if fold in _folded():
+        return None
+    return GROUPS.get(fold) or (of_family(fold) if fold in FAMILIES else None)
 
 
 def resolve(wanted: Wanted) -> list[str | Measure]:
     """Return the names in names, groups ("coco", "all") and comma-separated lists. Objects pass through."""
-    by_fold = _folded()
-    found: list[str | Measure] = []
+    return list(_resolve(wanted))
+
+
+def _resolve(wanted: Wanted) -> dict[str | Measure, bool]:
+    """Return the measures, and whether each was requested by its own name, not as a member of a group."""
+    resolved: dict[str | Measure, bool] = {}
     for part in parts(wanted):
         if isinstance(part, Measure):
-            found.append(part)
-        elif _is_group(part):
-            found.extend(GROUPS[part.casefold()] if part.casefold() in GROUPS else of_family(part.casefold()))
+            resolved[part] = True
+        elif (members := _members(part)) is not None:
+            for member in members:
+                resolved.setdefault(member, False)
         elif (name := canonical(part)) is not None:
-            found.append(name)
+            resolved[name] = True
         elif part:
-            hint = did_you_mean(part, [*by_fold.values(), *GROUPS, *FAMILIES])
+            hint = did_you_mean(part, [*entries(), *GROUPS, *FAMILIES])
             raise InputError(f"unknown metric '{part}'{hint} ('captious metrics' lists all)")
-    if not found:
+    if not resolved:
         raise InputError("no metric was named ('captious metrics' lists all)")
-    return list(dict.fromkeys(found))
+    return resolved
 
 
 def of_family(family: str) -> list[str]:
@@ -280,10 +273,54 @@ def option_table() -> dict[str, Option]:
 def create(name: str, options: Mapping[str, Any] | None = None) -> Measure:
     """Create the measure of that name with those of the options that it takes."""
     kind = measure_class(name)
-    takes = {option.name: option for option in kind.options}
-    given = {
-        key: converted(takes[key], value)
-        for key, value in (options or {}).items()
-        if key in takes and value is not None
-    }
-    return kind(**entries()[name].arguments, **given)
+    arguments = dict(entries()[name].arguments)
+    for option in kind.options:
+        value = (options or {}).get(option.name)
+        if value is not None:
+            # Values from the command line are text.
+            arguments[option.name] = option.kind(value) if isinstance(value, str) else value
+    return kind(**arguments)
+
+
+def make_measures(metrics: Wanted, options: Mapping[str, Any]) -> list[Measure]:
+    """Create measures from names, groups and options. An option that no measure has is an error.
+
+    A measure that cannot run is an error if it was named, and left out of a group with a warning.
+    """
+    if options:
+        table = option_table()
+        for option in options:
+            if option not in table:
+                raise InputError(f"unknown option '{option}'{did_you_mean(option, table)}")
+    if isinstance(options.get("df"), str | Path):
+        options = {**options, "df": read_frequencies(options["df"])}
+    measures: list[Measure] = []
+    left_out: dict[str, list[str]] = {}
+    resolved = _resolve(metrics)
+    for wanted, is_named in resolved.items():
+        try:
+            measure = wanted if isinstance(wanted, Measure) else create(wanted, options)
+            measure.check()
+        except (MissingExtraError, MissingInputError) as error:
+            if is_named:
+                raise
+            left_out.setdefault(str(error), []).append(str(wanted))
+            continue
+        measures.append(measure)
+    if resolved.get("CIDEr") and not any(measure.name == "CIDEr-D" for measure in measures):
+        _hint_at_cider_d()
+    for reason, absent in left_out.items():
+        warnings.warn(CaptionWarning(f"left out {', '.join(absent)}: {reason}"), stacklevel=3)
+    return measures
+
+
+@lru_cache(maxsize=1)
+def _hint_at_cider_d() -> None:
+    """Warn once per process that the COCO tools and most papers use the name CIDEr for CIDEr-D."""
+    warnings.warn(
+        CaptionWarning(
+            "CIDEr is the form without clipping; the COCO tools and most papers say CIDEr for CIDEr-D "
+            "(-m CIDEr-D)"
+        ),
+        stacklevel=4,
+    )

@@ -90,8 +90,8 @@ class Sequences:
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return plain arrays, for files."""
-        found: dict[str, NDArray[Any]] = {"items": self.items, "offsets": self.offsets, "keys": self.keys}
-        return found if self.known is None else {**found, "known": self.known}
+        arrays: dict[str, NDArray[Any]] = {"items": self.items, "offsets": self.offsets, "keys": self.keys}
+        return arrays if self.known is None else {**arrays, "known": self.known}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Sequences:
@@ -156,6 +156,14 @@ def concatenate(tables: Sequence[Rows]) -> Rows:
     if len(ragged) == len(tables):
         return Sequences.concatenate(ragged)
     return np.concatenate([table for table in tables if not isinstance(table, Sequences)])
+
+
+def contained(keys: NDArray[Any], among: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which keys occur in the sorted array ``among``."""
+    if not len(among):
+        return np.zeros(len(keys), dtype=np.bool_)
+    present: NDArray[np.bool_] = among[np.minimum(np.searchsorted(among, keys), len(among) - 1)] == keys
+    return present
 
 
 def mid_ranks(values: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from captious.core.ragged import runs
 from captious.corpus import Captions
 from captious.parser.fast_parser import ParsedBatch, parse_batch, parse_numbers
 from captious.parser.network_model import SHIPPED, shipped_model
-from captious.parser.parse_types import Parse
+from captious.parser.sentences import Parse
 
 #: Names of parsers: the shipped model, and an exact search over CoreNLP's grammar, which the user supplies.
 NAMES = ("small", "exact")

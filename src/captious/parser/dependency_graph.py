@@ -9,285 +9,480 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from captious.core.errors import InputError
+from captious.kernels import inner, kernel
+from captious.kernels.types import Int32, Int32x2, Out
+from captious.parser.graph_codes import (
+    ACL,
+    ADVCL,
+    ADVMOD,
+    AGENT,
+    ARCS,
+    AUXPASS,
+    BY,
+    CASE,
+    CC,
+    CCOMP,
+    CONJ,
+    CONJUNCT,
+    CSUBJ,
+    CSUBJPASS,
+    DEP,
+    DEPENDENT,
+    EMPTY,
+    EXPRESSION,
+    FINITE,
+    FIRST,
+    FLAT_ROWS,
+    FULL,
+    GOVERNOR,
+    HEAD,
+    IS_AGENT,
+    IS_OF,
+    IS_POSS,
+    JOINED,
+    JOINT,
+    KIND,
+    LAST_CASE,
+    LEMMA,
+    MARK,
+    MARKED,
+    MARKED_ACL,
+    MARKED_ADVCL,
+    MARKED_CONJ,
+    MARKER_WORD,
+    MWE,
+    NESTED_ROWS,
+    NMOD,
+    NODES,
+    NONE,
+    NSUBJ,
+    NSUBJPASS,
+    OF,
+    PARATAXIS,
+    POSS,
+    RELATION,
+    RELCL,
+    ROOM,
+    ROOT,
+    SEEN,
+    SHARES,
+    STATE,
+    SUBJECT,
+    SUBJECT_RELATION,
+    TAG,
+    THREE_ROWS,
+    VOICE,
+    WORD,
+    bits_of_tags,
+    bits_of_texts,
+    encode_relations,
+    new_texts,
+    workspace,
+)
+
 # (governor, dependent, relation). Words count from 1, 0 is the root, x.5 is a copy of word x.
 Edge = tuple[float, float, str]
-
-THREE_WORDS = frozenset(
-    tuple(words.split())
-    for words in (
-        "by means of",
-        "in accordance with",
-        "in addition to",
-        "in case of",
-        "in front of",
-        "in lieu of",
-        "in place of",
-        "in spite of",
-        "on account of",
-        "on behalf of",
-        "on top of",
-        "with regard to",
-        "with respect to",
-    )
-)
-# The first word governs the noun and depends on another word: "sits [next [to a tree]]".
-TWO_WORDS_NESTED = frozenset(
-    tuple(words.split())
-    for words in (
-        "apart from",
-        "as from",
-        "aside from",
-        "away from",
-        "close by",
-        "close to",
-        "contrary to",
-        "far from",
-        "next to",
-        "near to",
-        "out of",
-        "outside of",
-        "pursuant to",
-        "regardless of",
-        "together with",
-    )
-)
-# Both words depend on the noun.
-TWO_WORDS_FLAT = (TWO_WORDS_NESTED - {("away", "from")}) | frozenset(
-    tuple(words.split())
-    for words in (
-        "across from",
-        "along with",
-        "alongside of",
-        "as for",
-        "as of",
-        "as per",
-        "as to",
-        "based on",
-        "compared to",
-        "compared with",
-        "except for",
-        "exclusive of",
-        "followed by",
-        "inside of",
-        "irrespective of",
-        "off of",
-        "owing to",
-        "preliminary to",
-        "preparatory to",
-        "previous to",
-        "prior to",
-        "subsequent to",
-        "thanks to",
-    )
-)
-FIRST_OF_SEVERAL = frozenset(words[0] for words in THREE_WORDS | TWO_WORDS_NESTED | TWO_WORDS_FLAT)
-# "is next to the tree" is a predicate and keeps its relation. In any other role such a phrase is a modifier.
-_PREDICATES = frozenset({"root", "ccomp", "advcl", "acl:relcl", "parataxis"})
-_MODIFIERS = ("nmod", "acl", "advcl")
-_SUBJECTS = ("nsubj", "nsubjpass", "csubj", "csubjpass")
-
-
-class _Tree:
-    """A tree that is modified step by step. Words count from 1; index 0 is unused."""
-
-    def __init__(
-        self, forms: Sequence[str], tags: Sequence[str], heads: Sequence[int], relations: Sequence[str]
-    ) -> None:
-        self.words = ["", *(form.lower() for form in forms)]
-        self.tags = ["", *tags]
-        self.heads = [-1, *heads]
-        self.relations = ["", *relations]
-
-    def children(self, head: int, relation: str | None = None) -> list[int]:
-        return [
-            d
-            for d in range(1, len(self.heads))
-            if self.heads[d] == head and (relation is None or self.relations[d] == relation)
-        ]
-
-    def attach(self, dependent: int, head: int, relation: str) -> None:
-        self.heads[dependent] = head
-        self.relations[dependent] = relation
-
-    def replace(self, old: int, new: int, relation: str) -> None:
-        """Move `new`, a child of `old`, to the place of `old`, with its other children.
-
-        The caller reattaches `old`.
-        """
-        head = self.heads[old]
-        for child in self.children(old):
-            if child != new:
-                self.heads[child] = new
-        self.attach(new, head, relation)
-
-
-def _join_prepositions(tree: _Tree) -> None:
-    n = len(tree.words) - 1
-    words, heads, relations = tree.words, tree.heads, tree.relations
-    for a in range(1, n):
-        if words[a] not in FIRST_OF_SEVERAL:
-            continue
-        b, c = a + 1, a + 2
-        if c <= n and (words[a], words[b], words[c]) in THREE_WORDS:
-            noun = heads[c]
-            if (
-                heads[a] == b
-                and relations[a] == "case"
-                and relations[c] in ("case", "mark")
-                and noun > 0
-                and heads[noun] == b
-                and relations[noun] in _MODIFIERS
-            ):
-                role = relations[noun] if relations[b] == "nmod" else relations[b]
-                marker = relations[c]
-                tree.replace(b, noun, role)
-                tree.attach(a, noun, marker)
-                tree.attach(b, a, "mwe")
-                tree.attach(c, a, "mwe")
-                continue
-        pair = (words[a], words[b])
-        if pair in TWO_WORDS_NESTED and relations[b] == "case":
-            noun = heads[b]
-            if noun > 0 and heads[noun] == a and relations[noun] == "nmod":
-                tree.replace(a, noun, relations[a] if relations[a] in _PREDICATES else "nmod")
-                tree.attach(a, noun, "case")
-                tree.attach(b, a, "mwe")
-                continue
-        if (
-            pair in TWO_WORDS_FLAT
-            and relations[b] == "case"
-            and heads[a] == heads[b]
-            and relations[a] in ("advmod", "case", "dep")
-        ):
-            tree.attach(a, heads[b], "case")
-            tree.attach(b, a, "mwe")
-
-
-def _name(tree: _Tree, marker: int) -> str:
-    """Return a preposition or conjunction with the other words of its expression."""
-    name = "_".join(tree.words[part] for part in sorted([marker, *tree.children(marker, "mwe")]))
-    return "and" if name == "as_well_as" else name
-
-
-class _Graph:
-    """The edges of a graph under construction. A copy of word x is the node x + 0.5."""
-
-    def __init__(self, tree: _Tree) -> None:
-        self.tree = tree
-        self.edges: dict[tuple[float, float], str] = {}
-        self.conjuncts: list[tuple[float, float]] = []
-        markers: dict[int, list[int]] = {}
-        joiners: dict[int, list[int]] = {}
-        passive = set()
-        self.subjects: dict[float, tuple[float, str]] = {}
-        for d in range(1, len(tree.words)):
-            head, relation = tree.heads[d], tree.relations[d]
-            if relation == "case":
-                markers.setdefault(head, []).append(d)
-            elif relation == "cc":
-                joiners.setdefault(head, []).append(d)
-            elif relation == "auxpass":
-                passive.add(head)
-            elif relation in _SUBJECTS:
-                self.subjects.setdefault(head, (d, relation))
-        self.markers, self.joiners, self.passive = markers, joiners, passive
-
-    def modifier(self, head: int, relation: str, marker: int) -> str:
-        """Return the relation of a modifier with its preposition."""
-        name = _name(self.tree, marker)
-        if name == "by" and relation == "nmod" and head in self.passive:
-            name = "agent"
-        return f"{relation}:{name}"
-
-    def add_tree(self) -> None:
-        tree = self.tree
-        for d in range(1, len(tree.words)):
-            head, relation = tree.heads[d], tree.relations[d]
-            if relation in _MODIFIERS and d in self.markers:
-                relation = self.modifier(head, relation, self.markers[d][-1])
-            elif relation == "conj":
-                name = self.conjunction(head, d)
-                if name:
-                    relation = f"conj:{name}"
-                    self.conjuncts.append((head, d))
-            self.edges[head, d] = relation
-
-    def conjunction(self, head: int, conjunct: int) -> str:
-        """Return the conjunction of a conjunct: the last one before it, otherwise the first after it."""
-        joiners = self.joiners.get(head)
-        if not joiners:
-            return ""
-        before = [j for j in joiners if j < conjunct]
-        return _name(self.tree, before[-1] if before else joiners[0])
-
-    def copy_governors(self) -> None:
-        """Give each of several conjoined prepositional phrases a governor of its own, a copy of the word."""
-        tree = self.tree
-        for d in range(1, len(tree.words)):
-            if tree.relations[d] != "conj":
-                continue
-            first = tree.heads[d]
-            name = self.conjunction(first, d)
-            if not name:
-                continue
-            head = tree.heads[first]
-            if tree.relations[first] == "nmod" and first in self.markers and d in self.markers and head > 0:
-                # "with a hat and with a cane"
-                del self.edges[first, d]
-                self.conjuncts.remove((first, d))
-                for joiner in self.joiners[first]:
-                    self.edges.pop((first, joiner), None)
-                    self.edges[head, joiner] = "cc"
-                self.edges[head + 0.5, d] = self.modifier(head, "nmod", self.markers[d][-1])
-            elif (
-                tree.relations[first] == "case"
-                and tree.relations[head] in _MODIFIERS
-                and tree.heads[head] > 0
-            ):
-                # "in and around the house"
-                self.conjuncts.remove((first, d))
-                governor = tree.heads[head]
-                self.edges[governor + 0.5, head] = self.modifier(governor, tree.relations[head], d)
-                head = governor
-            else:
-                continue
-            if (head, head + 0.5) not in self.edges:
-                self.edges[head, head + 0.5] = f"conj:{name}"
-                self.conjuncts.append((head, head + 0.5))
-
-    def propagate(self) -> None:
-        """Copy the relations of a word, and the subject of a predicate, to its conjuncts."""
-        into: dict[float, list[tuple[float, str]]] = {}
-        for (governor, dependent), relation in self.edges.items():
-            into.setdefault(dependent, []).append((governor, relation))
-        for first, conjunct in self.conjuncts:
-            for governor, relation in into[first]:
-                if relation != "root" and governor != conjunct:
-                    self.edges.setdefault((governor, conjunct), relation)
-            tag = self.tree.tags[int(conjunct)]
-            if first in self.subjects and conjunct not in self.subjects and tag.startswith(("VB", "JJ")):
-                subject, relation = self.subjects[first]
-                if relation == "nsubjpass" and tag in ("VB", "VBZ", "VBP", "JJ", "JJR", "JJS"):
-                    relation = "nsubj"
-                elif relation == "nsubj" and conjunct in self.passive:
-                    relation = "nsubjpass"
-                self.edges.setdefault((conjunct, subject), relation)
 
 
 def collapse(
     forms: Sequence[str], tags: Sequence[str], heads: Sequence[int], relations: Sequence[str]
 ) -> list[Edge]:
     """Return the collapsed, CC-processed edges of a sentence, ordered by dependent, then governor."""
-    tree = _Tree(forms, tags, heads, relations)
-    _join_prepositions(tree)
-    graph = _Graph(tree)
-    graph.add_tree()
-    if graph.conjuncts:
-        graph.copy_governors()
-        graph.propagate()
-    edges = [
-        (float(governor), float(dependent), relation)
-        for (governor, dependent), relation in graph.edges.items()
+    n = len(forms)
+    for place, head in enumerate(heads, 1):
+        if not 0 <= head <= n:
+            raise InputError(
+                f"Word {place} of a parsed sentence has the head {head}, but the sentence has {n} words. "
+                "Heads count from 1; 0 is the root."
+            )
+    texts = new_texts()
+    words = [form.lower() for form in forms]
+    names = list(dict.fromkeys(relations))
+    codes, _ = encode_relations(names, texts)
+    name_of = dict(zip(codes.tolist(), names))
+    code_of = dict(zip(names, codes.tolist()))
+    tree = np.zeros((4, n), np.int32)
+    tree[:] = texts.encode(words), bits_of_tags(tags), heads, [code_of[name] for name in relations]
+    space = workspace(4 * n + 16)
+    while not collapse_sentence(tree, space, bits_of_texts(texts), THREE_ROWS, NESTED_ROWS, FLAT_ROWS):
+        space = workspace(2 * space.shape[1])
+    # Words that continue the expression that another word begins.
+    parts: dict[int, list[int]] = {}
+    for word, (head, relation) in enumerate(space[[HEAD, RELATION], 1 : n + 1].T.tolist(), 1):
+        if relation == MWE:
+            parts.setdefault(head, []).append(word)
+
+    def name(kind: int, marker: int) -> str:
+        if kind not in _MARKED:
+            return name_of.get(kind) or _NAMES[kind]
+        expression = "_".join(words[part - 1] for part in sorted([marker, *parts.get(marker, ())]))
+        return f"{_MARKED[kind]}:{'and' if expression == 'as_well_as' else expression}"
+
+    copies = {copy: word + 0.5 for word, copy in enumerate(space[SEEN, : n + 1].tolist()) if copy}
+    arcs = space[[GOVERNOR, DEPENDENT, KIND, MARKER_WORD], : space[STATE, ARCS]].T.tolist()
+    return [
+        (float(copies.get(governor, governor)), float(copies.get(dependent, dependent)), name(kind, marker))
+        for governor, dependent, kind, marker in arcs
     ]
-    edges.sort(key=lambda edge: (edge[1], edge[0]))
-    return edges
+
+
+#: Relations that are named by a word of the sentence.
+_MARKED = {MARKED: "nmod", MARKED_ACL: "acl", MARKED_ADVCL: "advcl", MARKED_CONJ: "conj"}
+#: Relations that the rules introduce.
+_NAMES = {
+    NMOD: "nmod", POSS: "nmod:poss", AGENT: "nmod:agent", OF: "nmod:of", MWE: "mwe", CASE: "case", CC: "cc",
+    NSUBJ: "nsubj", NSUBJPASS: "nsubjpass",
+}  # fmt: skip
+
+
+@kernel
+def collapse_sentence(
+    tree: Int32x2, space: Out[Int32x2], bits: Int32, three: Int32x2, nested: Int32x2, flat: Int32x2
+) -> bool:
+    """Fill the workspace with the arcs of one sentence; return whether it has the room.
+
+    The rows of `tree` are text numbers of words, bits of tags, heads and relations.
+    """
+    n = tree.shape[1]
+    space[STATE, FULL] = 0
+    space[WORD, 0], space[TAG, 0], space[HEAD, 0], space[RELATION, 0] = 0, 0, -1, NONE
+    for i in range(n):
+        space[WORD, i + 1] = tree[0, i]
+        space[TAG, i + 1] = tree[1, i]
+        space[HEAD, i + 1] = tree[2, i]
+        space[RELATION, i + 1] = tree[3, i]
+    collapse_tree(n, space, bits, three, nested, flat)
+    fits: bool = space[STATE, FULL] == 0
+    return fits
+
+
+@inner
+def collapse_tree(
+    n: int, space: Out[Int32x2], bits: Int32, three: Int32x2, nested: Int32x2, flat: Int32x2
+) -> None:
+    """Make the arcs of a sentence of n words, ordered by dependent, then governor."""
+    _join_prepositions(n, space, bits, three, nested, flat)
+    _look_around(n, space)
+    _add_tree(n, space, bits)
+    if space[STATE, JOINED]:
+        _copy_governors(n, space, bits)
+        _propagate(space)
+        _sort(space)
+    _number_copies(n, space)
+
+
+@inner
+def _has_three(table: Int32x2, a: int, b: int, c: int) -> bool:
+    for i in range(table.shape[0]):  # noqa: SIM110 - Numba compiles no generators
+        if table[i, 0] == a and table[i, 1] == b and table[i, 2] == c:
+            return True
+    return False
+
+
+@inner
+def _has_two(table: Int32x2, a: int, b: int) -> bool:
+    for i in range(table.shape[0]):  # noqa: SIM110 - Numba compiles no generators
+        if table[i, 0] == a and table[i, 1] == b:
+            return True
+    return False
+
+
+@inner
+def _replace(n: int, space: Out[Int32x2], old: int, new: int, relation: int) -> None:
+    """Give `new`, a child of `old`, its place and its other children."""
+    above = space[HEAD, old]
+    for child in range(1, n + 1):
+        if space[HEAD, child] == old and child != new:
+            space[HEAD, child] = new
+    space[HEAD, new] = above
+    space[RELATION, new] = relation
+
+
+@inner
+def _join_prepositions(
+    n: int, space: Out[Int32x2], bits: Int32, three: Int32x2, nested: Int32x2, flat: Int32x2
+) -> None:
+    word, head, relation = space[WORD], space[HEAD], space[RELATION]
+    for a in range(1, n):
+        if not bits[word[a]] & FIRST:
+            continue
+        b = a + 1
+        c = a + 2
+        if c <= n and _has_three(three, word[a], word[b], word[c]):
+            noun = head[c]
+            if (
+                head[a] == b
+                and relation[a] == CASE
+                and (relation[c] == CASE or relation[c] == MARK)
+                and noun > 0
+                and head[noun] == b
+                and (relation[noun] == NMOD or relation[noun] == ACL or relation[noun] == ADVCL)
+            ):
+                role = relation[noun] if relation[b] == NMOD else relation[b]
+                marker = relation[c]
+                _replace(n, space, b, noun, role)
+                head[a], relation[a] = noun, marker
+                head[b], relation[b] = a, MWE
+                head[c], relation[c] = a, MWE
+                continue
+        if relation[b] != CASE:
+            continue
+        if _has_two(nested, word[a], word[b]):
+            noun = head[b]
+            if noun > 0 and head[noun] == a and relation[noun] == NMOD:
+                role = relation[a]
+                if role != ROOT and role != CCOMP and role != ADVCL and role != RELCL and role != PARATAXIS:
+                    role = NMOD
+                _replace(n, space, a, noun, role)
+                head[a], relation[a] = noun, CASE
+                head[b], relation[b] = a, MWE
+                continue
+        if (
+            _has_two(flat, word[a], word[b])
+            and head[a] == head[b]
+            and (relation[a] == ADVMOD or relation[a] == CASE or relation[a] == DEP)
+        ):
+            head[a], relation[a] = head[b], CASE
+            head[b], relation[b] = a, MWE
+
+
+@inner
+def _look_around(n: int, space: Out[Int32x2]) -> None:
+    for i in range(n + 1):
+        space[LAST_CASE, i] = 0
+        space[EXPRESSION, i] = 0
+        space[VOICE, i] = 0
+        space[SUBJECT, i] = 0
+    for d in range(1, n + 1):
+        head, relation = space[HEAD, d], space[RELATION, d]
+        if relation == CASE:
+            space[LAST_CASE, head] = d
+        elif relation == MWE:
+            space[EXPRESSION, head] += 1
+        elif relation == AUXPASS:
+            space[VOICE, head] = 1
+        elif (relation in (NSUBJ, NSUBJPASS, CSUBJ, CSUBJPASS)) and not space[SUBJECT, head]:
+            space[SUBJECT, head] = d
+            space[SUBJECT_RELATION, head] = relation
+
+
+@inner
+def _modifier(space: Int32x2, bits: Int32, head: int, relation: int, marker: int) -> int:
+    """Return the relation of a modifier with its preposition."""
+    if relation != NMOD:
+        return MARKED_ACL if relation == ACL else MARKED_ADVCL
+    if space[EXPRESSION, marker]:
+        return MARKED
+    own = bits[space[WORD, marker]]
+    if own & IS_OF:
+        return OF
+    if own & IS_AGENT or (own & BY and space[VOICE, head]):
+        return AGENT
+    if own & IS_POSS:
+        return POSS
+    return MARKED
+
+
+@inner
+def _joiner(n: int, space: Int32x2, bits: Int32, head: int, conjunct: int) -> int:
+    """Return the conjunction of a word and its conjunct, or 0.
+
+    It is the last one before the conjunct, or else the first after it.
+    """
+    joiner = 0
+    for j in range(1, n + 1):
+        if space[RELATION, j] == CC and space[HEAD, j] == head and (j < conjunct or not joiner):
+            joiner = j
+    return 0 if bits[space[WORD, joiner]] & EMPTY and not space[EXPRESSION, joiner] else joiner
+
+
+@inner
+def _find(space: Int32x2, governor: int, dependent: int) -> int:
+    for i in range(space[STATE, ARCS]):
+        if space[GOVERNOR, i] == governor and space[DEPENDENT, i] == dependent:
+            return i
+    return -1
+
+
+@inner
+def _put(space: Out[Int32x2], at: int, governor: int, dependent: int, kind: int, marker: int) -> None:
+    """Write an arc at a place, or as a new one for −1."""
+    if at < 0:
+        at = space[STATE, ARCS]
+        if at == space[STATE, ROOM]:
+            space[STATE, FULL] = 1
+            return
+        space[STATE, ARCS] += 1
+    space[GOVERNOR, at] = governor
+    space[DEPENDENT, at] = dependent
+    space[KIND, at] = kind
+    space[MARKER_WORD, at] = marker
+
+
+@inner
+def _drop(space: Out[Int32x2], at: int) -> None:
+    """Remove an arc. Arcs are sorted at the end."""
+    if at >= 0:
+        space[STATE, ARCS] -= 1
+        last = space[STATE, ARCS]
+        space[GOVERNOR, at] = space[GOVERNOR, last]
+        space[DEPENDENT, at] = space[DEPENDENT, last]
+        space[KIND, at] = space[KIND, last]
+        space[MARKER_WORD, at] = space[MARKER_WORD, last]
+
+
+@inner
+def _join(space: Out[Int32x2], first: int, conjunct: int) -> None:
+    at = space[STATE, JOINED]
+    space[JOINT, at] = first
+    space[CONJUNCT, at] = conjunct
+    space[STATE, JOINED] += 1
+
+
+@inner
+def _part(space: Out[Int32x2], first: int, conjunct: int) -> None:
+    """Remove a pair of joined words. The others stay in order."""
+    left = 0
+    for i in range(space[STATE, JOINED]):
+        if space[JOINT, i] != first or space[CONJUNCT, i] != conjunct:
+            space[JOINT, left] = space[JOINT, i]
+            space[CONJUNCT, left] = space[CONJUNCT, i]
+            left += 1
+    space[STATE, JOINED] = left
+
+
+@inner
+def _add_tree(n: int, space: Out[Int32x2], bits: Int32) -> None:
+    space[STATE, ARCS] = 0
+    space[STATE, JOINED] = 0
+    for d in range(1, n + 1):
+        head, relation, marker = space[HEAD, d], space[RELATION, d], 0
+        if relation in (NMOD, ACL, ADVCL):
+            if space[LAST_CASE, d]:
+                marker = space[LAST_CASE, d]
+                relation = _modifier(space, bits, head, relation, marker)
+        elif relation == CONJ:
+            marker = _joiner(n, space, bits, head, d)
+            if marker:
+                relation = MARKED_CONJ
+                _join(space, 2 * head, 2 * d)
+        _put(space, -1, 2 * head, 2 * d, relation, marker)
+
+
+@inner
+def _copy_governors(n: int, space: Out[Int32x2], bits: Int32) -> None:
+    """Give conjoined prepositional phrases a governor each: the second governs from a copy of the word."""
+    for d in range(1, n + 1):
+        first = space[HEAD, d]
+        joiner = _joiner(n, space, bits, first, d) if space[RELATION, d] == CONJ and first > 0 else 0
+        if joiner == 0:
+            continue
+        head = space[HEAD, first]
+        if space[RELATION, first] == NMOD and space[LAST_CASE, first] and space[LAST_CASE, d] and head > 0:
+            # "with a hat and with a cane"
+            _drop(space, _find(space, 2 * first, 2 * d))
+            _part(space, 2 * first, 2 * d)
+            for other in range(1, n + 1):
+                if space[RELATION, other] == CC and space[HEAD, other] == first:
+                    _drop(space, _find(space, 2 * first, 2 * other))
+                    _put(space, _find(space, 2 * head, 2 * other), 2 * head, 2 * other, CC, 0)
+            marker = space[LAST_CASE, d]
+            kind = _modifier(space, bits, head, NMOD, marker)
+            _put(space, _find(space, 2 * head + 1, 2 * d), 2 * head + 1, 2 * d, kind, marker)
+        elif space[RELATION, first] == CASE and head > 0 and space[HEAD, head] > 0:
+            # "in and around the house"
+            role = space[RELATION, head]
+            if role != NMOD and role != ACL and role != ADVCL:
+                continue
+            _part(space, 2 * first, 2 * d)
+            governor = space[HEAD, head]
+            kind = _modifier(space, bits, governor, role, d)
+            _put(space, _find(space, 2 * governor + 1, 2 * head), 2 * governor + 1, 2 * head, kind, d)
+            head = governor
+        else:
+            continue
+        if _find(space, 2 * head, 2 * head + 1) < 0:
+            _put(space, -1, 2 * head, 2 * head + 1, MARKED_CONJ, joiner)
+            _join(space, 2 * head, 2 * head + 1)
+
+
+@inner
+def _propagate(space: Out[Int32x2]) -> None:
+    """Let each conjunct take part in what the word it is joined to takes part in."""
+    before = space[STATE, ARCS]
+    for k in range(space[STATE, JOINED]):
+        first, conjunct = space[JOINT, k], space[CONJUNCT, k]
+        for i in range(before):
+            governor = space[GOVERNOR, i]
+            takes_part = space[DEPENDENT, i] == first and space[KIND, i] != ROOT and governor != conjunct
+            if takes_part and _find(space, governor, conjunct) < 0:
+                _put(space, -1, governor, conjunct, space[KIND, i], space[MARKER_WORD, i])
+        is_copy = conjunct & 1
+        own = conjunct >> 1
+        subject = space[SUBJECT, first >> 1]
+        tag = space[TAG, own]
+        if subject and tag & SHARES and (is_copy or not space[SUBJECT, own]):
+            relation = space[SUBJECT_RELATION, first >> 1]
+            if relation == NSUBJPASS and tag & FINITE:
+                relation = NSUBJ
+            elif relation == NSUBJ and not is_copy and space[VOICE, own]:
+                relation = NSUBJPASS
+            if _find(space, conjunct, 2 * subject) < 0:
+                _put(space, -1, conjunct, 2 * subject, relation, 0)
+
+
+@inner
+def _sort(space: Out[Int32x2]) -> None:
+    """Sort arcs by dependent, then governor. Most are in order already."""
+    for i in range(1, space[STATE, ARCS]):
+        governor, dependent, kind, marker = (
+            space[GOVERNOR, i],
+            space[DEPENDENT, i],
+            space[KIND, i],
+            space[MARKER_WORD, i],
+        )
+        k = i - 1
+        while k >= 0 and (
+            space[DEPENDENT, k] > dependent
+            or (space[DEPENDENT, k] == dependent and space[GOVERNOR, k] > governor)
+        ):
+            space[GOVERNOR, k + 1] = space[GOVERNOR, k]
+            space[DEPENDENT, k + 1] = space[DEPENDENT, k]
+            space[KIND, k + 1] = space[KIND, k]
+            space[MARKER_WORD, k + 1] = space[MARKER_WORD, k]
+            k -= 1
+        space[GOVERNOR, k + 1], space[DEPENDENT, k + 1], space[KIND, k + 1], space[MARKER_WORD, k + 1] = (
+            governor,
+            dependent,
+            kind,
+            marker,
+        )
+
+
+@inner
+def _numbered(space: Out[Int32x2], end: int) -> int:
+    """Return the node of one end of an arc. A copy gets the next number, and the text and tag of its word."""
+    own = end >> 1
+    if not end & 1:
+        return own
+    if not space[SEEN, own]:
+        new = space[STATE, NODES]
+        space[SEEN, own] = new
+        space[WORD, new] = space[WORD, own]
+        space[LEMMA, new] = space[LEMMA, own]
+        space[TAG, new] = space[TAG, own]
+        space[STATE, NODES] += 1
+    return space[SEEN, own]
+
+
+@inner
+def _number_copies(n: int, space: Out[Int32x2]) -> None:
+    space[STATE, NODES] = n + 1
+    for i in range(n + 1):
+        space[SEEN, i] = 0
+    for i in range(space[STATE, ARCS]):
+        space[GOVERNOR, i] = _numbered(space, space[GOVERNOR, i])
+        space[DEPENDENT, i] = _numbered(space, space[DEPENDENT, i])

@@ -18,8 +18,7 @@ from captious.core.threads import one_blas_thread, side_by_side, threads
 from captious.corpus.corpus import distinct_runs
 from captious.parser.lemmas import lemma
 from captious.parser.network_model import Model, chunk_size, shipped_model
-from captious.parser.parse_types import Parse, Sentence
-from captious.parser.sentences import LIMIT, split, terminators
+from captious.parser.sentences import LIMIT, Parse, Sentence, split, terminators
 from captious.text.vocabulary import Vocabulary
 
 Integers = NDArray[np.int64]

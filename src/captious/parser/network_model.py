@@ -1,9 +1,9 @@
 """The parser's network: reading a model, and analysing sentences with NumPy and a few kernels.
 
-A word's input to the first layer depends on its class alone and is cached by class, so a sentence costs one
-small matrix product per word and direction in the first layer. Sentences of similar length are processed
-together, word by word, in whole blocks of `BLOCK` rows. Results do not depend on the other sentences of a
-batch.
+The input of the network is the class of each word (:class:`WordClasses`). A word's input to the first layer
+depends on its class alone and is cached by class, so a sentence costs one small matrix product per word and
+direction in the first layer. Sentences of similar length are processed together, word by word, in whole
+blocks of `BLOCK` rows. Results do not depend on the other sentences of a batch.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import itertools
 import json
 import math
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -23,9 +23,48 @@ from numpy.typing import NDArray
 
 from captious.core.errors import InputError
 from captious.core.ragged import offsets_of
-from captious.parser.lstm_cell import cell
-from captious.parser.tree_decoding import best_columns, best_trees, meet, rectify
-from captious.parser.word_classes import WordClasses
+from captious.parser.network_kernels import best_columns, best_trees, cell, meet, rectify
+
+SHORT = 3  # letters; the last letter of an unknown word counts only in longer words
+
+
+def spelling(word: str) -> str:
+    """Return the spelling pattern of a word: what the reference parser uses of unknown words."""
+    letters = [c for c in word if c.isalpha()]
+    digits = any(c.isdigit() for c in word)
+    if letters:
+        upper, lower = word[:1].isupper(), any(c.islower() for c in letters)
+        case = ("u" if lower else "U") if upper else "l" if lower else "x"
+    elif digits:
+        case = "9" if all(c.isdigit() for c in word) else "8"
+    else:
+        case = ""
+    kind = case + ("-" if "-" in word else "") + ("0" if digits else "")
+    return kind + word[-1].lower() if len(word) > SHORT and not digits else kind
+
+
+@dataclass
+class WordClasses:
+    """Classes of words by word and by `spelling`. Other spellings have the class `other`."""
+
+    words: Mapping[str, int]
+    spellings: Mapping[str, int]
+    other: int
+
+    @property
+    def size(self) -> int:
+        """Number of classes."""
+        return 1 + max(itertools.chain(self.words.values(), self.spellings.values(), [self.other]))
+
+    def of(self, word: str) -> int:
+        """Return the class of a word."""
+        number = self.words.get(word)
+        if number is None:
+            kind = spelling(word)
+            # A last letter without a class of its own takes the class of q, which stands for unseen letters.
+            number = self.spellings.get(kind, self.spellings.get(kind[:-1] + "q", self.other))
+        return number
+
 
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]

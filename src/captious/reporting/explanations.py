@@ -24,9 +24,9 @@ from captious.metrics.captions.chair import ChairI
 from captious.metrics.captions.cider import Cider, frequencies_of
 from captious.metrics.captions.meteor import Meteor
 from captious.metrics.captions.spice import Spice
-from captious.metrics.factory import make_measures
 from captious.metrics.learned.composite import Composite
 from captious.metrics.learned.contributions import draw
+from captious.metrics.registry import make_measures
 from captious.reporting.metric_descriptions import feature_words
 from captious.reporting.report_data import ReportImages, SystemEntry, frequencies, grouped, listed, rounded
 from captious.results.signatures import sign

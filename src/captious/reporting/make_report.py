@@ -18,8 +18,7 @@ from captious.corpus import Corpus
 from captious.corpus.frequencies import DocumentFrequencies
 from captious.diversity_analysis.sets.set_diversity import read_df
 from captious.io import CaptionWarning
-from captious.metrics.factory import make_measures
-from captious.metrics.registry import Wanted
+from captious.metrics.registry import Wanted, make_measures
 from captious.reporting import report_data as content
 from captious.reporting.document import Report
 from captious.reporting.explanations import explained

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from captious.core.errors import InputError
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 from captious.rerank import selection_rules, tuning
 from captious.rerank.consensus import Consensus
 from captious.rerank.given_scores import read_given

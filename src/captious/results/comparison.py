@@ -17,8 +17,7 @@ from captious.corpus import Corpus
 from captious.io import CaptionWarning
 from captious.metrics import registry
 from captious.metrics.base import Measure
-from captious.metrics.factory import make_measures
-from captious.metrics.registry import Wanted
+from captious.metrics.registry import Wanted, make_measures
 from captious.results import significance
 from captious.results.paired_tests import PairedTests
 from captious.results.references import Source, load_systems

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from captious._version import __version__
 from captious.corpus import Corpus
-from captious.metrics.base import Measure
-from captious.metrics.resources import in_signature
+from captious.metrics.base import Measure, in_signature
 
 
 class Signature(str):

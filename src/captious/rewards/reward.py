@@ -27,8 +27,7 @@ from captious.core.threads import threads, working
 from captious.corpus import Captions, Corpus, places
 from captious.corpus.encoding import Encoding
 from captious.metrics.base import FloatArray, Measure
-from captious.metrics.factory import make_measures
-from captious.metrics.registry import Wanted
+from captious.metrics.registry import Wanted, make_measures
 from captious.results.references import References, Source
 from captious.text import tokenizers
 from captious.text.vocabulary import Vocabulary

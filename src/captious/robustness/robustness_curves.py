@@ -16,7 +16,7 @@ from captious.agreement.study import score_captions
 from captious.core.errors import InputError, did_you_mean
 from captious.core.progress import track
 from captious.io.caption_files import CaptionWarning
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 from captious.results.scores import json_number
 from captious.results.significance import RESAMPLES, SEED, percentile_interval
 from captious.robustness.transformations import Neighbours, permute_words, random_words

@@ -14,7 +14,7 @@ from captious.core.writing import atomic_write
 from captious.io import read
 from captious.io.judgements import CaptionPairs
 from captious.io.judgements.distraction_sets import load_distractions
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 from captious.robustness.distractions import make_distractions
 from captious.robustness.pairwise_accuracy import DistractionAccuracy, distraction_accuracy
 from captious.robustness.robustness_curves import RobustnessCurve, robustness_curves

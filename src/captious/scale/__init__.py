@@ -1,11 +1,9 @@
-"""From one machine to many: captions by the hundred million, scored shard by shard on any executor
-(docs/howto/shards.md).
-"""
+"""Scores of captions by the hundred million, shard by shard, on any engine (docs/howto/shards.md)."""
 
 from __future__ import annotations
 
 from captious.scale.engines import Dask, Engine, Executing, Local, Ray, Spark, engine
-from captious.scale.planning import Forecast
+from captious.scale.run_progress import Forecast
 from captious.scale.run_shards import Result, ShardSettings, forecast, score
 from captious.scale.shards import Shard, ShardError, find
 

@@ -1,7 +1,7 @@
 """Counts of things that do not fit into memory: sorted runs on disk, merged as a tree.
 
-A run is a file with a line for each item, sorted: the item and how often it was counted. To merge runs takes
-a line of each in memory and nothing else, whatever their length.
+A run is a file with one line per item, sorted: the item and its count. Merging runs keeps one line of each in
+memory, whatever their length.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from pathlib import Path
 from captious.core.errors import InputError
 from captious.core.writing import atomic_write
 
-#: Different items held in memory before they are written to a run: about 300 MB of words and n-grams.
+#: Different items in memory before they are written to a run: about 300 MB of words and n-grams.
 HELD = 2_000_000
-#: Runs of so many bytes in all are merged in memory, which is quicker.
+#: Total size in bytes up to which runs are merged in memory, which is faster.
 SMALL = 1 << 25
-#: Runs merged at once.
+#: Runs merged at a time.
 FAN = 16
 _HEAD = b"captious counts 1\n"
-#: Between the words of an n-gram; no tokenizer leaves it inside a word.
+#: Separator of the words of an n-gram. No tokenizer leaves it inside a word.
 JOIN = "\x1f"
 
 
 class CountsError(InputError):
-    """A file of counts that is not what was written."""
+    """A damaged file of counts."""
 
 
 def _line(item: str, count: int) -> bytes:
@@ -50,7 +50,7 @@ def _item(line: bytes) -> str:
 
 
 def write(path: str | Path, counts: Iterable[tuple[bytes, int]]) -> str:
-    """Write a run from sorted keys (see :func:`read`), atomically; the digest of what was written."""
+    """Write a run from sorted keys (see :func:`read`) atomically, and return its digest."""
     state = hashlib.blake2b(digest_size=16)
     with atomic_write(path) as temporary, temporary.open("wb", buffering=1 << 20) as stream:
         stream.write(_HEAD)
@@ -63,7 +63,7 @@ def write(path: str | Path, counts: Iterable[tuple[bytes, int]]) -> str:
 
 
 def read(path: str | Path) -> Iterator[tuple[bytes, int]]:
-    """The keys of a run with their counts, in order. Half a run is an error, at its end."""
+    """Yield the keys of a run with their counts, in order. An incomplete run is an error at its end."""
     state = hashlib.blake2b(digest_size=16)
     with Path(path).open("rb", buffering=1 << 20) as stream:
         if stream.readline() != _HEAD:
@@ -83,7 +83,7 @@ def read(path: str | Path) -> Iterator[tuple[bytes, int]]:
 
 
 def digest(path: str | Path) -> str:
-    """Parse the summary that :func:`write` made of a run; raise an error if lines are missing."""
+    """Return the digest of a run, as :func:`write` does. An incomplete run is an error."""
     state = hashlib.blake2b(digest_size=16)
     with Path(path).open("rb", buffering=1 << 20) as stream:
         if stream.readline() == _HEAD:
@@ -95,18 +95,18 @@ def digest(path: str | Path) -> str:
 
 
 def items(path: str | Path) -> Iterator[tuple[str, int]]:
-    """The items of a run with their counts."""
+    """Yield the items of a run with their counts."""
     return ((_item(key), count) for key, count in read(path))
 
 
 def merged(runs: Sequence[Iterable[tuple[bytes, int]]]) -> Iterator[tuple[bytes, int]]:
-    """Sorted runs as one, counts of equal items added."""
+    """Yield the keys of sorted runs in order, with the counts of equal keys added."""
     for key, equal in itertools.groupby(heapq.merge(*runs, key=itemgetter(0)), key=itemgetter(0)):
         yield key, sum(count for _, count in equal)
 
 
 def merge(paths: Sequence[str], target: str) -> str:
-    """Merge runs into one file; its path. No more than :data:`FAN` files are open at a time."""
+    """Merge runs into one file and return its path. At most :data:`FAN` files are open at a time."""
     if sum(Path(path).stat().st_size for path in paths) <= SMALL:
         counts: dict[bytes, int] = {}
         for path in paths:
@@ -126,7 +126,7 @@ def merge(paths: Sequence[str], target: str) -> str:
 
 
 class Counter:
-    """Counts items, in memory as long as they fit, then in runs beside the target."""
+    """Counts items in memory while they fit, then in runs beside the target."""
 
     def __init__(self, target: str | Path, held: int = HELD) -> None:
         self.target, self.held = Path(target), held
@@ -135,11 +135,11 @@ class Counter:
         self._runs: list[str] = []
 
     def add(self, counts: Iterable[tuple[str, int]]) -> None:
-        """Count more."""
-        own = self._counts
+        """Add counts."""
+        totals = self._counts
         for item, count in counts:
-            own[item] = own.get(item, 0) + count
-        if len(own) > self.held:
+            totals[item] = totals.get(item, 0) + count
+        if len(totals) > self.held:
             self._spill()
 
     def _sorted(self) -> list[tuple[bytes, int]]:
@@ -155,13 +155,13 @@ class Counter:
         self._counts = {}
 
     def finish(self) -> str:
-        """Write everything to the target; its digest."""
+        """Write everything to the target, and return its digest."""
         try:
             if len(self._runs) > FAN:
                 self._runs = [merge(self._runs, str(self.target) + ".all")]
-            found = write(self.target, merged([*map(read, self._runs), self._sorted()]))
+            written = write(self.target, merged([*map(read, self._runs), self._sorted()]))
             Path(str(self.target) + ".all").unlink(missing_ok=True)
-            return found
+            return written
         finally:
             if self._folder is not None:
                 self._folder.cleanup()

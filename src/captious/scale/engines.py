@@ -1,7 +1,6 @@
-"""Where shards are worked on: processes of this machine, a Dask cluster, Ray, Spark, or any executor.
+"""Engines that process shards: processes of this machine, Dask, Ray, Spark, or any executor.
 
-An engine maps a function over items and gives results as they come, with the items' numbers. That is all of
-the contract.
+An engine maps a function over items and yields results in any order, each with the number of its item.
 """
 
 from __future__ import annotations
@@ -14,39 +13,50 @@ import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import partial
 from multiprocessing import connection
 from types import TracebackType
 from typing import Any
 
-from captious.core.errors import InputError, MissingExtraError, did_you_mean
+from captious.core.errors import CaptiousError, InputError, MissingExtraError, did_you_mean
 from captious.core.threads import jobs
+from captious.scale.shards import ShardError
 
 Function = Callable[[Any], Any]
 
 #: Seconds of silence before checking that all workers are alive.
 _SILENCE = 2.0
-#: A shard whose workers died so often is at fault itself.
+#: Workers that may die at one item before the item is given up.
 STRIKES = 3
 
 
 class Engine(ABC):
-    """Maps functions over items, somewhere."""
+    """Maps a function over items."""
 
     name = "engine"
-    #: How many items are worked on at a time, as far as that is known.
+    #: Number of items processed at a time, as far as the engine knows.
     workers = 1
 
     @abstractmethod
     def run(self, function: Function, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        """(number of the item, result) in any order.
+        """Yield (number of the item, result) in any order.
 
-        Where the item could not be worked on, the result is the exception.
+        The result is an exception if the item could not be processed.
         """
 
-    def close(self) -> None:  # noqa: B027 - most have nothing to give back
-        """Give back what was started."""
+    def close(self) -> None:  # noqa: B027 - most engines have nothing to stop
+        """Stop whatever this engine started."""
 
     def __enter__(self) -> Engine:
         return self
@@ -57,31 +67,30 @@ class Engine(ABC):
         self.close()
 
 
-class NotStarted(Exception):  # noqa: N818 - nothing is wrong with the item
-    """The workers died before the item's turn came."""
+class NotStarted(Exception):  # noqa: N818 - the item itself has no error
+    """The workers died before the item was started."""
 
 
 class Executing(Engine):
-    """Any :class:`concurrent.futures.Executor`. Whoever made it ends it."""
+    """Any :class:`concurrent.futures.Executor`. The caller shuts it down."""
 
     name = "executor"
 
     def __init__(
         self, executor: Executor, workers: int | None = None, idle: Callable[[], None] | None = None
     ) -> None:
-        """``idle`` is called when nothing has come for two seconds."""
+        """``idle`` is called after two seconds without a result."""
         self.executor = executor
         self.idle = idle
         self.workers = workers or int(getattr(executor, "_max_workers", 0)) or jobs()
 
     def run(self, function: Function, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        left = iter(range(len(items)))
+        numbers = iter(range(len(items)))
         running: dict[Future[Any], int] = {}
         try:
             while True:
-                # A few in advance, so that no worker waits; not all, so that little is lost when the run is
-                # stopped.
-                for number in left:
+                # Submit a few items in advance to keep workers busy, and not all, to lose little on a stop.
+                for number in numbers:
                     try:
                         running[self.executor.submit(function, items[number])] = number
                     except BrokenExecutor as error:
@@ -101,9 +110,7 @@ class Executing(Engine):
 
 
 def _watch_parent() -> None:
-    """In a worker: end when the client does, also when it is killed, which otherwise would leave workers
-    waiting for ever.
-    """
+    """End this worker when the client ends, even if the client is killed."""
     parent = multiprocessing.parent_process()
 
     def watch() -> None:
@@ -115,7 +122,7 @@ def _watch_parent() -> None:
 
 
 class Local(Engine):
-    """Processes of this machine. One that dies is replaced, and what it was at is done again."""
+    """Processes of this machine. A worker that dies is replaced, and its item is processed again."""
 
     name = "local"
 
@@ -125,15 +132,15 @@ class Local(Engine):
 
     def _start(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            # Not forked: a copy would inherit locks held by other threads and never released.
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self.workers, mp_context=context, initializer=_watch_parent)
         return self._pool
 
-    def _look(self) -> None:
-        """A worker that is killed while it starts can leave the others waiting for a lock that it held,
-        without the pool noticing. The pool watches the others: where they end, too, it says that it is
-        broken.
+    def _kill_stuck(self) -> None:
+        """Kill all workers if one is dead.
+
+        A worker that is killed while it starts can leave the others waiting for a lock. The pool reports
+        that it is broken once all workers have ended.
         """
         processes = list((self._pool._processes or {}).values()) if self._pool is not None else []
         if any(not process.is_alive() for process in processes):
@@ -142,18 +149,18 @@ class Local(Engine):
 
     def run(self, function: Function, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         strikes = [0] * len(items)
-        left = list(range(len(items)))
-        while left:
-            # What was running when workers died is at first tried again with the rest, and then one by one,
-            # so that only an item that kills its worker every time is given up.
-            alone = [number for number in left if strikes[number] >= STRIKES - 1]
-            now = alone[:1] or left
+        remaining = list(range(len(items)))
+        while remaining:
+            # An item that ran when workers died is first repeated with the rest, then alone, so that only
+            # an item that kills its worker every time is given up.
+            suspects = [number for number in remaining if strikes[number] >= STRIKES - 1]
+            batch = suspects[:1] or remaining
             done: set[int] = set()
             broken = False
-            for place, outcome in Executing(self._start(), self.workers, self._look).run(
-                function, [items[number] for number in now]
+            for place, outcome in Executing(self._start(), self.workers, self._kill_stuck).run(
+                function, [items[number] for number in batch]
             ):
-                number = now[place]
+                number = batch[place]
                 if isinstance(outcome, NotStarted):
                     broken = True
                     continue
@@ -163,13 +170,13 @@ class Local(Engine):
                     if strikes[number] < STRIKES:
                         continue
                     outcome = InputError(
-                        "the worker died at it, again and again: it was killed, or there is not enough memory"
+                        f"its worker died {STRIKES} times: it was killed, or there is not enough memory"
                     )
                 done.add(number)
                 yield number, outcome
             if broken:
                 self.close()
-            left = [number for number in left if number not in done]
+            remaining = [number for number in remaining if number not in done]
 
     def close(self) -> None:
         if self._pool is not None:
@@ -178,7 +185,7 @@ class Local(Engine):
 
 
 class Dask(Engine):
-    """A Dask cluster: of an address, or of this machine's own, one thread in each process."""
+    """A Dask cluster: at an address, or a new one on this machine with one thread per process."""
 
     name = "dask"
 
@@ -191,8 +198,8 @@ class Dask(Engine):
         self._cluster = None
         self._own = client is None
         if client is None and address is None:
-            # Dask's workers give memory back after every batch, only to ask for it again: a third of their
-            # time.
+            # By default, Dask's workers return memory after every batch and request it again, which took a
+            # third of their time.
             with dask.config.set({"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 28}):
                 self._cluster = LocalCluster(
                     n_workers=workers or jobs(), threads_per_worker=1, dashboard_address=None
@@ -203,10 +210,9 @@ class Dask(Engine):
         self.workers = max(1, sum(self.client.nthreads().values()))
 
     def run(self, function: Function, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        # A task is done anew when its worker dies; Dask gives it up when that happened too often.
-        return Executing(self.client.get_executor(pure=False, retries=STRIKES), self.workers).run(
-            function, items
-        )
+        # Dask repeats a task when its worker dies, and gives it up after several deaths.
+        executor = self.client.get_executor(pure=False, retries=STRIKES)
+        return Executing(executor, self.workers).run(function, items)
 
     def close(self) -> None:
         if self._own:
@@ -216,7 +222,7 @@ class Dask(Engine):
 
 
 class Ray(Engine):
-    """Tasks of Ray: of an address, of the session there is, or on this machine."""
+    """Ray tasks: at an address, in the existing session, or on this machine."""
 
     name = "ray"
 
@@ -239,13 +245,13 @@ class Ray(Engine):
     def run(self, function: Function, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         import ray
 
-        # One processor each; a task is done anew when its worker dies.
+        # One processor each. Ray repeats a task when its worker dies.
         remote = ray.remote(num_cpus=1, max_retries=STRIKES)(lambda item: function(item))
-        left = iter(range(len(items)))
+        numbers = iter(range(len(items)))
         running: dict[Any, int] = {}
         try:
             while True:
-                for number in itertools.islice(left, 2 * self.workers + 2 - len(running)):
+                for number in itertools.islice(numbers, 2 * self.workers + 2 - len(running)):
                     running[remote.remote(items[number])] = number
                 if not running:
                     return
@@ -267,62 +273,55 @@ class Ray(Engine):
 
 
 class Spark(Engine):
-    """Spark's ``mapInPandas``: of a master, of the session there is, or on this machine."""
+    """Spark's ``mapInPandas``: with a master, in the existing session, or on this machine.
+
+    Each item is a job of one task, submitted from a thread of the client. So all executors are busy, results
+    arrive one by one, and the failure of an item concerns no other.
+    """
 
     name = "spark"
 
     def __init__(self, master: str | None = None, workers: int | None = None, session: Any = None) -> None:
         try:
-            import pandas  # noqa: F401 - what mapInPandas speaks
+            import pandas  # noqa: F401 - mapInPandas needs it
             from pyspark.sql import SparkSession
         except ImportError:
             raise MissingExtraError("pyspark", "spark", "'--engine spark'") from None
-        # Workers shall run the Python of this process, and not the first that they find.
+        # Workers run the Python of this process, not the first one on their path.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         self._own = session is None and SparkSession.getActiveSession() is None
         builder = SparkSession.builder.appName("captious").config("spark.ui.enabled", "false")
-        self.session = session or builder.master(master or f"local[{workers or jobs()}]").getOrCreate()
+        # The second number is how often a task may fail, which is 1 by default on one machine.
+        local = f"local[{workers or jobs()},{STRIKES + 1}]"
+        self.session = session or builder.master(master or local).getOrCreate()
         self.workers = int(self.session.sparkContext.defaultParallelism)
 
     def run(self, function: Function, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        import pandas
+        with ThreadPoolExecutor(self.workers) as pool:
+            yield from Executing(pool, self.workers).run(partial(self._job, function), items)
 
-        def worked(frames: Iterator[Any]) -> Iterator[Any]:
-            for frame in frames:
-                yield pandas.DataFrame(_results(function, items, frame["id"]))
+    def _job(self, function: Function, item: Any) -> Any:
+        import pickle
 
-        # One partition for each item: a partition is what one task works on.
-        numbers = self.session.range(0, len(items), 1, numPartitions=max(len(items), 1))
-        for row in numbers.mapInPandas(worked, "number long, result binary").toLocalIterator(
-            prefetchPartitions=True
-        ):
-            yield int(row["number"]), _unpacked(bytes(row["result"]))
+        def work(frames: Iterator[Any]) -> Iterator[Any]:
+            import pandas
+
+            for _ in frames:
+                yield pandas.DataFrame({"result": [pickle.dumps(function(item))]})
+
+        (row,) = self.session.range(0, 1, 1, 1).mapInPandas(work, "result binary").collect()
+        return pickle.loads(bytes(row["result"]))
 
     def close(self) -> None:
         if self._own:
             self.session.stop()
 
 
-def _results(function: Function, items: Sequence[Any], numbers: Any) -> dict[str, list[Any]]:
-    """Results as bytes: engines that work on tables need to know no more of them."""
-    import pickle
-
-    chosen = [int(number) for number in numbers]
-    return {"number": chosen, "result": [pickle.dumps(function(items[number])) for number in chosen]}
-
-
-def _unpacked(result: bytes) -> Any:
-    """Return the result that one of our own workers sent."""
-    import pickle
-
-    return pickle.loads(result)
-
-
 ENGINES: dict[str, Callable[..., Engine]] = {"local": Local, "dask": Dask, "ray": Ray, "spark": Spark}
 
 
 def engine(name: str | Engine | Executor = "local", workers: int | None = None) -> Engine:
-    """An engine by name (``dask=tcp://scheduler:8786`` has an address in it), or around an executor."""
+    """Return an engine by name (``dask=tcp://scheduler:8786`` contains an address), or for an executor."""
     if isinstance(name, Engine):
         return name
     if isinstance(name, Executor):
@@ -337,3 +336,47 @@ def engine(name: str | Engine | Executor = "local", workers: int | None = None) 
             raise InputError(f"the engine 'local' has no address: {address}")
         return Local(workers)
     return ENGINES[kind](address or None, workers)
+
+
+# Errors of workers ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An item that was not processed. It is a value, because not every exception can be pickled."""
+
+    message: str
+    #: Whether this item is at fault, so that the others can be processed.
+    skippable: bool
+
+
+def _guarded(function: Function, item: Any) -> Any:
+    """On a worker: the result of an item, or its :class:`Failure`."""
+    try:
+        return function(item)
+    except ShardError as error:
+        return Failure(str(error), True)
+    except (CaptiousError, OSError) as error:
+        return Failure(str(error), False)
+
+
+def outcomes(engine: Engine, function: Function, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    """Yield (number of the item, result or :class:`Failure`) in any order."""
+    for number, outcome in engine.run(partial(_guarded, function), items):
+        if isinstance(outcome, NotStarted):
+            yield number, Failure("the workers of the executor died", True)
+        elif isinstance(outcome, BaseException):
+            lines = str(outcome).splitlines()
+            yield number, Failure(lines[0] if lines else type(outcome).__name__, True)
+        else:
+            yield number, outcome
+
+
+def results(
+    engine: Engine, function: Function, items: Sequence[Any], problem: str
+) -> Iterator[tuple[int, Any]]:
+    """Yield (number of the item, result) in any order. A failure is an error that starts with ``problem``."""
+    for number, outcome in outcomes(engine, function, items):
+        if isinstance(outcome, Failure):
+            raise InputError(f"{problem}: {outcome.message}")
+        yield number, outcome

@@ -7,13 +7,15 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
+
+import numpy as np
 
 from captious.core.errors import InputError, printable, some
 from captious.core.writing import atomic_write
@@ -26,47 +28,42 @@ from captious.results.references import DEFAULT_TOKENIZER, References, Source
 from captious.results.saved_scores import SUFFIX, is_saved
 from captious.results.scores import Scores, json_number
 from captious.results.significance import Bootstrap
-from captious.scale import planning
+from captious.scale import first_pass
 from captious.scale import shard_merging as merging
-from captious.scale.counting import CountsError
-from captious.scale.engines import Engine, NotStarted, engine
-from captious.scale.first_pass import FIRST_PASS, Counting
-from captious.scale.planning import Forecast
-from captious.scale.seen_ngrams import seen
-from captious.scale.shard_job import Job, OnError, Ready, measures_of, split
-from captious.scale.shard_task import Done, Failed, Task, attempt
-from captious.scale.shards import Shard, find
-from captious.scale.status_display import Meter, Shown
+from captious.scale.engines import Engine, Failure, engine, outcomes
+from captious.scale.ngram_novelty import seen_ngrams
+from captious.scale.run_progress import Forecast, Meter, ProgressDisplay, make_forecast
+from captious.scale.shard_job import Job, OnError, PreparedJob, measures_of, split_metrics
+from captious.scale.shard_task import Done, Task, score_shard
+from captious.scale.shards import Shard, Sources, find
+from captious.scale.sketches import DistinctCount
 from captious.scale.whole_corpus import frequent
 
-#: Metrics unless others are named, where there are no references.
+#: Default metrics without references.
 WITHOUT_REFERENCES = "ASL,SDSL,Types,Hapax,TTR1,TTR2,Distinct"
 
-#: Given as document frequencies or concepts: count them over the shards, in a first pass.
+#: Value of the options "df" and "concepts" that counts them over the shards in a first pass.
 SHARDS = "shards"
 
 _SCRATCH, _LOCK = ".captious-", "lock"
-
-Shards = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 @dataclass(frozen=True)
 class Result:
     """Result of a run."""
 
-    #: Measures of captions, and type-token ratios: with intervals, savable, comparable.
+    #: Measures of captions, and type-token ratios.
     scores: Scores
-    #: Measures of the whole that are counts.
+    #: Counts: Types, Hapax and Distinct.
     values: dict[str, float]
-    #: By how much a value may be off, where it was asked to be approximate: relative standard error, or a
-    #: bound.
+    #: Errors of approximate values: relative standard error, or a bound.
     errors: dict[str, str]
-    #: Mean number of types among the first tokens, of a sample.
+    #: Type-token curve of a sample.
     curve: Curve | None
     #: The most frequent words with their counts.
     words: list[tuple[str, int]]
     shards: list[Done]
-    #: Shards that were left out, by name, and why.
+    #: Reasons of shards that were left out, by name.
     faults: dict[str, str]
     files: list[Path]
     seconds: float = 0.0
@@ -83,12 +80,12 @@ class Result:
 
     @property
     def kept(self) -> int:
-        """Shards that an earlier run had done."""
+        """Number of shards whose results are those of an earlier run."""
         return sum(done.kept for done in self.shards)
 
     def to_json(self, ci: bool | Bootstrap = True) -> dict[str, Any]:
-        """A description for JSON: the same for equal results, whoever made them and however long it took."""
-        found = {
+        """Return a description for JSON. It does not depend on the engine or the running time."""
+        content = {
             **self.scores.to_json(ci=ci),
             "rows": self.rows,
             "bad_rows": self.bad,
@@ -103,24 +100,23 @@ class Result:
             },
             "left_out": self.faults,
         }
-        for score in found["scores"].values():
+        for score in content["scores"].values():
             score["groups"] = score.pop("images")
             score["captions"] = self.rows - self.bad
         if self.curve is not None:
-            found["curve"] = {"tokens": self.curve.tokens.tolist(), "types": self.curve.types.tolist()}
-        return found
+            content["curve"] = {"tokens": self.curve.tokens.tolist(), "types": self.curve.types.tolist()}
+        return content
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Job, tasks and scratch folder of a run."""
+    """Prepared job and tasks of a run."""
 
-    job: Job
-    ready: Ready
+    prepared: PreparedJob
     tasks: list[Task]
-    #: For what is not kept.
+    #: Folder for temporary files.
     folder: Path
-    #: By how much counts of the first pass may be off.
+    #: Errors of approximate counts of the first pass.
     errors: dict[str, str] = field(default_factory=dict)
 
 
@@ -137,17 +133,16 @@ class ShardSettings:
         "local", "dask", "dask=ADDRESS", "ray", "spark", an engine, or any
         :class:`concurrent.futures.Executor`; and the number of workers.
     on_error
-        What a bad row or a bad shard does: "stop" the run (finished shards are kept, and another run
-        continues from there), or "skip" it.
+        Whether a bad row or shard stops the run ("stop"; the same call continues it later) or is left out
+        ("skip").
     image_column, caption_column
-        Names of columns; by default the usual ones are recognised.
+        Names of columns. By default, the usual names are recognised.
     tokenizer
         Tokenizer (default: ptb, or that of prepared references).
     train, false_rate
-        Captions whose n-grams are not new (Novel-1 … Novel-4), and how often the filter that holds them may
-        err.
+        Training captions for Novel-1 … Novel-4, and the rate of false positives of their filter.
     top
-        Number of counters: makes counts of words and captions approximate.
+        Number of counters for approximate counts of words and captions.
     seed
         Seed of the sample for the type-token curve.
     """
@@ -159,7 +154,7 @@ class ShardSettings:
     image_column: str | None = None
     caption_column: str | None = None
     tokenizer: str | None = None
-    train: Shards | None = None
+    train: Sources | None = None
     false_rate: float = 1e-3
     top: int | None = None
     seed: int = 0
@@ -182,7 +177,7 @@ class ShardSettings:
 
 
 def score(
-    shards: Shards,
+    shards: Sources,
     references: Source | None = None,
     metrics: Wanted | None = None,
     *,
@@ -190,7 +185,7 @@ def score(
     show: Callable[[Meter], None] | None = None,
     **options: Any,
 ) -> Result:
-    """Score the captions of shards, a row each, on any engine.
+    """Score the captions of shards, one per row, on any engine.
 
     Beside each shard, or in the folder ``output``, ``NAME.scores.parquet`` gets a column of scores for each
     metric, in the order of the shard's rows.
@@ -202,8 +197,8 @@ def score(
     references
         Reference captions, or None for metrics that need none.
     metrics
-        As for :func:`captious.score`. The default is "lexical", and measures of the captions alone without
-        references.
+        As for :func:`captious.score`. The default is "lexical", or measures that need no references if there
+        are none.
     name
         Name of the system.
     show
@@ -216,54 +211,53 @@ def score(
     Returns
     -------
     Result
-        Merged scores, counts of the whole, and what happened to each shard.
+        Merged scores, counts of the whole, and the outcome of each shard.
     """
     start = time.monotonic()
     settings, measure_options = ShardSettings.split(options)
-    found = find(shards)
+    files = find(shards)
     with (
-        _engine(settings) as run,
-        planned(run, found, references, metrics, settings, measure_options) as plan,
+        _engine(settings) as workers,
+        _planned(workers, files, references, metrics, settings, measure_options) as plan,
     ):
-        done, faults = work(run, plan, show)
+        done, faults = _score_all(workers, plan, show)
         if not done:
             raise InputError(f"no shard could be scored; the first: {next(iter(faults.values()))}")
-        if not any(one.rows for one in done):
+        if not any(shard.rows for shard in done):
             raise InputError(
-                f"there are no captions in {some(str(shard.path) for shard in found)}; "
+                f"there are no captions in {some(str(shard.path) for shard in files)}; "
                 "give shards with rows (JSONL lines, Parquet rows, samples of a tar)"
             )
-        result = _merged(run, plan, done, faults, name)
+        result = _merged(workers, plan, done, faults, name)
         result.files.extend(_save(result, settings, name))
-        return replace(result, seconds=time.monotonic() - start, engine=run.name, workers=run.workers)
+        return replace(result, seconds=time.monotonic() - start, engine=workers.name, workers=workers.workers)
 
 
 def forecast(
-    shards: Shards, references: Source | None = None, metrics: Wanted | None = None, **options: Any
+    shards: Sources, references: Source | None = None, metrics: Wanted | None = None, **options: Any
 ) -> Forecast:
-    """Estimate what :func:`score` would do with the same arguments: shards, rows, bytes and time.
+    """Estimate shards, rows, bytes and time of :func:`score` with the same arguments.
 
-    Nothing is scored, and a first pass over the shards is not made, either.
+    Only a few rows are scored, and there is no first pass.
     """
     settings, measure_options = ShardSettings.split(options)
     measure_options = {option: value for option, value in measure_options.items() if value != SHARDS}
-    found = find(shards)
     with (
-        _engine(settings) as run,
-        planned(run, found, references, metrics, settings, measure_options) as plan,
+        _engine(settings) as workers,
+        _planned(workers, find(shards), references, metrics, settings, measure_options) as plan,
     ):
-        return planning.forecast(run, plan.ready, plan.tasks)
+        return make_forecast(workers, plan.prepared, plan.tasks)
 
 
 @contextmanager
 def _engine(settings: ShardSettings) -> Iterator[Engine]:
     """Start an engine, and close it unless the caller passed one."""
-    run = engine(settings.executor, settings.workers)
+    workers = engine(settings.executor, settings.workers)
     try:
-        yield run
+        yield workers
     finally:
         if isinstance(settings.executor, str):
-            run.close()
+            workers.close()
 
 
 def _save(result: Result, settings: ShardSettings, name: str) -> Iterator[Path]:
@@ -286,8 +280,8 @@ def _save(result: Result, settings: ShardSettings, name: str) -> Iterator[Path]:
 
 
 @contextmanager
-def planned(
-    run: Engine,
+def _planned(
+    engine: Engine,
     shards: list[Shard],
     references: Source | None,
     metrics: Wanted | None,
@@ -297,13 +291,13 @@ def planned(
     """Prepare everything that workers read: references, filters, document frequencies."""
     if metrics is None:
         metrics = "lexical" if references is not None else WITHOUT_REFERENCES
-    names, whole = split(metrics)
-    options, bounds = dict(measure_options), dict[str, str]()
-    named = Columns(split_names(settings.image_column), split_names(settings.caption_column))
+    names, whole = split_metrics(metrics)
+    options = dict(measure_options)
+    columns = Columns(split_names(settings.image_column), split_names(settings.caption_column))
     output = settings.folder
     folder = output or Path(os.path.commonpath([Path(shard.path).resolve().parent for shard in shards]))
     folder.mkdir(parents=True, exist_ok=True)
-    with _scratch(folder) as work:
+    with _scratch(folder) as scratch:
         encoded = References.read(references, settings.tokenizer) if references is not None else None
         tokenizer = (
             encoded.captions.tokenizer if encoded is not None else settings.tokenizer or DEFAULT_TOKENIZER
@@ -312,75 +306,79 @@ def planned(
             names,
             whole,
             tokenizer=tokenizer,
-            columns=named,
+            columns=columns,
             on_error=settings.on_error,
             top=settings.top,
             seed=settings.seed,
         )
-        orders = tuple(sorted({int(name[-1]) for name in names if name.startswith("Novel-")}))
+        orders = sorted({int(name[-1]) for name in names if name.startswith("Novel-")})
         if orders:
             if settings.train is None:
                 raise InputError(
                     "n-gram novelty is measured against training captions: give them (--train FILE, train=…)"
                 )
-            job = replace(
-                job,
-                filter=seen(
-                    run,
-                    settings.train,
-                    work,
-                    tokenizer=tokenizer,
-                    rate=settings.false_rate,
-                    columns=named,
-                    orders=orders,
-                ),
+            filter_path = seen_ngrams(
+                engine,
+                settings.train,
+                scratch,
+                tokenizer=tokenizer,
+                rate=settings.false_rate,
+                columns=columns,
+                orders=orders,
             )
+            job = replace(job, filter=filter_path)
         elif settings.train is not None:
             options["train"] = settings.train
-        for option, count, kind in FIRST_PASS:
-            if options.get(option) == SHARDS:
-                how = Counting(
-                    kind, named, tokenizer, settings.top, options.get("parser"), options.get("meteor_data")
-                )
-                options[option] = str(work / option)
-                error = count(run, shards, work, how, work / option, settings.on_error)
-                if error:
-                    bounds[option] = f"counts are too low by at most {error:,}"
+        errors = _first_pass(engine, shards, job, options, scratch)
         job = replace(job, options=tuple(sorted(options.items())))
         if encoded is not None:
-            job = replace(job, references=_broadcast(encoded, references, job, work))
-        made = Ready(job, encoded.captions if encoded is not None else None)
-        yield Plan(
-            job.identified(made),
-            made,
-            [Task(shard, _target(shard, output)) for shard in shards],
-            work,
-            bounds,
+            job = replace(job, references=_broadcast(encoded, references, job, scratch))
+        prepared = PreparedJob(job, encoded.captions if encoded is not None else None)
+        prepared.job = job.identified(prepared)
+        yield Plan(prepared, [Task(shard, _target(shard, output)) for shard in shards], scratch, errors)
+
+
+def _first_pass(
+    engine: Engine, shards: list[Shard], job: Job, options: dict[str, Any], scratch: Path
+) -> dict[str, str]:
+    """Replace options that are "shards" by files of counts, and return the errors of approximate counts."""
+    errors: dict[str, str] = {}
+    for option, (kind, save) in first_pass.FIRST_PASS.items():
+        if options.get(option) != SHARDS:
+            continue
+        settings = first_pass.Counting(
+            kind, job.columns, job.tokenizer, job.top, options.get("parser"), options.get("meteor_data")
         )
+        counted = first_pass.count(engine, shards, scratch, settings, job.on_error)
+        save(counted, settings, scratch / option)
+        options[option] = str(scratch / option)
+        if counted.error:
+            errors[option] = f"counts are too low by at most {counted.error:,}"
+    return errors
 
 
 @contextmanager
 def _scratch(folder: Path) -> Iterator[Path]:
-    """A folder for what is not kept.
+    """Create a folder for temporary files, and remove those of clients that were killed.
 
-    Those of clients that were killed are removed: no process holds their lock.
+    A client holds a lock on its folder while it runs.
     """
     for old in folder.glob(f"{_SCRATCH}*"):
         with suppress(OSError), (old / _LOCK).open("rb") as handle:
-            if _lock(handle):
+            if _locked(handle):
                 shutil.rmtree(old, ignore_errors=True)
-    work = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=folder)).resolve()
+    scratch = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=folder)).resolve()
     try:
-        with (work / _LOCK).open("wb") as handle:
-            _lock(handle)
-            yield work
+        with (scratch / _LOCK).open("wb") as handle:
+            _locked(handle)
+            yield scratch
     finally:
-        shutil.rmtree(work, ignore_errors=True)
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _lock(handle: IO[bytes]) -> bool:
-    """Whether a file could be locked, for as long as it is open."""
-    if os.name != "posix":  # pragma: no cover - Windows removes no open file anyway
+def _locked(handle: IO[bytes]) -> bool:
+    """Lock a file while it is open, and return whether that was possible."""
+    if os.name != "posix":  # pragma: no cover - Windows does not remove open files
         return True
     import fcntl
 
@@ -391,8 +389,8 @@ def _lock(handle: IO[bytes]) -> bool:
     return True
 
 
-def _broadcast(encoded: References, source: Source, job: Job, work: Path) -> str:
-    """Return the prepared references that workers map: the caller's file, if it is complete."""
+def _broadcast(encoded: References, source: Source, job: Job, scratch: Path) -> str:
+    """Return the file of prepared references that workers map: the user's, if it is complete."""
     before = _products(encoded.captions)
     encoded.prepare(measures_of(replace(job, references="given")))
     if (
@@ -400,8 +398,8 @@ def _broadcast(encoded: References, source: Source, job: Job, work: Path) -> str
         and is_prepared(Path(source))
         and _products(encoded.captions) == before
     ):
-        return os.path.abspath(source)  # noqa: PTH100 - workers may be elsewhere
-    path = work / "references.prepared"
+        return os.path.abspath(source)  # noqa: PTH100 - workers may have another working directory
+    path = scratch / "references.prepared"
     encoded.save(path)
     return str(path.resolve())
 
@@ -420,86 +418,72 @@ def _target(shard: Shard, output: Path | None) -> str:
     return str(Path(shard.path).parent / Path(shard.name).name)
 
 
-def work(
-    run: Engine, plan: Plan, show: Callable[[Meter], None] | None = None
+def _score_all(
+    engine: Engine, plan: Plan, show: Callable[[Meter], None] | None
 ) -> tuple[list[Done], dict[str, str]]:
-    """Score all shards; those done, in their order, and those left out.
-
-    What is finished stays, whatever happens.
-    """
-    sizes = [Path(task.shard.path).stat().st_size for task in plan.tasks]
-    meter = Meter(len(plan.tasks), sum(sizes), run.workers)
+    """Score all shards. Return the finished ones in their order, and the reasons of those left out."""
+    job, tasks = plan.prepared.job, plan.tasks
+    sizes = [Path(task.shard.path).stat().st_size for task in tasks]
+    meter = Meter(len(tasks), sum(sizes), engine.workers)
     done: dict[int, Done] = {}
     faults: dict[int, str] = {}
-    with Shown(meter, show) as shown:
-        for number, outcome in run.run(partial(attempt, plan.job), plan.tasks):
-            task = plan.tasks[number]
-            if isinstance(outcome, Done):
-                done[number] = outcome
-                meter.add(outcome, sizes[number])
-            else:
-                message = _problem(task, outcome)
-                if plan.job.on_error == "stop" or (isinstance(outcome, Failed) and not outcome.skippable):
+    with ProgressDisplay(meter, show) as display:
+        for number, outcome in outcomes(engine, partial(score_shard, job), tasks):
+            if isinstance(outcome, Failure):
+                message, path = outcome.message, printable(tasks[number].shard.path)
+                if path not in message:
+                    message = f"the shard {path}: {printable(message)}"
+                if job.on_error == "stop" or not outcome.skippable:
                     raise InputError(
-                        f"{message}; {len(done):,} of {len(plan.tasks):,} shards are finished and kept: run "
-                        "again to go on"
+                        f"{message}; {len(done):,} of {len(tasks):,} shards are finished and kept: run again "
+                        "to go on"
                     )
                 faults[number] = message
                 meter.skip(sizes[number])
-            shown.update()
-    left_out = {plan.tasks[number].shard.name: faults[number] for number in sorted(faults)}
+            else:
+                done[number] = outcome
+                meter.add(outcome, sizes[number])
+            display.update()
+    left_out = {tasks[number].shard.name: faults[number] for number in sorted(faults)}
     return [done[number] for number in sorted(done)], left_out
 
 
-def _problem(task: Task, outcome: Any) -> str:
-    if isinstance(outcome, Failed):
-        return outcome.message
-    if isinstance(outcome, NotStarted):
-        return "the workers of the executor died"
-    what = next(iter(str(outcome).splitlines()), "") or type(outcome).__name__
-    return f"the shard {printable(task.shard.path)}: {printable(what)}"
-
-
-def _merged(run: Engine, plan: Plan, done: list[Done], faults: dict[str, str], name: str) -> Result:
+def _merged(engine: Engine, plan: Plan, done: list[Done], faults: dict[str, str], name: str) -> Result:
+    job = plan.prepared.job
     tasks = [task for task in plan.tasks if task.shard.name not in faults]
-    found = merging.merge_all(run, tasks, plan.folder, plan.job.sample)
+    total = merging.merge_all(engine, tasks, plan.folder, job.sample)
     values: dict[str, float] = {}
     errors = dict(plan.errors)
     words: list[tuple[str, int]] = []
-    wanted = plan.job.whole
-    if set(wanted) & {"Types", "Hapax"} and plan.job.top is None:
-        try:
-            types, once, file = merging.vocabulary(run, tasks, plan.folder)
-        except CountsError as error:
-            raise InputError(str(error)) from None
-        values |= {
-            key: value
-            for key, value in (("Types", float(types)), ("Hapax", once / types if types else float("nan")))
-            if key in wanted
-        }
-        words = merging.most(file)
-    elif "frequent" in found.whole:
-        kept = frequent(found.whole["frequent"])
-        words = sorted(kept.counts.items(), key=lambda pair: (-pair[1], pair[0]))[:100]
-        errors["words"] = (
-            f"counts are too low by at most {kept.error:,} (bound {kept.bound:,} of {kept.total:,} words)"
-        )
-        sketch = merging.sketched(found.arrays, "types")
-        if sketch is not None and "Types" in wanted:
-            values["Types"], errors["Types"] = sketch.value, f"standard error {sketch.error:.2%}"
-    good = found.rows - found.bad
-    if "Distinct" in wanted and good:
-        sketch = merging.sketched(found.arrays, "distinct")
-        if sketch is not None:
-            values["Distinct"], errors["Distinct"] = (
-                min(1.0, sketch.value / good),
-                f"standard error {sketch.error:.2%}",
-            )
+    if {"Types", "Hapax"} & set(job.whole):
+        if job.top is None:
+            types, once, file = merging.merge_words(engine, tasks, plan.folder)
+            words = merging.most_frequent(file)
+            if "Types" in job.whole:
+                values["Types"] = float(types)
+            if "Hapax" in job.whole:
+                values["Hapax"] = once / types if types else float("nan")
         else:
-            different, _ = merging.distinct(run, tasks, found.rows)
-            values["Distinct"] = different / good
+            counters = frequent(total.whole["frequent"])
+            words = sorted(counters.counts.items(), key=lambda pair: (-pair[1], pair[0]))[:100]
+            errors["words"] = (
+                f"counts are too low by at most {counters.error:,} (bound {counters.bound:,} of "
+                f"{counters.total:,} words)"
+            )
+            if "Types" in job.whole:
+                sketch = DistinctCount(np.array(total.arrays["types"]))
+                values["Types"], errors["Types"] = sketch.value, f"standard error {sketch.error:.2%}"
+    good = total.rows - total.bad
+    if "Distinct" in job.whole and good:
+        if job.top is None:
+            values["Distinct"] = merging.count_distinct(engine, tasks, total.rows) / good
+        else:
+            sketch = DistinctCount(np.array(total.arrays["distinct"]))
+            values["Distinct"] = min(1.0, sketch.value / good)
+            errors["Distinct"] = f"standard error {sketch.error:.2%}"
     curve = None
-    if found.texts:
-        curve = type_token_curve(Captions.of([found.texts], plan.job.tokenizer), seed=plan.job.seed)
-    files = [Path(task.scores) for task in tasks] if plan.job.metrics else []
-    return Result(merging.scores(plan.ready, found, name), values, errors, curve, words, done, faults, files)
+    if total.texts:
+        curve = type_token_curve(Captions.of([total.texts], job.tokenizer), seed=job.seed)
+    files = [Path(task.scores) for task in tasks] if job.metrics else []
+    scores = merging.merged_scores(plan.prepared, total, name)
+    return Result(scores, values, errors, curve, words, done, faults, files)

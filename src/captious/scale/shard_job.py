@@ -1,4 +1,4 @@
-"""The job to run on every shard, small enough to be sent with each of them.
+"""Settings of a run, small enough to be sent with every shard.
 
 The references are a file that workers map into memory, once in each process.
 """
@@ -20,20 +20,19 @@ from captious.core import digests as digest
 from captious.core.errors import InputError
 from captious.corpus import Captions, Corpus
 from captious.io.columns import Columns
+from captious.metrics import registry
 from captious.metrics.base import Measure
-from captious.metrics.factory import make_measures
-from captious.metrics.statistics import Sequences
+from captious.metrics.registry import make_measures
 from captious.results.references import DEFAULT_TOKENIZER, References
 from captious.results.signatures import sign
-from captious.scale.shard_checks import Images
-from captious.scale.shard_novelty import NgramNovelty
-from captious.scale.shard_reading import BATCH
+from captious.scale.ngram_novelty import NgramNovelty
+from captious.scale.shard_rows import BATCH, Images
 from captious.scale.whole_corpus import GROUPS
 
 OnError = Literal["stop", "skip"]
 
-#: Measures of the whole that this room counts in its own way, because their usual statistics are all words of
-#: all captions.
+#: Measures of the whole that this room counts itself, because their usual statistics are all words of all
+#: captions.
 WHOLE = ("Types", "Hapax", "TTR1", "TTR2", "Distinct")
 _NOVEL = tuple(f"Novel-{n}" for n in range(1, 5))
 
@@ -48,27 +47,26 @@ class Job:
     metrics: tuple[str, ...]
     whole: tuple[str, ...] = ()
     options: tuple[tuple[str, Any], ...] = ()
-    #: A file of prepared references.
+    #: File of prepared references.
     references: str | None = None
     tokenizer: str = DEFAULT_TOKENIZER
     columns: Columns = field(default_factory=Columns)
     on_error: OnError = "stop"
     batch: int = BATCH
-    #: The filter of training n-grams, a file.
+    #: File with the filter of training n-grams.
     filter: str | None = None
-    #: Keep so many counters where exact counts would take a place for each word, and sketch where they would
-    #: for each caption.
+    #: Number of counters for approximate counts, or None for exact ones.
     top: int | None = None
-    #: Captions kept for type-token curves.
+    #: Captions in the sample for type-token curves.
     sample: int = 10_000
     seed: int = 0
-    #: Names everything that decides the numbers; set by :meth:`identified`.
+    #: Digest of everything that decides the numbers, set by :meth:`identified`.
     key: str = ""
 
-    def identified(self, made: Ready) -> Job:
-        """The same job with its key, which is made from the signatures of all measures."""
+    def identified(self, prepared: PreparedJob) -> Job:
+        """Return the same job with its key, which includes the signatures of all measures."""
         parts = [
-            *made.signatures,
+            *prepared.signatures,
             *self.whole,
             repr(self.columns),
             self.tokenizer,
@@ -83,8 +81,8 @@ class Job:
         return replace(self, key=digest.of_lines(parts) + digest.of_lines(reversed(parts)))
 
 
-class Ready:
-    """A job made ready in one process: references mapped, measures made, their states prepared."""
+class PreparedJob:
+    """References, measures and prepared states of a job in this process."""
 
     def __init__(self, job: Job, references: Captions | None = None) -> None:
         """``references`` are those of the job, if they have been read already."""
@@ -99,114 +97,100 @@ class Ready:
                 )
             )
         else:
-            # One image without a caption stands for all: no measure reads references, and states are prepared
-            # once.
+            # One image without a caption replaces all: no measure reads references.
             self.references = Captions.of([[]], job.tokenizer, ids=[""])
             self.images = Images(None)
         self.measures = measures_of(job)
-        self._states: list[Any] | None = None
 
-    @property
+    @cached_property
     def states(self) -> list[Any]:
         """States that measures prepared from the references."""
-        if self._states is None:
-            self._states = [measure.prepare(self.references) for measure in self.measures]
-        return self._states
+        return [measure.prepare(self.references) for measure in self.measures]
 
     def corpus(self, ids: Sequence[str], captions: Sequence[str]) -> Corpus:
-        """Rows as a corpus: each caption stands for itself, though images may repeat."""
+        """Return rows as a corpus in which every caption is a row, though images may repeat."""
         candidates = Captions.of(
             [[text] for text in captions], self.references.tokenizer, ids=ids, over=self.references
         )
         places = self.images.places
         if places is None:
-            found = np.zeros(len(captions), dtype=np.int64)
+            images = np.zeros(len(captions), dtype=np.int64)
         else:
-            found = np.fromiter(map(places.__getitem__, ids), np.int64, len(ids))
-        return Corpus(candidates, self.references, images=found)
+            images = np.fromiter(map(places.__getitem__, ids), np.int64, len(ids))
+        return Corpus(candidates, self.references, images=images)
 
     def groups(self, corpus: Corpus) -> NDArray[np.int64]:
-        """The group of each caption's image."""
+        """Return the group of each caption's image."""
         if self.images.places is not None:
-            return self._groups_of_references[corpus.images]
-        return group_of(corpus.ids)
+            return self._reference_groups[corpus.images]
+        return _group_of(corpus.ids)
 
     @cached_property
-    def _groups_of_references(self) -> NDArray[np.int64]:
-        return group_of(self.references.ids)
+    def _reference_groups(self) -> NDArray[np.int64]:
+        return _group_of(self.references.ids)
 
-    @property
+    @cached_property
     def signatures(self) -> list[str]:
-        """How each number is made."""
+        """Signature of each measure."""
         first = self.references.ids[0] if len(self.references.ids) else ""
         corpus = self.corpus([first], ["a"])
         return [str(sign(measure, corpus)) for measure in self.measures]
 
 
-def group_of(ids: Sequence[str]) -> NDArray[np.int64]:
-    """The groups of images, the same everywhere."""
-    return (
-        np.fromiter((zlib.crc32(image.encode("utf-8", "surrogatepass")) for image in ids), np.int64, len(ids))
-        % GROUPS
-    )
+def _group_of(ids: Sequence[str]) -> NDArray[np.int64]:
+    """Return the groups of images, the same on every machine."""
+    hashes = (zlib.crc32(image.encode("utf-8", "surrogatepass")) for image in ids)
+    return np.fromiter(hashes, np.int64, len(ids)) % GROUPS
 
 
 _lock = threading.Lock()
+_prepared: dict[str, PreparedJob] = {}
 
 
-_made: dict[str, Ready] = {}
-
-
-def ready(job: Job) -> Ready:
-    """The job of this process, made once."""
+def prepared_job(job: Job) -> PreparedJob:
+    """Return the job as prepared in this process, once. The references of an earlier job are released."""
     with _lock:
-        if job.key not in _made:
-            # One at a time: the references of another job are given back.
-            _made.clear()
-            made = Ready(job)
-            made.states  # noqa: B018 - prepared now, before the first batch
-            _made[job.key] = made
-        return _made[job.key]
+        if job.key not in _prepared:
+            _prepared.clear()
+            prepared = PreparedJob(job)
+            prepared.states  # noqa: B018 - before the first batch
+            _prepared[job.key] = prepared
+        return _prepared[job.key]
 
 
-def split(metrics: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names of measures of captions, and of the whole."""
-    from captious.metrics import registry
-
-    found: list[str] = []
+def split_metrics(metrics: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of measures of captions, and of the whole."""
+    captions: list[str] = []
     whole: list[str] = []
     for part in registry.parts(metrics):
         if isinstance(part, Measure):
             raise InputError(
-                f"workers make their measures themselves: give {part.name} by its name, and its settings as "
+                f"workers create measures themselves: give {part.name} by its name, and its settings as "
                 "options"
             )
         fold = part.casefold()
         own = next((name for name in (*WHOLE, *_NOVEL) if name.casefold() == fold), None)
-        if own is not None:
-            (whole if own in WHOLE else found).append(own)
-            continue
-        for name in registry.resolve(part):
-            (whole if name in WHOLE else found).append(str(name))
-    if not found and not whole:
+        for name in [own] if own is not None else registry.resolve(part):
+            (whole if name in WHOLE else captions).append(str(name))
+    if not captions and not whole:
         raise InputError("no metric was named ('captious metrics' lists them all)")
-    return tuple(dict.fromkeys(found)), tuple(dict.fromkeys(whole))
+    return tuple(dict.fromkeys(captions)), tuple(dict.fromkeys(whole))
 
 
 def measures_of(job: Job) -> list[Measure]:
-    """The measures of captions; what cannot be measured caption by caption is refused."""
+    """Return the measures of captions. Measures without a value per caption are refused."""
     options = dict(job.options)
-    made: list[Measure] = []
+    measures: list[Measure] = []
     for name in job.metrics:
         if name in _NOVEL:
-            made.append(NgramNovelty(int(name[-1]), job.filter))
+            measures.append(NgramNovelty(int(name[-1]), job.filter))
         else:
-            made += make_measures(name, options)
-    for measure in made:
+            measures += make_measures(name, options)
+    for measure in measures:
         measure.check()
         if measure.rows == "image":
             raise InputError(
-                f"{measure.name} measures the set of captions of an image, and an image's captions may lie "
+                f"{measure.name} measures the set of captions of an image, and an image's captions may be "
                 "in several shards; use 'captious diversity'"
             )
         if "references" in measure.needs and job.references is None:
@@ -214,9 +198,4 @@ def measures_of(job: Job) -> list[Measure]:
                 f"{measure.name} compares captions with references, and there are none; give them "
                 "(--references FILE)"
             )
-    return made
-
-
-def is_countable(statistics: Any) -> bool:
-    """Whether rows of statistics are numbers that add up."""
-    return not isinstance(statistics, Sequences)
+    return measures

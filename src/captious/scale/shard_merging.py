@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.core.errors import CaptiousError, InputError
+from captious.core.errors import InputError
 from captious.corpus import Corpus
 from captious.io import saved_files as container
 from captious.metrics.base import FloatArray, Measure
@@ -19,20 +20,23 @@ from captious.metrics.corpus.vocabulary_measures import SEGMENT
 from captious.results.scores import Score, Scores
 from captious.scale import counting
 from captious.scale import whole_corpus as whole
-from captious.scale.engines import Engine
-from captious.scale.shard_job import Ready
+from captious.scale.engines import Engine, results
+from captious.scale.shard_job import PreparedJob
 from captious.scale.shard_task import KIND, VERSION, Task
-from captious.scale.sketches import DistinctCount
 from captious.scale.whole_corpus import GROUPS
 
-#: Parts merged at once.
+#: Files merged at a time.
 FAN = 16
-#: Hashes of captions looked at together: 32 MB of them.
+#: Hashes of captions compared at a time: 32 MB.
 _HASHES = 4_000_000
+_AGAIN = "run the command again"
+
+#: Paths to merge, and the path of the result.
+Step = tuple[Sequence[str], str]
 
 
 class Merged(NamedTuple):
-    """Parts put together."""
+    """Sum of several parts."""
 
     rows: int
     bad: int
@@ -44,106 +48,93 @@ class Merged(NamedTuple):
     texts: list[str]
 
 
-def read_part(path: str, sample: int, into: Merged | None = None) -> Merged:
-    """The part of a shard, or of several, added to another."""
-    part = container.read(path, KIND, VERSION, "run again: it is made anew")
+def _empty() -> Merged:
+    return Merged(0, 0, [], {}, np.zeros(GROUPS, dtype=np.int64), [], {}, [])
+
+
+def _add_part(total: Merged, path: str, sample: int) -> Merged:
+    """Add the part of a shard, or of several, to others."""
+    part = container.read(path, KIND, VERSION, _AGAIN)
     meta, arrays = part.meta, part.arrays
     groups = arrays["groups"]
-    own = into if into is not None else Merged(0, 0, [], {}, np.zeros(GROUPS, dtype=np.int64), [], {}, [])
-    own.counts[groups] += arrays["counts"]
+    total.counts[groups] += arrays["counts"]
     for number in range(max(meta["tables"], default=-1) + 1):
         table = arrays[f"sums/{number}"]
-        if number == len(own.sums):
-            own.sums.append(np.zeros((GROUPS, table.shape[1])))
-        own.sums[number][groups] += table
-    kept = {
+        if number == len(total.sums):
+            total.sums.append(np.zeros((GROUPS, table.shape[1])))
+        total.sums[number][groups] += table
+    more = {
         name.removeprefix("whole/"): values for name, values in arrays.items() if name.startswith("whole/")
     }
-    texts = whole.merge(own.whole, own.arrays, own.texts, meta["whole"], kept, part.texts("texts"), sample)
-    # A shard without a row that could be scored knows of no tables.
-    return own._replace(
-        rows=own.rows + meta["rows"],
-        bad=own.bad + meta["bad"],
-        tables=own.tables or list(meta["tables"]),
+    texts = whole.merge(
+        total.whole, total.arrays, total.texts, meta["whole"], more, part.texts("texts"), sample
+    )
+    # A shard without a good row has no tables.
+    return total._replace(
+        rows=total.rows + meta["rows"],
+        bad=total.bad + meta["bad"],
+        tables=total.tables or list(meta["tables"]),
         texts=texts,
     )
 
 
-def _write(path: str, found: Merged) -> None:
-    meta = {"rows": found.rows, "bad": found.bad, "tables": found.tables, "whole": found.whole}
-    arrays: dict[str, NDArray[Any]] = {"groups": np.arange(GROUPS, dtype=np.int32), "counts": found.counts}
-    arrays |= {f"sums/{number}": table for number, table in enumerate(found.sums)}
-    for name, values in found.arrays.items():
+def _merge_parts(sample: int, paths: Sequence[str]) -> Merged:
+    total = _empty()
+    for path in paths:
+        total = _add_part(total, path, sample)
+    return total
+
+
+def _merge_step(sample: int, step: Step) -> None:
+    """On a worker: merge some parts into one file."""
+    paths, target = step
+    total = _merge_parts(sample, paths)
+    meta = {"rows": total.rows, "bad": total.bad, "tables": total.tables, "whole": total.whole}
+    arrays: dict[str, NDArray[Any]] = {"groups": np.arange(GROUPS, dtype=np.int32), "counts": total.counts}
+    arrays |= {f"sums/{number}": table for number, table in enumerate(total.sums)}
+    for name, values in total.arrays.items():
         arrays[f"whole/{name}"] = values
         if name.startswith("segments"):
             arrays[f"whole/{name}/groups"] = np.arange(GROUPS, dtype=np.int32)
-    container.write(path, KIND, VERSION, meta, arrays | container.text_arrays("texts", found.texts))
+    container.write(target, KIND, VERSION, meta, arrays | container.text_arrays("texts", total.texts))
 
 
-def merge_parts(sample: int, paths: Sequence[str]) -> Merged:
-    """Parts one after another, in the order given."""
-    found = None
-    for path in paths:
-        found = read_part(path, sample, found)
-    assert found is not None
-    return found
+def merge_counts(step: Step) -> None:
+    """On a worker: merge some files of counts into one."""
+    counting.merge(*step)
 
 
-def _merge_some(sample: int, step: tuple[Sequence[str], str]) -> str | None:
-    """On a worker: some parts into one file; what went wrong, if something did."""
-    paths, target = step
-    try:
-        _write(target, merge_parts(sample, paths))
-    except (CaptiousError, OSError) as error:
-        return str(error)
-    return None
-
-
-def _merge_words(step: tuple[Sequence[str], str]) -> str | None:
-    paths, target = step
-    try:
-        counting.merge(paths, target)
-    except (CaptiousError, OSError) as error:
-        return str(error)
-    return None
-
-
-def tree(
-    engine: Engine,
-    merge: Callable[[tuple[Sequence[str], str]], str | None],
-    paths: Sequence[str],
-    folder: Path,
+def merge_tree(
+    engine: Engine, merge: Callable[[Step], None], paths: Sequence[str], folder: Path
 ) -> list[str]:
-    """Merge files by :data:`FAN` until there are no more than that; their order is kept."""
-    level, now = 0, list(paths)
-    while len(now) > FAN:
-        groups = [now[start : start + FAN] for start in range(0, len(now), FAN)]
+    """Merge files in groups of :data:`FAN` until at most so many remain. Their order does not change."""
+    level, current = 0, list(paths)
+    while len(current) > FAN:
+        groups = [current[start : start + FAN] for start in range(0, len(current), FAN)]
         steps = [(group, str(folder / f"{level}-{number}")) for number, group in enumerate(groups)]
-        for _, problem in engine.run(merge, steps):
-            if problem is not None:
-                raise InputError(f"the results of the shards cannot be merged: {problem}")
+        for _ in results(engine, merge, steps, "the results of the shards cannot be merged"):
+            pass
         if level:
-            for path in now:
+            for path in current:
                 Path(path).unlink(missing_ok=True)
-        now = [target for _, target in steps]
+        current = [target for _, target in steps]
         level += 1
-    return now
+    return current
 
 
 def merge_all(engine: Engine, tasks: Sequence[Task], folder: Path, sample: int) -> Merged:
-    """The parts of all shards."""
-    return merge_parts(
-        sample, tree(engine, partial(_merge_some, sample), [task.part for task in tasks], folder)
-    )
+    """Merge the parts of all shards."""
+    paths = [task.part for task in tasks]
+    return _merge_parts(sample, merge_tree(engine, partial(_merge_step, sample), paths, folder))
 
 
 # Words and captions -----------------------------------------------------------------------------------------
 
 
-def vocabulary(engine: Engine, tasks: Sequence[Task], folder: Path) -> tuple[int, int, str]:
-    """Different words, those that occur once, and the file that counts them."""
+def merge_words(engine: Engine, tasks: Sequence[Task], folder: Path) -> tuple[int, int, str]:
+    """Return the number of different words, the number of those that occur once, and the file of counts."""
     target = str(folder / "words")
-    counting.merge(tree(engine, _merge_words, [task.words for task in tasks], folder), target)
+    counting.merge(merge_tree(engine, merge_counts, [task.words for task in tasks], folder), target)
     types = once = 0
     for _, count in counting.read(target):
         types += 1
@@ -151,50 +142,40 @@ def vocabulary(engine: Engine, tasks: Sequence[Task], folder: Path) -> tuple[int
     return types, once, target
 
 
-def _distinct(paths: Sequence[str], bounds: tuple[int, int]) -> tuple[int, int] | str:
-    """On a worker: different captions among those whose hashes lie in a range, and those that occur once."""
+def most_frequent(path: str, number: int = 100) -> list[tuple[str, int]]:
+    """Return the most frequent items of a file of counts."""
+    return heapq.nsmallest(number, counting.items(path), key=lambda pair: (-pair[1], pair[0]))
+
+
+def _distinct_in_range(paths: Sequence[str], bounds: tuple[int, int]) -> int:
+    """On a worker: the number of different captions whose hashes are in a range."""
     low, high = bounds
-    try:
-        found = []
-        for path in paths:
-            part = container.read(path, KIND, VERSION, "run again: it is made anew")
-            # It was checked when it was taken for finished; to check all of it for each range would take the
-            # square of the time.
-            part.arrays.trust()
-            hashes = part.arrays["whole/captions"]
-            ends = (
-                np.searchsorted(hashes, np.array([low, high], dtype=np.uint64))
-                if high < 1 << 64
-                else [np.searchsorted(hashes, np.uint64(low)), len(hashes)]
-            )
-            found.append(hashes[ends[0] : ends[1]])
-        counts = np.unique(np.concatenate(found), return_counts=True)[1]
-        return len(counts), int((counts == 1).sum())
-    except (CaptiousError, OSError) as error:
-        return str(error)
+    pieces = []
+    for path in paths:
+        part = container.read(path, KIND, VERSION, _AGAIN)
+        # Scoring verified the file. Verifying it for every range would take quadratic time.
+        part.arrays.trust()
+        hashes = part.arrays["whole/captions"]
+        start = np.searchsorted(hashes, np.uint64(low))
+        end = np.searchsorted(hashes, np.uint64(high)) if high < 1 << 64 else len(hashes)
+        pieces.append(hashes[start:end])
+    return len(np.unique(np.concatenate(pieces)))
 
 
-def distinct(engine: Engine, tasks: Sequence[Task], rows: int) -> tuple[int, int]:
-    """Different captions of all shards: a range of hashes at a time, so that only a part of them is ever in
-    memory.
-    """
+def count_distinct(engine: Engine, tasks: Sequence[Task], rows: int) -> int:
+    """Return the number of different captions, counted range by range of hashes to limit memory."""
     pieces = max(1, -(-rows // _HASHES))
     edges = [(1 << 64) * k // pieces for k in range(pieces + 1)]
-    found = [0, 0]
-    for _, outcome in engine.run(
-        partial(_distinct, [task.part for task in tasks]), list(itertools.pairwise(edges))
-    ):
-        if not isinstance(outcome, tuple):
-            raise InputError(f"different captions cannot be counted: {outcome}")
-        found = [a + b for a, b in zip(found, outcome)]
-    return found[0], found[1]
+    count = partial(_distinct_in_range, [task.part for task in tasks])
+    ranges = list(itertools.pairwise(edges))
+    return sum(number for _, number in results(engine, count, ranges, "different captions cannot be counted"))
 
 
 # Scores -----------------------------------------------------------------------------------------------------
 
 
 class GroupedMean(Measure):
-    """A mean over groups: what type-token ratios are, once segments are counted."""
+    """Mean over groups of segments: a type-token ratio that was counted shard by shard."""
 
     needs = frozenset()
 
@@ -205,47 +186,26 @@ class GroupedMean(Measure):
         raise InputError(f"{self.name} is counted shard by shard here")
 
 
-def scores(job: Ready, found: Merged, name: str) -> Scores:
-    """Scores with a row for each group of images, from which intervals and comparisons follow as they do from
-    images.
-    """
-    made = []
-    present = np.flatnonzero(found.counts)
-    ids = tuple(f"group {number}" for number in present.tolist())
-    for place, (measure, signature) in enumerate(zip(job.measures, job.signatures)):
-        if found.tables:
-            made.append(
-                Score.of_images(
-                    measure, found.sums[found.tables[place]][present], ids, f"{signature}|groups:{GROUPS}"
-                )
+def merged_scores(prepared: PreparedJob, total: Merged, name: str) -> Scores:
+    """Return scores with one row per group of images, for intervals and comparisons."""
+    scores = []
+    present = np.flatnonzero(total.counts)
+    for measure, signature, table in zip(prepared.measures, prepared.signatures, total.tables):
+        scores.append(
+            Score.of_images(
+                measure, total.sums[table][present], _group_names(present), f"{signature}|groups:{GROUPS}"
             )
-    tokenizer = job.references.tokenizer
-    for n in (1, 2):
-        if f"segments{n}" in found.arrays:
-            sums = found.arrays[f"segments{n}"]
-            groups = np.flatnonzero(sums[:, 1])
-            names = tuple(f"group {number}" for number in groups.tolist())
-            mean = GroupedMean(
-                f"TTR{n}",
-                f"mean type-token ratio of segments of 1,000 {'words' if n == 1 else 'bigrams'}, shard by "
-                "shard",
-            )
-            if len(groups):
-                made.append(
-                    Score.of_images(
-                        mean, sums[groups], names, f"TTR{n}|segment:{SEGMENT}|tok:{tokenizer}|groups:{GROUPS}"
-                    )
-                )
-    return Scores(name, made)
+        )
+    for n, unit in ((1, "words"), (2, "bigrams")):
+        sums = total.arrays.get(f"segments{n}")
+        if sums is None or not sums[:, 1].any():
+            continue
+        groups = np.flatnonzero(sums[:, 1])
+        ratio = GroupedMean(f"TTR{n}", f"mean type-token ratio of segments of 1,000 {unit}, shard by shard")
+        signature = f"TTR{n}|segment:{SEGMENT}|tok:{prepared.references.tokenizer}|groups:{GROUPS}"
+        scores.append(Score.of_images(ratio, sums[groups], _group_names(groups), signature))
+    return Scores(name, scores)
 
 
-def sketched(arrays: Mapping[str, NDArray[Any]], name: str) -> DistinctCount | None:
-    """A count of different things, where it was asked to be approximate."""
-    return DistinctCount(np.array(arrays[name])) if name in arrays else None
-
-
-def most(path: str, number: int = 100) -> list[tuple[str, int]]:
-    """The most frequent items of a file of counts."""
-    import heapq
-
-    return heapq.nsmallest(number, counting.items(path), key=lambda pair: (-pair[1], pair[0]))
+def _group_names(groups: NDArray[np.int64]) -> tuple[str, ...]:
+    return tuple(f"group {number}" for number in groups.tolist())

@@ -1,4 +1,4 @@
-"""One shard: read, scored, written. This is what runs on workers."""
+"""Scoring of one shard, on a worker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 import resource
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,10 @@ from captious.core.threads import one_blas_thread, working
 from captious.core.writing import atomic_write
 from captious.io import saved_files as container
 from captious.metrics.base import FloatArray, Measure
-from captious.metrics.statistics import arranged
+from captious.metrics.statistics import Sequences, arranged
 from captious.scale import counting
-from captious.scale.shard_checks import checked
-from captious.scale.shard_job import Job, Ready, is_countable, ready
-from captious.scale.shard_reading import Rows, batches
+from captious.scale.shard_job import Job, PreparedJob, prepared_job
+from captious.scale.shard_rows import Rows, batches, checked
 from captious.scale.shards import SCORES, Shard, ShardError, digest
 from captious.scale.whole_corpus import GROUPS, Whole
 
@@ -34,112 +33,85 @@ KIND = "scores of a shard"
 VERSION = 1
 PART = ".part"
 WORDS = ".words"
-#: Bad rows that are listed; all are counted.
+#: Bad rows that are listed. All are counted.
 LISTED = 20
-#: Batches in a row group of the columns of scores.
+#: Batches per row group of the columns of scores.
 _ROW_GROUP = 8
 
 
 @dataclass(frozen=True)
 class Task:
-    """A shard and where its results go: ``target`` without endings."""
+    """A shard, and the path of its results without endings."""
 
     shard: Shard
     target: str
 
     @property
     def scores(self) -> str:
-        """The column of scores of each metric."""
+        """File with a column of scores for each metric."""
         return self.target + SCORES
 
     @property
     def part(self) -> str:
-        """Write the summary of this shard. It is written last and marks the shard as done."""
+        """File with the summary of the shard. It is written last and marks the shard as done."""
         return self.target + PART
 
     @property
     def words(self) -> str:
-        """The words of the shard, counted."""
+        """File with the counts of words."""
         return self.target + WORDS
 
 
 @dataclass(frozen=True)
 class Done:
-    """A shard that is finished."""
+    """A finished shard."""
 
     name: str
     rows: int
     bad: int
-    #: The first bad rows: number in the shard (from 1), and why.
+    #: The first bad rows: number in the shard (from 1), and the reason.
     listed: list[tuple[int, str]] = field(default_factory=list)
-    #: Whether an earlier run had done it.
+    #: Whether the results are those of an earlier run.
     kept: bool = False
     seconds: float = 0.0
-    #: The most memory that the worker had taken when it was done.
+    #: Peak memory of the worker in bytes.
     peak: int = 0
 
 
 def score_shard(job: Job, task: Task) -> Done:
-    """Score one shard, unless it was scored already as it is asked for now.
-
-    Nothing half-written is left behind.
-    """
+    """Score one shard, unless an earlier run scored it with the same settings."""
     start = time.process_time()
-    # A worker is one of many: it uses one processor.
-    with silenced(), working(1), one_blas_thread():
-        content = digest(task.shard, job.columns)
-        known = finished(job, task, content)
-        if known is not None:
-            return known
-        Path(task.part).unlink(missing_ok=True)
-        done = _score(ready(job), task, content)
-    return Done(**{**done.__dict__, "seconds": time.process_time() - start, "peak": _peak()})
-
-
-@dataclass(frozen=True)
-class Failed:
-    """A shard that was not scored.
-
-    It is a value and no exception, because not every exception survives the way to the client.
-    """
-
-    name: str
-    message: str
-    #: Whether the shard is at fault, and others may go on.
-    skippable: bool
-
-
-def attempt(job: Job, task: Task) -> Done | Failed:
-    """:func:`score_shard`, with everything that goes wrong as a value."""
     try:
-        return score_shard(job, task)
-    except ShardError as error:
-        return Failed(task.shard.name, str(error), True)
-    except (CaptiousError, OSError) as error:
-        return Failed(task.shard.name, str(error), False)
-    except Exception as error:  # a shard may hold anything, and shall be named
-        what = f"{type(error).__name__}: {error}".splitlines()[0]
-        return Failed(
-            task.shard.name,
-            f"the shard {printable(task.shard.path)} cannot be scored ({printable(what)[:300]})",
-            True,
-        )
+        # One processor per worker.
+        with silenced(), working(1), one_blas_thread():
+            content = digest(task.shard, job.columns)
+            earlier = _finished(job, task, content)
+            if earlier is not None:
+                return earlier
+            Path(task.part).unlink(missing_ok=True)
+            done = _score(prepared_job(job), task, content)
+    except (CaptiousError, OSError):
+        raise
+    except Exception as error:
+        lines = f"{type(error).__name__}: {error}".splitlines()
+        raise ShardError(
+            f"the shard {printable(task.shard.path)} cannot be scored ({printable(lines[0])[:300]})"
+        ) from error
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return replace(done, seconds=time.process_time() - start, peak=peak)
 
 
-def _peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def finished(job: Job, task: Task, content: str) -> Done | None:
-    """Return an earlier run's result of this shard, if it is complete, of the same content and measures."""
+def _finished(job: Job, task: Task, content: str) -> Done | None:
+    """Return the result of an earlier run if it is complete, with the same content and settings."""
     try:
-        part = container.read(task.part, KIND, VERSION, "it is made again")
+        part = container.read(task.part, KIND, VERSION, "run the command again")
+        # Reading an array verifies it.
         for name in part.arrays:
             part.arrays[name]
         meta = part.meta
         if meta["job"] != job.key or meta["shard"] != content:
             return None
-        if job.metrics and file_digest(task.scores) != meta["scores"]:
+        if job.metrics and _file_digest(task.scores) != meta["scores"]:
             return None
         if "words" in meta["whole"] and counting.digest(task.words) != meta["whole"]["words"]:
             return None
@@ -154,8 +126,7 @@ def finished(job: Job, task: Task, content: str) -> Done | None:
         return None
 
 
-def file_digest(path: str) -> str:
-    """Names the bytes of a file."""
+def _file_digest(path: str) -> str:
     with Path(path).open("rb") as stream:
         state = hashlib.blake2b(digest_size=16)
         while piece := stream.read(1 << 20):
@@ -164,31 +135,30 @@ def file_digest(path: str) -> str:
 
 
 class Sums:
-    """Sums of statistics by group of images; measures that share their rows share their sums."""
+    """Sums of statistics by group of images. Measures that share their rows share their sums."""
 
-    def __init__(self, measures: list[Measure]) -> None:
+    def __init__(self) -> None:
         self.tables: list[FloatArray] = []
         self.table_of: list[int] = []
         self.counts = np.zeros(GROUPS, dtype=np.int64)
-        self._measures = measures
 
-    def add(self, groups: NDArray[np.int64], found: list[Any]) -> None:
-        """The rows of a batch, one table for each measure."""
+    def add(self, groups: NDArray[np.int64], statistics: list[Any]) -> None:
+        """Add the rows of a batch, one table for each measure."""
         if not self.table_of:
             shared: dict[int, int] = {}
-            self.table_of = [shared.setdefault(id(rows), len(shared)) for rows in found]
-            widths = {number: rows.shape[1] for rows, number in zip(found, self.table_of)}
+            self.table_of = [shared.setdefault(id(rows), len(shared)) for rows in statistics]
+            widths = {number: rows.shape[1] for rows, number in zip(statistics, self.table_of)}
             self.tables = [np.zeros((GROUPS, widths[number])) for number in range(len(shared))]
         self.counts += np.bincount(groups, minlength=GROUPS)
         for number, table in enumerate(self.tables):
-            rows: Any = arranged(found[self.table_of.index(number)])
+            rows: Any = arranged(statistics[self.table_of.index(number)])
             for column in range(table.shape[1]):
                 table[:, column] += np.bincount(groups, weights=rows[:, column], minlength=GROUPS)
 
 
-def _score(job: Ready, task: Task, content: str) -> Done:
-    settings = job.job
-    sums = Sums(job.measures)
+def _score(prepared: PreparedJob, task: Task, content: str) -> Done:
+    settings = prepared.job
+    sums = Sums()
     whole = Whole(
         settings.whole,
         task.shard.name,
@@ -202,7 +172,7 @@ def _score(job: Ready, task: Task, content: str) -> Done:
 
     def scored() -> Iterator[list[FloatArray]]:
         for batch in batches(task.shard, settings.columns, settings.batch):
-            columns, wrong = score_batch(job, batch, sums, whole, task.shard)
+            columns, wrong = score_batch(prepared, batch, sums, whole, task.shard)
             count["rows"] += len(batch.captions)
             count["bad"] += len(wrong)
             bad.extend(wrong[: LISTED - len(bad)])
@@ -216,7 +186,7 @@ def _score(job: Ready, task: Task, content: str) -> Done:
 
     written = ""
     if settings.metrics:
-        written = _write_scores(task, job, content, scored())
+        written = _write_scores(task, prepared, content, scored())
     else:
         for _ in scored():
             pass
@@ -242,31 +212,30 @@ def _score(job: Ready, task: Task, content: str) -> Done:
 
 
 def score_batch(
-    job: Ready, batch: Rows, sums: Sums, whole: Whole, shard: Shard
+    prepared: PreparedJob, batch: Rows, sums: Sums, whole: Whole, shard: Shard
 ) -> tuple[list[FloatArray], list[tuple[int, str]]]:
-    """The scores of a batch, a column for each measure (nothing where a row is bad), and its bad rows."""
-    if batch.ids is None and job.images.places is not None:
+    """Return the scores of a batch, a column for each measure (NaN for bad rows), and its bad rows."""
+    if batch.ids is None and prepared.images.places is not None:
         raise ShardError(
-            f"the shard {printable(shard.path)} has no image ids, and references are of images; name their "
-            "column (--id-column)"
+            f"the shard {printable(shard.path)} has no image ids, which references need; name their column "
+            "(--image-column)"
         )
-    good = checked(batch, job.images)
-    columns = [np.full(len(batch.captions), np.nan) for _ in job.measures]
+    good = checked(batch, prepared.images)
+    columns = [np.full(len(batch.captions), np.nan) for _ in prepared.measures]
     if not len(good.rows):
         return columns, good.bad
-    corpus = job.corpus(good.ids, good.captions)
-    found: list[Any] = []
-    for measure, state, column in zip(job.measures, job.states, columns):
+    corpus = prepared.corpus(good.ids, good.captions)
+    statistics: list[Any] = []
+    for measure, state, column in zip(prepared.measures, prepared.states, columns):
         measure.check(corpus)
         rows: Any = measure.statistics(corpus, state)
-        if not is_countable(rows):
+        if isinstance(rows, Sequences):
             raise InputError(
-                f"{measure.name} reads all words of all captions, which no shard has; of such measures there "
-                "are Types, Hapax, TTR1, TTR2 and Distinct here"
+                f"{measure.name} reads all words of all captions in their order, and a shard has only some; "
+                "use Types, Hapax, TTR1, TTR2 or Distinct"
             )
-        found.append(rows)
-        # Of a measure of the whole, a caption has a value where the measure is a mean: the length of a
-        # caption, say.
+        statistics.append(rows)
+        # A measure of the whole has a value per caption if it is a mean, such as the mean length.
         column[good.rows] = (
             measure.per_row(rows)
             if measure.rows == "caption"
@@ -274,15 +243,17 @@ def score_batch(
             if rows.shape[1] == 2
             else np.nan
         )
-    if found:
-        sums.add(job.groups(corpus), found)
+    if statistics:
+        sums.add(prepared.groups(corpus), statistics)
     if whole.names:
         whole.add(corpus.candidates, batch.start + good.rows)
     return columns, good.bad
 
 
-def _write_scores(task: Task, job: Ready, content: str, columns: Iterator[list[FloatArray]]) -> str:
-    """Write the columns as they come; the digest of the file."""
+def _write_scores(
+    task: Task, prepared: PreparedJob, content: str, columns: Iterator[list[FloatArray]]
+) -> str:
+    """Write the columns batch by batch, and return the digest of the file."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -291,10 +262,10 @@ def _write_scores(task: Task, job: Ready, content: str, columns: Iterator[list[F
     about = {
         "captious": __version__,
         "shard": content,
-        "signatures": dict(zip(job.job.metrics, job.signatures)),
+        "signatures": dict(zip(prepared.job.metrics, prepared.signatures)),
     }
     schema = pyarrow.schema(
-        [(measure.name, pyarrow.float64()) for measure in job.measures],
+        [(measure.name, pyarrow.float64()) for measure in prepared.measures],
         metadata={"captious": json.dumps(about, ensure_ascii=True)},
     )
     with atomic_write(task.scores) as temporary:
@@ -312,4 +283,4 @@ def _write_scores(task: Task, job: Ready, content: str, columns: Iterator[list[F
                     )
         except pyarrow.ArrowException as error:
             raise WriteError(f"cannot write {printable(task.scores)}: {error}") from error
-        return file_digest(str(temporary))
+        return _file_digest(str(temporary))

@@ -1,4 +1,4 @@
-"""Shards: the files that a large data set consists of, what is in them, and what names their content."""
+"""Shards: files of a large data set. Find them, recognise formats, compute digests."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import os
 import tarfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -17,33 +18,35 @@ from captious.core.errors import InputError, MissingExtraError, printable, some
 from captious.io.columns import Columns, caption_names, columns, id_names, no_caption
 
 Kind = Literal["parquet", "jsonl", "tar"]
+Sources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
-#: What our own columns of scores are called: never shards themselves, though they lie beside them.
+#: Ending of files with columns of scores. They are never shards, though they may be beside them.
 SCORES = ".scores.parquet"
 _ENDINGS = (".parquet", ".jsonl", ".ndjson", ".json", ".tar", ".tgz")
 _PIECE = 1 << 20
 
 
 class ShardError(InputError):
-    """A shard that cannot be read, by name."""
+    """Error of one shard. The others can be processed."""
 
 
 @dataclass(frozen=True)
 class Shard:
-    """One file."""
+    """One file of captions."""
 
     path: str
     kind: Kind
-    #: What its outputs are called: its path below the folder that all shards share, without endings.
+    #: Name of its outputs: the path below the folder that all shards share, without endings.
     name: str
 
 
-def find(sources: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Shard]:
-    """Shards from files, folders (all Parquet, JSONL and tar files below them) and patterns
-    (``big/*.parquet``), in the order given. Columns of scores from an earlier run are left out.
+def find(sources: Sources) -> list[Shard]:
+    """Return the shards of files, folders (all Parquet, JSONL and tar files below them) and patterns
+    (``big/*.parquet``), in their order. Columns of scores from an earlier run are left out.
     """
-    given = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
-    files = [path for source in given for path in _files(os.fspath(source))]
+    if isinstance(sources, str | os.PathLike):
+        sources = [sources]
+    files = [path for source in sources for path in _files(os.fspath(source))]
     if not files:
         raise InputError("there are no shards: give Parquet, JSONL or tar files, or a folder of them")
     seen: dict[str, str] = {}
@@ -60,23 +63,23 @@ def find(sources: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> 
 def _files(source: str) -> list[str]:
     path = Path(source)
     if path.is_dir():
-        found = sorted(
+        files = sorted(
             str(file) for file in path.rglob("*") if file.is_file() and _plain(file.name) != file.name
         )
     elif path.exists():
         return [source] if not source.endswith(SCORES) else []
     else:
-        found = sorted(glob.glob(source))  # noqa: PTH207 - an absolute pattern is allowed here
-        if not found:
+        files = sorted(glob.glob(source))  # noqa: PTH207 - an absolute pattern is allowed here
+        if not files:
             raise InputError(
-                f"cannot read {printable(source)}: there is no such file or folder, and no file fits it as a "
+                f"cannot read {printable(source)}: no such file or folder, and no file matches it as a "
                 "pattern"
             )
-    return [file for file in found if not file.endswith(SCORES) and not Path(file).name.startswith(".")]
+    return [file for file in files if not file.endswith(SCORES) and not Path(file).name.startswith(".")]
 
 
 def _plain(name: str) -> str:
-    """A file's name without the endings of shards."""
+    """Return the name of a file without the endings of shards."""
     name = name.removesuffix(".gz")
     return next((name.removesuffix(ending) for ending in _ENDINGS if name.endswith(ending)), name)
 
@@ -86,7 +89,7 @@ def _names(files: Sequence[str]) -> list[str]:
     shared = os.path.commonpath(folders)
     whole = [os.path.relpath(os.path.abspath(file), shared) for file in files]  # noqa: PTH100
     short = [os.path.join(os.path.dirname(name), _plain(os.path.basename(name))) for name in whole]  # noqa: PTH118, PTH119, PTH120
-    # Two files that differ in their endings only keep them.
+    # Files that differ only in their endings keep them.
     return (
         [a if short.count(a) == 1 else b for a, b in zip(short, whole)]
         if len(set(short)) < len(short)
@@ -110,8 +113,8 @@ def _kind(path: str) -> Kind:
 
 
 def opened(path: str) -> Any:
-    """A file for reading, unpacked if it is gzip."""
-    raw = open(path, "rb")  # noqa: PTH123, SIM115 - whoever asked closes it
+    """Open a file for reading, and decompress gzip."""
+    raw = open(path, "rb")  # noqa: PTH123, SIM115 - the caller closes it
     try:
         packed = raw.read(2) == b"\x1f\x8b"
         raw.seek(0)
@@ -121,40 +124,31 @@ def opened(path: str) -> Any:
     return gzip.open(raw, "rb") if packed else raw
 
 
-class reading:  # noqa: N801 - reads as a statement
-    """Whatever goes wrong in the block is an error that names the shard."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if error is None or isinstance(error, InputError | MissingExtraError):
-            return
-        damage = (EOFError, zlib.error, tarfile.TarError, gzip.BadGzipFile, UnicodeError)
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Turn errors of reading into errors that name the shard."""
+    try:
+        yield
+    except (InputError, MissingExtraError):
+        raise
+    except Exception as error:
         if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile) and error.strerror:
-            raise ShardError(f"cannot read the shard {printable(self.path)}: {error.strerror}") from None
-        if (
-            isinstance(error, damage)
-            or type(error).__module__.startswith("pyarrow")
-            or isinstance(error, OSError)
-        ):
-            what = next(iter(str(error).splitlines()), type(error).__name__)
-            raise ShardError(
-                f"the shard {printable(self.path)} is damaged: {printable(what)[:200]}"
-            ) from None
+            raise ShardError(f"cannot read the shard {printable(path)}: {error.strerror}") from None
+        damage = (EOFError, zlib.error, tarfile.TarError, OSError, UnicodeError)
+        if isinstance(error, damage) or type(error).__module__.startswith("pyarrow"):
+            lines = str(error).splitlines() or [type(error).__name__]
+            raise ShardError(f"the shard {printable(path)} is damaged: {printable(lines[0])[:200]}") from None
+        raise
 
 
 # Digests ----------------------------------------------------------------------------------------------------
 
 
 def digest(shard: Shard, named: Columns) -> str:
-    """Names what is scored of a shard.
+    """Return the digest of everything that is scored in a shard.
 
-    Of Parquet only the footer and the chosen columns are read, of a tar only the names and what is text, so
-    that pictures inside cost nothing.
+    Only the footer and the two columns of a Parquet file are read, and only the names and texts of a tar
+    file, so images inside cost nothing.
     """
     state = hashlib.blake2b(shard.kind.encode(), digest_size=16)
     with reading(shard.path):
@@ -186,10 +180,9 @@ def _chosen_columns(shard: Shard, named: Columns) -> Iterator[bytes]:
     with open(shard.path, "rb") as stream:  # noqa: PTH123
         for start, size in spans:
             stream.seek(start)
-            left = size
-            while left > 0 and (piece := stream.read(min(left, _PIECE))):
+            while size > 0 and (piece := stream.read(min(size, _PIECE))):
                 yield piece
-                left -= len(piece)
+                size -= len(piece)
 
 
 def _texts_of_tar(shard: Shard, _: Columns) -> Iterator[bytes]:
@@ -210,17 +203,17 @@ _PIECES: dict[Kind, Any] = {"parquet": _chosen_columns, "jsonl": _whole, "tar": 
 
 
 def parquet_file(path: str) -> Any:
-    """An opened Parquet file: its footer is read, and nothing else."""
+    """Open a Parquet file. Only its footer is read."""
     try:
         import pyarrow.parquet
     except ImportError:
         raise MissingExtraError("pyarrow", "parquet", f"{path} is a Parquet file; reading it") from None
-    # Row groups are read one after another, so nothing is gained by fetching all of their bytes at once.
+    # Row groups are read one after another, so there is no gain in fetching all bytes at once.
     return pyarrow.parquet.ParquetFile(path, memory_map=False, pre_buffer=False)
 
 
 def parquet_columns(file: Any, path: str, named: Columns) -> tuple[str | None, str]:
-    """The columns of the image and of the caption; the first may be missing."""
+    """Return the names of the image column, which may be missing, and of the caption column."""
     present = list(file.schema_arrow.names)
     by_fold = {name.lower(): name for name in present}
     with columns(named.captions, named.ids):

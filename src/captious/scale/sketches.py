@@ -1,7 +1,6 @@
-"""Small summaries of large sets, which merge: how many different things there are, which ones are frequent,
-what was seen before.
+"""Mergeable summaries of large sets: number of different items, frequent items, and membership.
 
-Each says how far off it may be.
+Each states its error.
 """
 
 from __future__ import annotations
@@ -23,18 +22,17 @@ Keys = NDArray[np.uint64]
 
 
 def mixed(keys: Keys, salt: int = 0) -> Keys:
-    """Well-mixed 64 bits of each key (the finaliser of SplitMix64): keys of any origin become uniform."""
+    """Return 64 well-mixed bits of each key (the finaliser of SplitMix64)."""
     with np.errstate(over="ignore"):
-        found: Keys = keys + np.uint64((salt + 1) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF)
-        found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        last: Keys = found ^ (found >> np.uint64(31))
-        return last
+        bits: Keys = keys + np.uint64((salt + 1) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF)
+        bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return np.asarray(bits ^ (bits >> np.uint64(31)))
 
 
 class DistinctCount:
-    """HyperLogLog (Flajolet et al. 2007) with 64-bit hashes: how many different keys, with a standard error
-    of 1.04/√registers.
+    """HyperLogLog (Flajolet et al. 2007) with 64-bit hashes: the number of different keys, with a standard
+    error of 1.04/√registers.
     """
 
     def __init__(self, registers: NDArray[np.uint8] | None = None, bits: int = 14) -> None:
@@ -42,12 +40,11 @@ class DistinctCount:
         self.bits = len(self.registers).bit_length() - 1
 
     def add(self, keys: Keys) -> None:
-        """Add keys, already seen or not."""
+        """Add keys. Duplicates do not count."""
         hashed = mixed(keys)
         place = (hashed >> np.uint64(64 - self.bits)).astype(np.int64)
         rest = hashed << np.uint64(self.bits) | np.uint64(1 << (self.bits - 1))
-        # Leading zeros, from the halves: each is exact as a floating-point number, whose exponent is its
-        # length in bits.
+        # Each half is exact as a floating-point number, whose exponent is its length in bits.
         high, low = (
             (rest >> np.uint64(32)).astype(np.float64),
             (rest & np.uint64(0xFFFFFFFF)).astype(np.float64),
@@ -57,12 +54,12 @@ class DistinctCount:
         np.maximum.at(self.registers, place, rank.astype(np.uint8))
 
     def merge(self, other: DistinctCount) -> None:
-        """All keys of both."""
+        """Add all keys of another sketch."""
         np.maximum(self.registers, other.registers, out=self.registers)
 
     @property
     def value(self) -> float:
-        """The estimate; small sets are counted by empty registers, as in the paper."""
+        """Estimated number. Small sets are counted by empty registers, as in the paper."""
         m = len(self.registers)
         raw = (
             0.7213 / (1 + 1.079 / m) * m * m / float(np.sum(np.ldexp(1.0, -self.registers.astype(np.int64))))
@@ -72,15 +69,15 @@ class DistinctCount:
 
     @property
     def error(self) -> float:
-        """The relative standard error."""
+        """Relative standard error."""
         return 1.04 / math.sqrt(len(self.registers))
 
 
 class Frequent:
-    """Misra–Gries: at most ``size`` counters.
+    """Frequent items with at most ``size`` counters (Misra and Gries 1982).
 
-    A kept count is too low by at most :attr:`error`, and whatever occurs more often than that is kept.
-    Summaries of parts merge into one of the whole with the same bound (Agarwal et al. 2012).
+    Counts are too low by at most :attr:`error`, and every item that occurs more often has a counter.
+    Summaries of parts merge into one with the same bound (Agarwal et al. 2012).
     """
 
     def __init__(
@@ -90,18 +87,18 @@ class Frequent:
         self.counts: dict[str, int] = dict(counts or {})
 
     def add(self, counts: Iterable[tuple[str, int]]) -> None:
-        """Count more; in a batch, then cut to the size."""
-        own = self.counts
+        """Add the counts of a batch, then cut to the size."""
+        totals = self.counts
         for item, count in counts:
-            own[item] = own.get(item, 0) + count
+            totals[item] = totals.get(item, 0) + count
             self.total += count
         self._cut()
 
     def merge(self, other: Frequent) -> None:
-        """The summary of both."""
-        own = self.counts
+        """Add another summary."""
+        totals = self.counts
         for item, count in other.counts.items():
-            own[item] = own.get(item, 0) + count
+            totals[item] = totals.get(item, 0) + count
         self.total += other.total
         self.error += other.error
         self._cut()
@@ -109,7 +106,7 @@ class Frequent:
     def _cut(self) -> None:
         if len(self.counts) <= self.size:
             return
-        # Every counter pays what the first one beyond the size has; those that cannot are gone.
+        # Subtract the largest count beyond the size from all. Counters that reach zero are dropped.
         values = np.fromiter(self.counts.values(), np.int64, len(self.counts))
         pay = int(np.partition(values, len(values) - self.size - 1)[len(values) - self.size - 1])
         self.counts = {item: count - pay for item, count in self.counts.items() if count > pay}
@@ -123,7 +120,7 @@ class Frequent:
 
 @kernel
 def _set_bits(words: Out[UInt8], first: Int64, second: Int64, probes: int, bits: int) -> None:
-    """Set the bits of keys: positions first + i·second, as of two hashes (Kirsch & Mitzenmacher 2006)."""
+    """Set the bits of keys, at first + i·second (Kirsch & Mitzenmacher 2006)."""
     for k in range(first.shape[0]):
         at = first[k]
         for _ in range(probes):
@@ -148,8 +145,8 @@ def _test_bits(words: UInt8, first: Int64, second: Int64, probes: int, bits: int
 
 
 class Bloom:
-    """A filter (Bloom 1970) of keys: what was added is found; what was not is found with probability ``rate``
-    at most, if no more than ``capacity`` different keys were added.
+    """Bloom filter (Bloom 1970): contains every key that was added, and others with probability ``rate`` at
+    most, if no more than ``capacity`` different keys were added.
     """
 
     KIND, VERSION = "seen n-grams", 1
@@ -165,7 +162,7 @@ class Bloom:
         self.bits = max(64, math.ceil(-self.capacity * math.log(rate) / math.log(2) ** 2))
         self.probes = max(1, round(self.bits / self.capacity * math.log(2)))
         self.words = words if words is not None else np.zeros((self.bits + 7) // 8, dtype=np.uint8)
-        #: What was put in: anything that is JSON.
+        #: Description of the content, as JSON.
         self.meta = dict(meta or {})
 
     def _hashes(self, keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -173,45 +170,45 @@ class Bloom:
         return first.astype(np.int64), second.astype(np.int64)
 
     def add(self, keys: Keys) -> None:
-        """Put keys in."""
+        """Add keys."""
         _set_bits(self.words, *self._hashes(keys), self.probes, self.bits)
 
     def __contains__(self, key: int) -> bool:
         return bool(self.has(np.array([key], dtype=np.uint64))[0])
 
     def has(self, keys: Keys) -> NDArray[np.bool_]:
-        """Which keys were (most probably) put in."""
+        """Return which keys were (most probably) added."""
         out = np.zeros(len(keys), dtype=np.bool_)
         _test_bits(self.words, *self._hashes(keys), self.probes, self.bits, out)
         return out
 
     def merge(self, other: Bloom) -> None:
-        """Everything of both; they must be of one make."""
+        """Add all keys of a filter of the same size."""
         if (self.bits, self.probes) != (other.bits, other.probes):
-            raise ValueError("filters of different sizes cannot be put together")
+            raise ValueError("filters of different sizes cannot be merged")
         np.bitwise_or(self.words, other.words, out=self.words)
 
     @property
     def expected_rate(self) -> float:
-        """The rate of false finds, from the bits that are set."""
+        """Rate of false positives, from the bits that are set."""
         ones = int(np.unpackbits(self.words[: 1 << 22]).sum())
-        seen = min(len(self.words), 1 << 22) * 8
-        return float((ones / seen) ** self.probes)
+        inspected = min(len(self.words), 1 << 22) * 8
+        return float((ones / inspected) ** self.probes)
 
     @property
     def digest(self) -> str:
-        """Names the content."""
+        """Digest of the content."""
         return hashlib.blake2b(self.words.data, digest_size=16).hexdigest()[:8]
 
     def save(self, path: str | Path) -> None:
-        """Write it to a file that workers map into memory."""
+        """Write a file that workers map into memory."""
         meta = {"capacity": self.capacity, "rate": self.rate, "meta": self.meta, "digest": self.digest}
         container.write(path, self.KIND, self.VERSION, meta, {"bits": self.words})
 
     @classmethod
     def load(cls, path: str | Path) -> Bloom:
-        """Map it from a file."""
-        file = container.read(path, cls.KIND, cls.VERSION, "captious.scale.seen_ngrams makes one")
+        """Map a file into memory."""
+        file = container.read(path, cls.KIND, cls.VERSION, "run the command again")
         return cls(
             int(file.meta["capacity"]), float(file.meta["rate"]), file.arrays["bits"], file.meta["meta"]
         )

@@ -1,9 +1,7 @@
-"""Measures of all captions together whose usual statistics are all their words: what is kept of each shard,
-and how it merges.
+"""Measures of all captions together: statistics of each shard, and how they merge.
 
-Words are counted into sorted runs, type-token ratios are sums over segments, different captions are told by
-64-bit hashes, and type-token curves are of a sample. What is in memory does not grow with the number of
-captions.
+Words are counted in sorted runs, type-token ratios are sums over segments, different captions are counted by
+64-bit hashes, and type-token curves come from a sample. Memory does not grow with the number of captions.
 """
 
 from __future__ import annotations
@@ -24,14 +22,14 @@ from captious.scale.counting import Counter
 from captious.scale.sketches import DistinctCount, Frequent, Keys, mixed
 
 Arrays = dict[str, NDArray[Any]]
-#: Images are put into so many groups by a hash of their ids. Sums by group are what is kept of all captions
-#: together: they merge exactly, and resampling groups in place of images gives the intervals.
+#: Number of groups of images, by a hash of their ids. Sums by group merge exactly, and the bootstrap
+#: resamples groups in place of images.
 GROUPS = 4096
 
 
 class Segments:
-    """Sums for mean segmented type-token ratios: the share of different n-grams in whole segments of a stream
-    of words, and how many segments there are, by group. Segments go to the groups one after another.
+    """Sums for mean segmented type-token ratios: by group, the share of different n-grams in complete
+    segments of a stream of words, and the number of segments. Segments go to the groups one after another.
     """
 
     def __init__(self, width: int, first: int = 0) -> None:
@@ -42,26 +40,27 @@ class Segments:
         self.sums = np.zeros((GROUPS, 2))
 
     def add(self, words: Keys) -> None:
-        """Words that follow those before them, as keys."""
+        """Add the next words of the stream, as keys."""
         grams = words
         if self.width == 2:
             stream = np.concatenate([self._last, words])
             grams = mixed(mixed(stream[:-1]) ^ stream[1:])
             self._last = stream[-1:]
         stream = np.concatenate([self._rest, grams])
-        whole = len(stream) // SEGMENT
-        table = np.sort(stream[: whole * SEGMENT].reshape(whole, SEGMENT), axis=1)
+        complete = len(stream) // SEGMENT
+        table = np.sort(stream[: complete * SEGMENT].reshape(complete, SEGMENT), axis=1)
         different = (table[:, 1:] != table[:, :-1]).sum(axis=1) + 1
-        groups = (self._group + np.arange(whole)) % GROUPS
+        groups = (self._group + np.arange(complete)) % GROUPS
         self.sums[:, 0] += np.bincount(groups, weights=different / SEGMENT, minlength=GROUPS)
         self.sums[:, 1] += np.bincount(groups, minlength=GROUPS)
-        self._group = (self._group + whole) % GROUPS
-        self._rest = stream[whole * SEGMENT :].copy()
+        self._group = (self._group + complete) % GROUPS
+        self._rest = stream[complete * SEGMENT :].copy()
 
 
 class Sample:
-    """The captions with the smallest random numbers, which depend on shard and row alone: a sample of the
-    whole that comes out the same in whatever order, and by however many workers, it was drawn.
+    """Random sample: the captions with the smallest keys.
+
+    Keys depend on shard and row alone, so the order and the number of workers do not matter.
     """
 
     def __init__(self, size: int, keys: Keys | None = None, texts: Sequence[str] = ()) -> None:
@@ -70,10 +69,10 @@ class Sample:
         self.texts = list(texts)
 
     def add(self, keys: Keys, texts: Sequence[str]) -> None:
-        """More captions with their numbers."""
+        """Add captions with their keys."""
         if len(self.keys) >= self.size:
-            near = np.flatnonzero(keys < self.keys[-1])
-            keys, texts = keys[near], [texts[i] for i in near.tolist()]
+            small = np.flatnonzero(keys < self.keys[-1])
+            keys, texts = keys[small], [texts[i] for i in small.tolist()]
         both = np.concatenate([self.keys, keys])
         order = np.argsort(both, kind="stable")[: self.size]
         listed = self.texts + list(texts)
@@ -92,7 +91,7 @@ class Whole:
         self.words: Counter | Frequent | None = None
         if counts:
             self.words = Frequent(top) if top is not None else Counter(words)
-        #: Different words, where counters are too few to know.
+        #: Number of different words, if there are too few counters to know it.
         self.types = DistinctCount() if counts and top is not None else None
         self._salt = zlib.crc32(shard.encode("utf-8", "surrogatepass"))
         self.segments = {n: Segments(n, self._salt) for n in (1, 2) if f"TTR{n}" in self.names}
@@ -103,7 +102,7 @@ class Whole:
         self._seed = self._salt << 16 ^ seed
 
     def add(self, captions: Captions, rows: NDArray[np.int64]) -> None:
-        """A batch of captions, in the order of the shard; ``rows`` are their numbers there."""
+        """Add a batch of captions in the order of the shard. ``rows`` are their numbers in it."""
         keys = word_keys(captions)
         self.tokens += len(captions.tokens)
         if self.words is not None and self.sample is not None:
@@ -122,18 +121,13 @@ class Whole:
                 self.hashes.append(hashed)
 
     def finish(self) -> tuple[dict[str, Any], Arrays, list[str]]:
-        """Content of a part: numbers, arrays, and the texts of the sample."""
+        """Return the content of a part: numbers, arrays, and the texts of the sample."""
         meta: dict[str, Any] = {"tokens": self.tokens}
         arrays: Arrays = {}
         if isinstance(self.words, Counter):
             meta["words"] = self.words.finish()
         elif self.words is not None:
-            meta["frequent"] = {
-                "counts": self.words.counts,
-                "error": self.words.error,
-                "total": self.words.total,
-                "size": self.words.size,
-            }
+            meta["frequent"] = _frequent_meta(self.words)
         for name, sketch in (("types", self.types), ("distinct", self.distinct)):
             if sketch is not None:
                 arrays[name] = sketch.registers
@@ -159,30 +153,34 @@ def merge(
     more_texts: Sequence[str],
     sample: int,
 ) -> list[str]:
-    """Put what another part kept into this one (runs of words and hashes of captions are merged apart); the
-    texts of the sample.
+    """Add another part to ``into`` and ``arrays``, and return the texts of the sample.
+
+    Runs of words and hashes of captions are merged separately.
     """
     into["tokens"] = into.get("tokens", 0) + meta["tokens"]
     for n in (1, 2):
         if f"segments{n}" in more:
-            arrays.setdefault(f"segments{n}", np.zeros((GROUPS, 2)))[more[f"segments{n}/groups"]] += more[
-                f"segments{n}"
-            ]
+            sums = arrays.setdefault(f"segments{n}", np.zeros((GROUPS, 2)))
+            sums[more[f"segments{n}/groups"]] += more[f"segments{n}"]
     if "frequent" in meta:
-        own = frequent(into["frequent"]) if "frequent" in into else Frequent(int(meta["frequent"]["size"]))
-        own.merge(frequent(meta["frequent"]))
-        into["frequent"] = {"counts": own.counts, "error": own.error, "total": own.total, "size": own.size}
+        words = frequent(into["frequent"]) if "frequent" in into else Frequent(int(meta["frequent"]["size"]))
+        words.merge(frequent(meta["frequent"]))
+        into["frequent"] = _frequent_meta(words)
     for name in ("types", "distinct"):
         if name in more:
             arrays[name] = np.maximum(arrays[name], more[name]) if name in arrays else np.array(more[name])
     if "sample" not in more:
         return texts
-    kept = Sample(sample, arrays.get("sample"), texts)
-    kept.add(np.asarray(more["sample"]), list(more_texts))
-    arrays["sample"] = kept.keys
-    return kept.texts
+    drawn = Sample(sample, arrays.get("sample"), texts)
+    drawn.add(np.asarray(more["sample"]), list(more_texts))
+    arrays["sample"] = drawn.keys
+    return drawn.texts
+
+
+def _frequent_meta(words: Frequent) -> dict[str, Any]:
+    return {"counts": words.counts, "error": words.error, "total": words.total, "size": words.size}
 
 
 def frequent(meta: Mapping[str, Any]) -> Frequent:
-    """Counters as they were kept."""
+    """Return counters from the description in a part."""
     return Frequent(int(meta["size"]), meta["counts"], int(meta["error"]), int(meta["total"]))

@@ -10,34 +10,32 @@ from __future__ import annotations
 
 from captious.kernels import inner
 from captious.kernels.types import Int32, Int32x2, Out
-from captious.scene.codes import (
+from captious.parser.graph_codes import (
+    ARCS,
     ARTICLE,
     CASE,
     DEFINITE,
+    DEPENDENT,
     DET,
+    FULL,
+    GOVERNOR,
     IS_OF,
+    KIND,
     LOT,
     LOTS,
+    MARKER_WORD,
     MWE,
+    NODES,
     NOUN,
     OF,
     ONE,
     PERSONAL,
     PRONOUN,
     QUANTIFIER,
-    SINGLE,
-)
-from captious.scene.workspace import (
-    ARCS,
-    DEPENDENT,
-    FULL,
-    GOVERNOR,
-    KIND,
-    MARKER_WORD,
-    NODES,
     QUEUE,
     ROOM,
     SEEN,
+    SINGLE,
     STATE,
     TAG,
     WORD,

@@ -14,17 +14,13 @@ import numpy as np
 
 from captious.core.ragged import IntArray, offsets_of
 from captious.core.threads import side_by_side
+from captious.corpus.corpus import distinct_runs
 from captious.kernels import inner, kernel
 from captious.kernels.types import Int32, Int32x2, Int64, Out
 from captious.parser import Sentence
+from captious.parser.dependency_graph import collapse_tree
 from captious.parser.fast_parser import ParsedBatch
-from captious.scene.codes import MWE, OTHER, QUANTIFIER, Codes, encode_batch, encode_graph
-from captious.scene.collapse import collapse
-from captious.scene.dependencies import Dependencies
-from captious.scene.repairs import repair
-from captious.scene.tuple_rules import LISTS, NAMED, WRITTEN, read
-from captious.scene.tuple_table import Numbers, Tuple, TupleTable
-from captious.scene.workspace import (
+from captious.parser.graph_codes import (
     ARCS,
     DEPENDENT,
     FULL,
@@ -34,13 +30,16 @@ from captious.scene.workspace import (
     LEMMA,
     MARKER_WORD,
     MIDDLE,
+    MWE,
     NODES,
+    NONE,
     ONE_END,
     OTHER_END,
     PARTS,
     PHRASE,
     PHRASES,
     POOL,
+    QUANTIFIER,
     RELATION,
     ROOM,
     RULE,
@@ -50,6 +49,10 @@ from captious.scene.workspace import (
     WORD,
     workspace,
 )
+from captious.scene.codes import Codes, Dependencies, encode_batch, encode_graph
+from captious.scene.repairs import repair
+from captious.scene.tuple_rules import LISTS, NAMED, WRITTEN, read
+from captious.scene.tuple_table import Numbers, Tuple, TupleTable
 from captious.text.vocabulary import Vocabulary
 
 #: Sentences per task of a thread.
@@ -148,7 +151,7 @@ def _load(s: int, codes: Codes, is_tree: bool, space: Out[Int32x2]) -> None:
     space[TAG, 0] = 0
     space[WORD, 0] = 0
     space[HEAD, 0] = -1
-    space[RELATION, 0] = OTHER
+    space[RELATION, 0] = NONE
     for i in range(nodes):
         space[WORD, i + 1] = codes.words[first + i]
         space[LEMMA, i + 1] = codes.lemmas[first + i]
@@ -194,7 +197,7 @@ def _read(
         state[FULL] = 0
         _load(s, codes, is_tree, space)
         if is_tree and not state[FULL]:
-            collapse(n, space, codes.bits, codes.three, codes.nested, codes.flat)
+            collapse_tree(n, space, codes.bits, codes.three, codes.nested, codes.flat)
         if repairs and not state[FULL]:
             repair(n, space, codes.bits)
         if not state[FULL]:
@@ -256,41 +259,6 @@ def _larger(array: Any) -> Any:
     return grown
 
 
-@kernel
-def _distinct(starts: Int64, pool: Int32, slots: Out[Int64], numbers: Out[Int64], firsts: Out[Int64]) -> int:
-    """Number equal phrases alike, by open addressing.
-
-    Return how many there are; `firsts` is the first of each.
-    """
-    mask = slots.shape[0] - 1
-    known = 0
-    for p in range(starts.shape[0] - 1):
-        low, high = starts[p], starts[p + 1]
-        place = high - low
-        for i in range(low, high):
-            place = (place * 1000003 + pool[i] + 2) & 0x7FFFFFFFFFF
-        place = (place ^ (place >> 15)) & mask
-        while True:
-            if slots[place] < 0:
-                slots[place] = known
-                firsts[known] = p
-                numbers[p] = known
-                known += 1
-                break
-            other = starts[firsts[slots[place]]]
-            length = starts[firsts[slots[place]] + 1] - other
-            same = length == high - low
-            for i in range(high - low if same else 0):
-                if pool[other + i] != pool[low + i]:
-                    same = False
-                    break
-            if same:
-                numbers[p] = slots[place]
-                break
-            place = (place + 1) & mask
-    return known
-
-
 def _name_phrases(rows: Numbers, blocks: Sequence[_TupleBlock], texts: Vocabulary) -> None:
     """Replace the numbers of phrases in `rows` by text numbers. A phrase may read like a single word."""
     if not len(rows):
@@ -312,12 +280,10 @@ def _name_phrases(rows: Numbers, blocks: Sequence[_TupleBlock], texts: Vocabular
     before = np.repeat(
         offsets_of([len(block.starts) - 1 for block in blocks])[:-1], [len(block.rows) for block in blocks]
     )
-    numbers, firsts = np.empty(phrases, np.int64), np.empty(phrases, np.int64)
-    slots = np.full(1 << int(4 * phrases - 1).bit_length(), -1, np.int64)
-    known = int(_distinct(starts, pool, slots, numbers, firsts))
+    firsts, numbers = distinct_runs(pool + 1, starts)
     words = texts.words
-    bounds = zip(starts[firsts[:known]].tolist(), starts[firsts[:known] + 1].tolist())
-    flat = pool.tolist() if phrases < 4 * known else pool
+    bounds = zip(starts[firsts].tolist(), starts[firsts + 1].tolist())
+    flat = pool.tolist() if phrases < 4 * len(firsts) else pool
     named = texts.encode([_text([int(part) for part in flat[a:b]], words) for a, b in bounds])
     chosen = rows[:, 1] < -1
     rows[chosen, 1] = named[numbers[before[chosen] - 2 - rows[chosen, 1]]]

@@ -1,4 +1,4 @@
-"""Which tuples of a scene graph another one confirms."""
+"""Which tuples of a scene graph another one confirms, and the categories of tuples that SPICE reports."""
 
 from __future__ import annotations
 
@@ -12,11 +12,39 @@ from captious.core.ragged import IntArray, offsets_of
 from captious.core.threads import side_by_side
 from captious.kernels import inner, kernel
 from captious.kernels.types import Bool, Boolx2, Int32, Int64, Int64x2, Int64x3, Out
-from captious.scene.categories import CATEGORIES, category_of
+from captious.parser.graph_codes import word_set
 from captious.scene.graphs import SceneGraph, SceneGraphs
 from captious.scene.meanings import Meanings, share_synset
 from captious.scene.merging import GraphArrays
 from captious.text.vocabulary import Vocabulary
+
+#: Tuples of one, two and three places, and the kinds of attributes.
+CATEGORIES = ("Object", "Attribute", "Relation", "Cardinality", "Color", "Size")
+
+NUMBERS = word_set("one two three four five six seven eight nine ten")
+
+# The words that the reference counts as colours and sizes were found by probing it with one word after the
+# other.
+COLORS = word_set(
+    "beige black blue brown cream dark gray green grey light maroon orange pink purple red violet white "
+    "yellow"
+)
+SIZES = word_set(
+    "baby beefy big bony boundless brawny broad bulky chunky colossal compact corpulent cosmic curvy "
+    "elfin emaciated endless enormous epic expansive extensive fat fleshy full-size gargantuan gaunt "
+    "giant gigantic grand great heavy hefty huge illimitable immeasurable immense infinitesimal lanky "
+    "large lean life-size limitless little mammoth massive meager measly microscopic mini miniature "
+    "minuscule minute narrow obese oversize overweight paltry petite pint-size plump pocket-size portly "
+    "pudgy puny rotund scanty scrawny short sizable skeletal skimpy skinny slender slim small squat "
+    "stocky stout strapping sturdy tall teensy teeny teeny-tiny thick thickset thin tiny titanic towering "
+    "trifling trim tubby undersized underweight unlimited vast wee whopping wide"
+)
+
+
+def category_of(word: str) -> int:
+    """Return the place in ``CATEGORIES`` of an attribute of one word, or 0 if it is in no list."""
+    return 3 if word in NUMBERS else 4 if word in COLORS else 5 if word in SIZES else 0
+
 
 #: Pairs of graphs per task of a thread.
 _BLOCK = 4096

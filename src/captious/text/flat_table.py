@@ -1,5 +1,4 @@
-"""A large table of texts as a few arrays, which can be mapped from a file: nothing is read but what is
-asked for."""
+"""Large table of texts in a few arrays, which can be mapped from a file and are read on access."""
 
 from __future__ import annotations
 

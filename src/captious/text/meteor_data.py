@@ -1,9 +1,8 @@
-"""Where METEOR's word lists and paraphrase table are: in an installed package, or in a directory the user
-names.
+"""Location of METEOR's word lists and paraphrase table: an installed package, or a directory of the user.
 
-None of that data is part of captious. The package ``pycocoevalcap`` (extra ``captious[meteor]``) carries it
-as a jar file (a zip archive with the small lists) beside the compressed paraphrase table; only those files
-are read, the package itself is never imported.
+The data is not part of captious. The package ``pycocoevalcap`` (extra ``captious[meteor]``) has it: a jar
+file (a zip archive with the small lists) and the compressed paraphrase table. Only these files are read. The
+package itself is never imported.
 """
 
 from __future__ import annotations
@@ -89,9 +88,7 @@ def find(data_dir: str | Path | None = None) -> MeteorData:
         # find_spec of a top-level package does not run its code.
         spec = importlib.util.find_spec("pycocoevalcap")
         if spec is None or not spec.submodule_search_locations:
-            raise MissingExtraError(
-                "pycocoevalcap", "meteor", "METEOR's data (or a directory given with --meteor-data)"
-            )
+            raise MissingExtraError("pycocoevalcap", "meteor", "METEOR without --meteor-data DIR")
         folder = Path(next(iter(spec.submodule_search_locations))) / "meteor"
     jar = folder / _JAR
     paraphrases = folder / "data" / _PARAPHRASES

@@ -1,9 +1,9 @@
 """Tokens in the manner of spaCy's English rules, lowercased, punctuation kept (``--tokenizer spacy-like``).
 
-Papers on the diversity of captions tokenize with spaCy. The convention: white space first; from each chunk,
-opening and closing punctuation is peeled off, contractions are taken apart ("don't" and, without its
-apostrophe, "dont" both give two words), abbreviations and emoticons stay whole, and what is left is split
-at hyphens and the like between letters. Unlike spaCy, runs of white space are no tokens.
+Papers on the diversity of captions tokenize with spaCy. Text is split at white space. From each chunk,
+opening and closing punctuation is removed, contractions are split ("don't" and "dont" are two words),
+abbreviations and emoticons stay whole, and the rest is split at hyphens and similar marks between letters.
+Unlike in spaCy, runs of white space are not tokens.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from captious.core.ragged import offsets_of
 
-#: Suffixes are looked for in the last characters only, so that a hostile chunk costs linear time.
+#: Suffixes are searched in the last characters only, so that a hostile chunk takes linear time.
 _WINDOW = 12
-#: Longer than any web address that browsers take. Each mark that is peeled off asks anew whether the rest
-#: is an address, so without this a hostile chunk would cost quadratic time.
+#: Longest web address. The test for an address is repeated for each mark that is removed, so without a
+#: limit a hostile chunk would take quadratic time.
 _LONGEST_ADDRESS = 2_000
 
 _PUNCTUATION = "…,:;!?¿؟¡()\\[\\]{}<>_#*&。？！，、；：～·।،۔؛٪"
@@ -164,24 +164,24 @@ def _special(chunk: str, start: int, end: int) -> list[str] | None:
     if end - start > _WINDOW:
         return None
     text = chunk[start:end]
-    found = _specials().get(text.replace("’", "'"))
-    if found is not None:
+    pieces = _specials().get(text.replace("’", "'"))
+    if pieces is not None:
         # The parts as written, with their own kind of apostrophe.
-        bounds = np.cumsum([0, *map(len, found)]).tolist()
+        bounds = np.cumsum([0, *map(len, pieces)]).tolist()
         return [text[a:b] for a, b in pairwise(bounds)]
     return [text] if end - start > 1 and _EMOTICON.fullmatch(text) else None
 
 
 def _pieces(text: str) -> Iterator[str]:
     at = 0
-    for found in _INFIX.finditer(text):
+    for match in _INFIX.finditer(text):
         # A mark at the start is not an infix.
-        if found.start() == 0:
+        if match.start() == 0:
             continue
-        if found.start() > at:
-            yield text[at : found.start()]
-        yield found.group()
-        at = found.end()
+        if match.start() > at:
+            yield text[at : match.start()]
+        yield match.group()
+        at = match.end()
     if at < len(text):
         yield text[at:]
 

@@ -87,11 +87,11 @@ def _plural(word: str) -> str:
 
 def _participle(word: str, r1: int) -> str:
     """Apply step 1b: *-ed*, *-ing* and their adverbs, then repairs of the rest."""
-    found = _FIND1B.search(word)
-    if not found:
+    match = _FIND1B.search(word)
+    if not match:
         return word
-    start = found.start()
-    if found[0].startswith("eed"):
+    start = match.start()
+    if match[0].startswith("eed"):
         return word[:start] + "ee" if start >= r1 else word
     if not _HAS_VOWEL.search(word, 0, start):
         return word
@@ -107,19 +107,19 @@ def _participle(word: str, r1: int) -> str:
 
 def _derivations(word: str, r1: int, r2: int) -> str:
     """Apply steps 2, 3 and 4: derivational endings, longest first."""
-    found = _FIND2.search(word)
-    if found and found.start() >= r1:
-        ending, before = found[0], word[: found.start()]
+    match = _FIND2.search(word)
+    if match and match.start() >= r1:
+        ending, before = match[0], word[: match.start()]
         if not (ending == "ogi" and not before.endswith("l")) and not (
             ending == "li" and before[-1:] not in ("c", "d", "e", "g", "h", "k", "m", "n", "r", "t")
         ):
             word = before + _STEP2[ending]
-    found = _FIND3.search(word)
-    if found and found.start() >= r1 and not (found[0] == "ative" and found.start() < r2):
-        word = word[: found.start()] + _STEP3[found[0]]
-    found = _FIND4.search(word)
-    if found and found.start() >= r2 and not (found[0] == "ion" and word[found.start() - 1] not in "st"):
-        word = word[: found.start()]
+    match = _FIND3.search(word)
+    if match and match.start() >= r1 and not (match[0] == "ative" and match.start() < r2):
+        word = word[: match.start()] + _STEP3[match[0]]
+    match = _FIND4.search(word)
+    if match and match.start() >= r2 and not (match[0] == "ion" and word[match.start() - 1] not in "st"):
+        word = word[: match.start()]
     return word
 
 
@@ -137,10 +137,10 @@ def stem(word: str) -> str:
         word = _LONG_Y.sub(r"\1Y", word)
     r1 = next((len(prefix) for prefix in _REGION1_PREFIXES if word.startswith(prefix)), -1)
     if r1 < 0:
-        found = _REGION.match(word)
-        r1 = found.end() if found else len(word)
-    found = _REGION.match(word, r1)
-    r2 = found.end() if found else len(word)
+        match = _REGION.match(word)
+        r1 = match.end() if match else len(word)
+    match = _REGION.match(word, r1)
+    r2 = match.end() if match else len(word)
 
     word = _plural(word)
     if word not in _AFTER_PLURAL:

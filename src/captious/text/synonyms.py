@@ -1,8 +1,7 @@
 """WordNet synsets of words, as METEOR's synonym module looks them up.
 
-Two words are synonyms when their synset sets meet. The set of a word is the union of its own synsets with
-those of its base form: the listed bases of an irregular form, else what WordNet's rules of detachment find
-first.
+Two words are synonyms if they share a synset. The synsets of a word are its own and those of its base form:
+the listed bases of an irregular form, else the first that WordNet's rules of detachment find.
 
 The lists ship with captious (``data/wordnet``, WordNet 3.0 under its own licence;
 ``tools/make_synonyms.py`` made them).
@@ -10,7 +9,7 @@ The lists ship with captious (``data/wordnet``, WordNet 3.0 under its own licenc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -63,16 +62,33 @@ class Synonyms:
 
     label = "wordnet-3.0"
 
-    def __init__(
-        self, synsets: Mapping[str, Sequence[int]], bases: Mapping[str, list[str]], digest: str | None = None
-    ) -> None:
-        """``digest`` is the digest of the content if it is known from a file."""
-        self._listed = synsets
-        #: Returns the synsets of a word or None, because an exception per unknown word would be slow.
-        self._find = synsets.find if isinstance(synsets, _Synsets) else synsets.get
-        self._bases = bases
+    def __init__(self, synsets: FlatTable, bases: FlatTable, digest: str | None = None) -> None:
+        """Values of ``synsets`` are 32-bit numbers, those of ``bases`` base forms joined by spaces.
+
+        ``digest`` is the digest of the content if it is known from a file.
+        """
+        self._listed, self._bases, self._digest = synsets, bases, digest
         self._memo: dict[str, frozenset[int]] = {}
-        self._digest = digest
+
+    @classmethod
+    def of(cls, synsets: Mapping[str, Sequence[int]], bases: Mapping[str, Sequence[str]]) -> Synonyms:
+        """Return a dictionary of synsets by word and base forms by irregular form."""
+        numbers = {word: np.array(listed, np.int32).tobytes() for word, listed in synsets.items()}
+        forms = {form: " ".join(listed).encode() for form, listed in bases.items()}
+        return cls(FlatTable(flat_arrays(numbers)), FlatTable(flat_arrays(forms)))
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Synonyms:
+        """Return the dictionary with these :attr:`arrays`."""
+        synsets, bases = (FlatTable(arrays, prefix) for prefix in _PREFIXES)
+        return cls(synsets, bases, arrays["digest"].tobytes().decode())
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Arrays of a file. Mapping them into memory is much faster than reading the lists."""
+        tables = zip(_PREFIXES, (self._listed, self._bases))
+        arrays = {prefix + part: array for prefix, table in tables for part, array in table.arrays.items()}
+        return {**arrays, "digest": np.frombuffer(self.digest.encode(), np.uint8)}
 
     @classmethod
     def load(cls, data_dir: str | Path | None = None) -> Synonyms:
@@ -87,11 +103,11 @@ class Synonyms:
     def computed_digest(self) -> str:
         """Compute the digest from the content."""
         listed = sorted(
-            f"{word} {' '.join(sorted(f'{number:08}' for number in numbers))}"
-            for word, numbers in self._listed.items()
+            f"{word} {' '.join(sorted(f'{number:08}' for number in _numbers(value)))}"
+            for word, value in self._listed.items()
         )
         return digest.of_lines(
-            [*listed, *sorted(f"{form} {' '.join(bases)}" for form, bases in self._bases.items())]
+            [*listed, *sorted(f"{form} {bases.decode()}" for form, bases in self._bases.items())]
         )
 
     def __len__(self) -> int:
@@ -103,11 +119,11 @@ class Synonyms:
 
     def listed(self, word: str) -> frozenset[int]:
         """Return the synsets of exactly this form."""
-        numbers = self._find(word)
-        return frozenset(numbers) if numbers is not None else _NONE
+        value = self._listed.find(word)
+        return frozenset(_numbers(value)) if value is not None else _NONE
 
     def base(self, word: str) -> str:
-        """Return the base form of a regular form by WordNet's rules, or None."""
+        """Return the base form of a regular form by WordNet's rules, or an empty text."""
         if word.endswith("ss") or len(word) <= 2:
             return word
         for ending, replacement in _BY_LETTER.get(word[-1], ()):
@@ -121,7 +137,8 @@ class Synonyms:
         """Return the synsets of a word and of its base forms."""
         synsets = self._memo.get(word)
         if synsets is None:
-            bases = self._bases[word] if word in self._bases else (self.base(word),)
+            irregular = self._bases.find(word)
+            bases = irregular.decode().split() if irregular is not None else [self.base(word)]
             synsets = self.listed(word).union(*map(self.listed, bases))
             if len(self._memo) >= _REMEMBERED:  # the number of phrases without synsets is unlimited
                 self._memo.clear()
@@ -133,8 +150,6 @@ class Synonyms:
 
         The synsets of word ``w`` are ``synsets[offsets[w]:offsets[w + 1]]``, ascending.
         """
-        if not isinstance(self._listed, _Synsets) or not isinstance(self._bases, _Bases):
-            return _ragged([sorted(self.synsets(word)) for word in words])
         encoded = [word.encode("utf-8", "surrogatepass") for word in words]
         offsets = offsets_of([len(word) for word in encoded])
         rows = np.empty((len(words), 2), np.int64)
@@ -142,24 +157,23 @@ class Synonyms:
             np.frombuffer(b"".join(encoded), np.uint8),
             np.empty(int(np.diff(offsets).max(initial=0)) + 8, np.uint8),
         )
-        own, bases = self._listed.table.arrays, self._bases.table.arrays
+        own, bases = self._listed.arrays, self._bases.arrays
         find_rows(
             text, offsets, own["keys"], own["key_ends"], own["buckets"],
-            bases["keys"], bases["key_ends"], bases["buckets"], *_RULES, REMAINDERS, room,
-            rows,
+            bases["keys"], bases["key_ends"], bases["buckets"], *_RULES, REMAINDERS, room, rows,
         )  # fmt: skip
         ends = own["value_ends"]
-        known = rows[rows >= 0]
+        hits = rows[rows >= 0]
         counts, synsets = (
             np.empty(len(words), np.int64),
-            np.empty(int(np.sum(ends[known + 1] - ends[known])) // 4, np.int32),
+            np.empty(int(np.sum(ends[hits + 1] - ends[hits])) // 4, np.int32),
         )
-        found = int(join_rows(rows, own["values"].view(np.int32), ends, counts, synsets))
+        size = int(join_rows(rows, own["values"].view(np.int32), ends, counts, synsets))
         single = np.flatnonzero(rows[:, 0] == SINGLE)
         slow = [sorted(self.synsets(words[w])) for w in single.tolist()]
         # Insert the synsets of words that were looked up one by one.
         flat = np.insert(
-            synsets[:found],
+            synsets[:size],
             np.repeat(offsets_of(counts)[single], [len(one) for one in slow]),
             [number for one in slow for number in one],
         )
@@ -167,81 +181,20 @@ class Synonyms:
         return offsets_of(counts), flat.astype(np.int32, copy=False)
 
 
-def _ragged(lists: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    offsets = offsets_of([len(one) for one in lists])
-    return offsets, np.fromiter((number for one in lists for number in one), np.int32, int(offsets[-1]))
+#: Prefixes of the arrays of synsets and of base forms in a file.
+_PREFIXES = ("synsets/", "bases/")
 
 
-class _Synsets(Mapping[str, Sequence[int]]):
-    """Synsets of words in a flat table."""
-
-    def __init__(self, table: FlatTable) -> None:
-        self.table = table
-
-    def find(self, word: str) -> Sequence[int] | None:
-        value = self.table.find(word)
-        return None if value is None else memoryview(value).cast("i").tolist()
-
-    def __getitem__(self, word: str) -> Sequence[int]:
-        numbers = self.find(word)
-        if numbers is None:
-            raise KeyError(word)
-        return numbers
-
-    def __contains__(self, word: object) -> bool:
-        return word in self.table
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.table)
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-
-class _Bases(Mapping[str, list[str]]):
-    """Base forms of irregular forms in a flat table."""
-
-    def __init__(self, table: FlatTable) -> None:
-        self.table = table
-
-    def __getitem__(self, form: str) -> list[str]:
-        return self.table[form].decode("utf-8").split()
-
-    def __contains__(self, form: object) -> bool:
-        return form in self.table
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.table)
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-
-def pack(synonyms: Synonyms) -> dict[str, NDArray[Any]]:
-    """A dictionary as arrays that can be mapped from a file: reading the lists takes longer than
-    scoring some thousand captions."""
-    synsets = {word: np.array(synonyms._listed[word], np.int32).tobytes() for word in synonyms._listed}
-    bases = {form: " ".join(listed).encode() for form, listed in synonyms._bases.items()}
-    tables = {"synsets/": flat_arrays(synsets), "bases/": flat_arrays(bases)}
-    arrays = {prefix + part: array for prefix, parts in tables.items() for part, array in parts.items()}
-    return {**arrays, "digest": np.frombuffer(synonyms.digest.encode(), np.uint8)}
-
-
-def unpack(arrays: Mapping[str, NDArray[Any]]) -> Synonyms:
-    """Return the dictionary of these arrays."""
-    synsets, bases = _Synsets(FlatTable(arrays, "synsets/")), _Bases(FlatTable(arrays, "bases/"))
-    return Synonyms(synsets, bases, arrays["digest"].tobytes().decode())
+def _numbers(value: bytes) -> list[int]:
+    return memoryview(value).cast("i").tolist()
 
 
 @lru_cache(maxsize=4)
 def _of_meteor(data: MeteorData) -> Synonyms:
-    """The dictionary of METEOR's own lists.
-
-    Where they are those that the shipped table was made from, that is the shipped table.
-    """
+    """Return the dictionary of METEOR's lists: the shipped one if it was built from the same lists."""
     if all(is_shipped(data, member) for member in LISTS):
         return shipped()
-    return unpack(pack(read_meteor(data)))
+    return read_meteor(data)
 
 
 def is_shipped(data: MeteorData, member: str) -> bool:
@@ -261,19 +214,19 @@ def read_meteor(data: MeteorData) -> Synonyms:
     for base, forms in zip(lines[::2], lines[1::2]):
         for form in forms.split():
             bases.setdefault(form, []).append(base)
-    return Synonyms(synsets, bases)
+    return Synonyms.of(synsets, bases)
 
 
 def write(data: MeteorData, path: Path) -> None:
     """Write the table that :func:`shipped` opens, from METEOR's lists."""
     lists = {member: {"checksum": data.checksum(member), "digest": data.digest(member)} for member in LISTS}
-    write_file(path, KIND, VERSION, {"lists": lists}, pack(read_meteor(data)))
+    write_file(path, KIND, VERSION, {"lists": lists}, read_meteor(data).arrays)
 
 
 @lru_cache(maxsize=1)
 def shipped() -> Synonyms:
     """Return the shipped WordNet 3.0, mapped into memory."""
-    return unpack(_shipped_file().arrays)
+    return Synonyms.from_arrays(_shipped_file().arrays)
 
 
 def shipped_lists() -> dict[str, dict[str, str]]:

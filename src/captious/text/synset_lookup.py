@@ -63,11 +63,10 @@ def find_rows(
     form: Out[UInt8],
     rows: Out[Int64x2],
 ) -> None:
-    """Two rows of the table of synsets for each word: its own, and that of its base form (-1: none;
-    ``SINGLE``: look it up by itself).
+    """Find the rows of each word and of its base form in the table of synsets.
 
-    ``rules`` are pairs of an ending and what replaces it, in the order they are tried; ``form`` is room
-    for a word.
+    A row is −1 if there is none, and ``SINGLE`` if the word must be looked up by itself. ``rules`` are pairs
+    of an ending and its replacement, in the order in which they are tried. ``form`` is room for a word.
     """
     for w in range(len(offsets) - 1):
         begin, end = offsets[w], offsets[w + 1]
@@ -93,11 +92,11 @@ def find_rows(
                 continue
             for k in range(replacement, stop):
                 form[cut + k - replacement] = rules[k]
-            found = row_of(form, 0, cut + stop - replacement, keys, key_ends, buckets, remainders)
+            base_row = row_of(form, 0, cut + stop - replacement, keys, key_ends, buckets, remainders)
             for k in range(cut, end - begin):
                 form[k] = text[begin + k]
-            if found >= 0:
-                rows[w, 1] = found
+            if base_row >= 0:
+                rows[w, 1] = base_row
                 break
 
 
@@ -105,9 +104,9 @@ def find_rows(
 def join_rows(
     rows: Int64x2, values: Int32, value_ends: UInt32, counts: Out[Int64], synsets: Out[Int32]
 ) -> int:
-    """Write the synsets of both rows of each word, ascending, each once; how many there are.
+    """Write the synsets of both rows of each word, ascending and without repeats. Return their number.
 
-    ``counts`` has those of each word.
+    ``counts`` receives the number of each word.
     """
     n = 0
     for w in range(len(rows)):

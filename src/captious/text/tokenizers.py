@@ -29,8 +29,7 @@ def _simple(texts: Sequence[str]) -> Flat:
 
 
 def _none(texts: Sequence[str]) -> Flat:
-    """Already tokenized: split at spaces, tabs and line ends (a no-break space can be part of a PTB
-    token)."""
+    """Split tokenized text at spaces, tabs and line ends. A no-break space can be part of a PTB token."""
     return _flatten([_UNSPACED.findall(text) for text in texts])
 
 

@@ -114,7 +114,7 @@ def train_captioner(
     from captious.generate.captioner.captioner_training import Settings, train
     from captious.generate.captioner.captioners import Shape
     from captious.generate.captioner.image_source import ImageSource
-    from captious.metrics.factory import make_measures
+    from captious.metrics.registry import make_measures
     from captious.results.references import References
 
     weights = dict(rewards or {})

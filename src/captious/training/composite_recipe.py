@@ -15,7 +15,7 @@ from captious.core.names import tell_apart
 from captious.core.writing import atomic_write
 from captious.io import read
 from captious.metrics.learned.composite_network import Network, pack, to_bytes, unpack
-from captious.metrics.learned.lexical_features import Features
+from captious.metrics.learned.feature_table import Features
 from captious.training.learned.composite_examples import SETS, Examples, build_examples
 
 if TYPE_CHECKING:

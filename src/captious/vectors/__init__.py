@@ -9,14 +9,13 @@ from pathlib import Path
 
 from captious.core.cache import content_digest
 from captious.core.errors import InputError, did_you_mean
-from captious.vectors import default_vectors, fasttext, glove, vector_files
-from captious.vectors.vector_store import converted
+from captious.vectors import fasttext, packaged_vectors, vector_files
 from captious.vectors.vector_table import WordVectors
 
 __all__ = ["NAMES", "WordVectors", "get"]
 
 #: Names of tables.
-NAMES = ("default", "glove-6b-50d")
+NAMES = ("default", packaged_vectors.GLOVE)
 
 Source = str | os.PathLike[str] | WordVectors | Mapping[str, Sequence[float]]
 
@@ -46,9 +45,9 @@ def get(source: Source | None = None) -> WordVectors:
         return WordVectors.from_mapping(source)
     name = "default" if source is None else str(source)
     if name.casefold() == "default":
-        return default_vectors.load()
-    if name.casefold() == "glove-6b-50d":
-        return glove.load()
+        return packaged_vectors.load_default()
+    if name.casefold() == packaged_vectors.GLOVE:
+        return packaged_vectors.load_glove()
     path = Path(name).expanduser()
     if not path.is_file():
         raise InputError(
@@ -71,7 +70,7 @@ def _file(path: Path, digest: str) -> WordVectors:
             return fasttext.read(path, path.name, digest)
         is_binary = vector_files.looks_binary(path)
         convert = vector_files.convert_word2vec_binary if is_binary else vector_files.convert_text
-        table = converted(path, convert)
+        table = vector_files.converted(path, convert)
     except OSError as error:
         raise InputError(f"cannot read the word vectors {path}: {error.strerror or error}") from error
     return WordVectors(path.name, table.words, table.rows, digest=table.digest)

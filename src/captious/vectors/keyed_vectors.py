@@ -24,7 +24,7 @@ from captious.io.align import plain_id
 from captious.io.content import decode, loads, read_raw, shown_name
 from captious.io.npz import read_array, read_npz
 from captious.vectors.bert import read_safetensors
-from captious.vectors.dual_encoder import row_lengths, unit_rows
+from captious.vectors.clip_encoders import row_lengths, unit_rows
 
 Floats = NDArray[np.float32]
 

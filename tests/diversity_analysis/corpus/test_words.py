@@ -14,8 +14,8 @@ from captious.core.errors import InputError
 from captious.corpus import Corpus
 from captious.diversity_analysis.corpus.corpus_result import rank_correlations
 from captious.metrics.corpus import corpus_word_lists as word_lists
+from captious.metrics.corpus import global_recall
 from captious.metrics.corpus import global_recall as glob
-from captious.metrics.corpus import over_use
 from captious.metrics.corpus import pos_counts as pos
 
 
@@ -55,7 +55,7 @@ def test_deciles_run_from_frequent_to_rare() -> None:
 
 def test_usage_is_the_log_likelihood_with_a_sign() -> None:
     system, humans = np.array([50, 10, 0, 40]), np.array([30, 60, 10, 0])
-    found = over_use.usage(system, humans)
+    found = global_recall.usage(system, humans)
     share = (50 + 30) / 200
     expected = power_divergence([50, 30], [100 * share, 100 * share], lambda_="log-likelihood").statistic
     assert found.log_likelihood[0] == pytest.approx(expected)

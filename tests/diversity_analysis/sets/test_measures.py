@@ -77,7 +77,7 @@ def test_the_size_of_a_large_set_does_not_matter_for_the_batches(
 ) -> None:
     corpus = make(30, (4, 9))
     whole = captious.diversity(corpus)["Self-CIDEr"].per_image
-    monkeypatch.setattr("captious.metrics.sets.spectrum._CELLS", 100)
+    monkeypatch.setattr("captious.metrics.sets.lsa._CELLS", 100)
     again = captious.diversity(make(30, (4, 9)))["Self-CIDEr"].per_image
     assert whole == pytest.approx(again)
 

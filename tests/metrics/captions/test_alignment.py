@@ -21,7 +21,7 @@ from captious.metrics.captions.token_alignment import (
     shared_recall,
 )
 from captious.vectors import WordVectors
-from captious.vectors import word_pieces as pieces
+from captious.vectors.sentence_vectors import load_pieces
 from tests.forms import both_forms, running
 
 WORDS = [f"word{i}" for i in range(60)] + ["unknown", "the", "dog"]
@@ -70,7 +70,7 @@ def plainly(corpus: Corpus, reader: Reader) -> tuple[np.ndarray, np.ndarray, np.
     """Pairs, captions, shared recall and agreement."""
     ours, theirs = reader.read(corpus.candidates), reader.read(corpus.references)
     by_pair, by_caption = np.zeros((4, len(corpus.pairs[0]))), np.zeros((3, len(corpus.candidates)))
-    by_caption[2] = pieces.load().weight("")
+    by_caption[2] = load_pieces().weight("")
     shared, table = np.zeros(len(corpus.candidates)), np.full((4, corpus.references.n_images), np.nan)
     for image in range(len(corpus)):
         first, last = corpus.candidates.image_offsets[image : image + 2]

@@ -214,7 +214,7 @@ def test_a_model_here_gives_what_transformers_gives(model: Path, pictures: Path)
     from PIL import Image
     from transformers import AutoTokenizer, CLIPImageProcessor, CLIPModel
 
-    from captious.vectors.clip_encoder import PROMPT, _pooled, load
+    from captious.vectors.clip_encoders import PROMPT, _pooled, load
 
     scores = captious.score(corpus(), "CLIP-S,RefCLIP-S", clip=model, pictures=pictures)
     clip, tokenizer = CLIPModel.from_pretrained(model).eval(), AutoTokenizer.from_pretrained(model)
@@ -242,7 +242,7 @@ def test_a_model_here_gives_what_transformers_gives(model: Path, pictures: Path)
 
 
 def test_long_captions_go_through_in_windows(model: Path) -> None:
-    from captious.vectors.clip_encoder import load
+    from captious.vectors.clip_encoders import load
 
     encoder = load(model)
     long = "a dog runs on the green grass of a field and jumps over the fence"
@@ -307,7 +307,7 @@ def test_a_model_of_open_clip_gives_what_open_clip_gives(opened: Path, pictures:
     import torch
     from PIL import Image
 
-    from captious.vectors.clip_encoder import PROMPT, load
+    from captious.vectors.clip_encoders import PROMPT, load
 
     scores = captious.score(corpus(), "CLIP-S,RefCLIP-S", clip=opened, pictures=pictures)
     clip, _, transform = open_clip.create_model_and_transforms(f"local-dir:{opened}")
@@ -339,7 +339,7 @@ def test_a_model_of_open_clip_gives_what_open_clip_gives(opened: Path, pictures:
     ],
 )
 def test_open_clip_cuts_nothing_off(long: str, opened: Path) -> None:
-    from captious.vectors.clip_encoder import load
+    from captious.vectors.clip_encoders import load
 
     encoder = load(opened)
     windows = encoder.windows(long)

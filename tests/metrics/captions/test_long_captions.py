@@ -14,7 +14,7 @@ from captious.core.ragged import offsets_of
 from captious.corpus import Corpus
 from captious.meteor import align as alignment
 from captious.meteor import matches
-from captious.meteor.word_relations import related_words
+from captious.meteor.relations import related_words
 from captious.metrics.captions import rouge
 from captious.text.spacy_like import split_chunk
 from tests.forms import both_forms, form_of

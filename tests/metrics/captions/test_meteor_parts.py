@@ -19,15 +19,14 @@ from numpy.typing import NDArray
 from captious.core.cache import CacheWarning
 from captious.core.errors import InputError
 from captious.meteor import align as alignment
-from captious.meteor import paraphrase_index, paraphrases, statistics
-from captious.meteor import path_merging as merging
+from captious.meteor import alignment_search as merging
+from captious.meteor import meteor_tables, paraphrase_index, statistics
 from captious.meteor.encoding_words import encode_texts, tables_of
 from captious.meteor.matches import EXACT, KINDS, STEM, SYNONYM
 from captious.meteor.meteor_tables import Resources
 from captious.meteor.normalise import Normaliser
 from captious.meteor.parameters import combined, score
-from captious.meteor.paraphrase_spans import find, paraphrases_of
-from captious.meteor.word_relations import related_words
+from captious.meteor.relations import find, paraphrases_of, related_words
 from captious.text import meteor_data
 from captious.text.stemmer import java_hash, stem
 from captious.text.synonyms import Synonyms
@@ -136,7 +135,7 @@ phrases = st.lists(
 ).map(" ".join)
 
 
-def pairs_in(index: paraphrases.Paraphrases) -> list[tuple[str, str]]:
+def pairs_in(index: meteor_tables.Paraphrases) -> list[tuple[str, str]]:
     """The pairs of an index in the order of its phrases' text, after a look at what holds for every index."""
     words = ["", *index.words.tobytes().decode().split("\n")[:-1]]
     rows = [" ".join(words[number] for number in row if number) for row in index.phrases.tolist()]
@@ -164,7 +163,7 @@ INDEX = "paraphrases/*-v5"
 
 class TestIndex:
     def test_every_pair_is_in_it(self, data: Path) -> None:
-        index = paraphrases.open_index(data / "paraphrase-en.gz")
+        index = meteor_tables.open_index(data / "paraphrase-en.gz")
         assert pairs_in(index) == [
             (phrase, other) for phrase, others in sorted(PARAPHRASES.items()) for other in others
         ]
@@ -191,7 +190,7 @@ class TestIndex:
             patch.setattr(paraphrase_index, "_BLOCK", block)
             patch.setattr(paraphrase_index, "_BYTES_A_PHRASE", room)
             with running(form):
-                index = paraphrases.Paraphrases(**paraphrase_index.build(table, len(lines)))
+                index = meteor_tables.Paraphrases(**paraphrase_index.build(table, len(lines)))
         assert pairs_in(index) == sorted(pairs, key=lambda pair: pair[0])
 
     def test_many_phrases_that_begin_alike(self, tmp_path: Path) -> None:
@@ -290,13 +289,13 @@ class TestIndex:
             open_in(tmp_path, tmp_path)
 
 
-def open_in(cache: Path, data: Path) -> paraphrases.Paraphrases:
+def open_in(cache: Path, data: Path) -> meteor_tables.Paraphrases:
     """Open as a new process would: nothing remembered."""
-    paraphrases._open.cache_clear()
+    meteor_tables._open_index.cache_clear()
     before = os.environ.get("CAPTIOUS_CACHE")
     os.environ["CAPTIOUS_CACHE"] = str(cache)
     try:
-        return paraphrases.open_index(data / "paraphrase-en.gz")
+        return meteor_tables.open_index(data / "paraphrase-en.gz")
     finally:
         del os.environ["CAPTIOUS_CACHE"]
         if before is not None:
@@ -305,13 +304,13 @@ def open_in(cache: Path, data: Path) -> paraphrases.Paraphrases:
 
 def count_builds(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     made: list[Path] = []
-    build = paraphrases.build
+    build = meteor_tables.build
 
     def counted(table: Path, length: int) -> dict[str, NDArray[Any]]:
         made.append(table)
         return build(table, length)
 
-    monkeypatch.setattr(paraphrases, "build", counted)
+    monkeypatch.setattr(meteor_tables, "build", counted)
     return made
 
 
@@ -447,7 +446,7 @@ class TestAlignment:
 @settings(deadline=None)
 @given(line=st.lists(st.sampled_from(VOCABULARY), max_size=12))
 def test_phrases_are_found_by_both_forms_of_the_kernel(data: Path, line: list[str]) -> None:
-    index = paraphrases.open_index(data / "paraphrase-en.gz")
+    index = meteor_tables.open_index(data / "paraphrase-en.gz")
     number = index.number_of()
     rows = {tuple(n for n in row if n): p for p, row in enumerate(index.phrases.tolist())}
     numbers = np.array([number.get(word, 0) for word in line], np.int32)
@@ -473,7 +472,7 @@ def test_phrases_are_found_by_both_forms_of_the_kernel(data: Path, line: list[st
 
 @both_forms
 def test_which_phrases_match(data: Path, form: str) -> None:
-    index = paraphrases.open_index(data / "paraphrase-en.gz")
+    index = meteor_tables.open_index(data / "paraphrase-en.gz")
     words = ["", *index.words.tobytes().decode().split("\n")[:-1]]
     names = [" ".join(words[number] for number in row if number) for row in index.phrases.tolist()]
     ours, theirs = (

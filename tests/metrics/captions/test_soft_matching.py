@@ -9,16 +9,13 @@ import captious
 from captious.core.errors import InputError
 from captious.corpus import Corpus
 from captious.metrics.captions.encoded_captions import token_vectors
-from captious.metrics.captions.mowe import MOWE
 from captious.metrics.captions.sentence_sim import SentenceSim
-from captious.metrics.captions.soft_spice import SoftSpice
+from captious.metrics.captions.soft_spice import SoftSpice, tuple_phrases
 from captious.metrics.captions.token_sim import TokenSim
-from captious.metrics.captions.tuple_phrases import phrases
-from captious.metrics.captions.wembsim import WEmbSim
-from captious.metrics.learned.lexical_features import Features
+from captious.metrics.captions.wembsim import MOWE, WEmbSim
+from captious.metrics.learned.feature_table import Features
 from captious.scene.build import scene_graph
-from captious.vectors import word_pieces as pieces
-from captious.vectors.sentence_vectors import SentenceEncoder
+from captious.vectors.sentence_vectors import SentenceEncoder, load_pieces
 from tests.metrics.captions.test_vector_metrics import build, each, statistics_of
 
 KINDS = ("P", "R", "R-idf", "P-union")
@@ -32,7 +29,7 @@ def encoder() -> SentenceEncoder:
 
 def tokens(text: str, encoder: SentenceEncoder) -> tuple[np.ndarray, np.ndarray]:
     made = encoder.encode_tokens([text])
-    weights = pieces.load().weights(encoder.pieces)
+    weights = load_pieces().weights(encoder.pieces)
     return made.rows.astype(np.float64), weights[made.ids]
 
 
@@ -82,7 +79,7 @@ def test_a_caption_that_is_its_reference_matches_itself_and_nothing_matches_noth
 
 
 def test_rare_words_weigh_more() -> None:
-    table = pieces.load()
+    table = load_pieces()
     assert table.captions == 107_302
     assert table.weight("a") < table.weight("dog") < table.weight("zebra") < table.weight("no such piece")
     assert table.weights({"a": 1, "dog": 3})[3] == pytest.approx(table.weight("dog"))
@@ -118,8 +115,8 @@ def test_soft_spice_is_f1_of_the_nearest_phrases(encoder: SentenceEncoder) -> No
     corpus = build()
     rows = statistics_of(SoftSpice(), corpus)
     for i, (text, others) in enumerate(each(corpus)):
-        ours = phrases(scene_graph(text, tokenizer="none"))
-        theirs = phrases(scene_graph(list(others), tokenizer="none"))
+        ours = tuple_phrases(scene_graph(text, tokenizer="none"))
+        theirs = tuple_phrases(scene_graph(list(others), tokenizer="none"))
         similar = np.clip(encoder.encode(ours) @ encoder.encode(theirs).T, 0, 1)
         precision, recall = similar.max(axis=1).mean(), similar.max(axis=0).mean()
         expected = [2 * precision * recall / (precision + recall), 1, precision, recall]
@@ -128,8 +125,8 @@ def test_soft_spice_is_f1_of_the_nearest_phrases(encoder: SentenceEncoder) -> No
 
 def test_phrases_say_what_the_scene_says() -> None:
     graph = scene_graph("a brown dog on a table")
-    assert set(phrases(graph)) == {"dog", "table", "brown dog", "dog on table"}
-    assert phrases(scene_graph("the of and")) == []
+    assert set(tuple_phrases(graph)) == {"dog", "table", "brown dog", "dog on table"}
+    assert tuple_phrases(scene_graph("the of and")) == []
 
 
 def test_an_image_that_is_judged_several_times_has_the_values_it_has_alone(encoder: SentenceEncoder) -> None:

@@ -13,14 +13,12 @@ import pytest
 import captious
 from captious.core.errors import InputError
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import Measure
+from captious.metrics.base import Measure, in_signature
 from captious.metrics.captions import wembsim
-from captious.metrics.captions.mowe import MOWE
 from captious.metrics.captions.sentence_sim import SentenceSim
 from captious.metrics.captions.vocabulary_vectors import coverage
-from captious.metrics.captions.wembsim import WEmbSim
+from captious.metrics.captions.wembsim import MOWE, WEmbSim
 from captious.metrics.captions.wmd import WMD, nearest_distances
-from captious.metrics.resources import in_signature
 from captious.text.stopwords import ENGLISH
 from captious.vectors import WordVectors, get
 from tests.conftest import read_jsonl

@@ -16,8 +16,8 @@ from captious.metrics.learned.captious_score import FULL, LITE
 from captious.metrics.learned.composite import WEIGHTS_FOLDER, Composite, load
 from captious.metrics.learned.composite_network import to_bytes
 from captious.metrics.learned.contributions import explain
-from captious.metrics.learned.lexical_features import GROUPS, Features, resolve
-from captious.metrics.learned.trained_composites import OWN
+from captious.metrics.learned.feature_table import GROUPS, Features, resolve
+from captious.metrics.learned.own_features import OWN
 from captious.training.learned.linear_fit import fit
 from tests.metrics.test_all import REFERENCES, SETS, build, scored
 

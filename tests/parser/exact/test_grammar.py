@@ -19,16 +19,18 @@ from captious.core.cache import cache_directory
 from captious.core.errors import InputError
 from captious.parser.exact.exact_parser import ExactParser, label
 from captious.parser.exact.javastream import MAGIC
-from captious.parser.exact.pcfg import BOUNDARY_TAG, Grammar, read_grammar
-from captious.parser.exact.pcfg_cache import (
+from captious.parser.exact.lexicon import american, signature
+from captious.parser.exact.pcfg import (
+    BOUNDARY_TAG,
     ENTRY,
+    Grammar,
     _open,
     _write,
     compressed_grammar,
     find_grammar,
     load_grammar,
+    read_grammar,
 )
-from captious.parser.exact.spelling import american, signature
 
 
 def small() -> Grammar:

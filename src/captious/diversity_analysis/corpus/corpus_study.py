@@ -14,17 +14,16 @@ from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus, places
 from captious.diversity_analysis.corpus.corpus_result import CorpusDiversity, CorpusReport
 from captious.io import CaptionFile, CaptionWarning, align
+from captious.metrics.base import in_signature
 from captious.metrics.corpus import composition as comp
 from captious.metrics.corpus import global_recall as glob
 from captious.metrics.corpus import local_recall as local
-from captious.metrics.corpus import over_use
 from captious.metrics.corpus import pos_counts as pos
 from captious.metrics.corpus import vocabulary_measures as voc
 from captious.metrics.corpus.caption_trees import parsed
 from captious.metrics.corpus.corpus_measure import CorpusMeasure
 from captious.metrics.corpus.novel_captions import is_word
 from captious.metrics.corpus.training_captions import TrainingCaptions
-from captious.metrics.resources import in_signature
 from captious.parser.choice import Parser
 from captious.results.references import References
 from captious.results.scores import Score, Scores
@@ -128,7 +127,7 @@ class CorpusStudy:
         self._produced |= produced
         report.omitted_globally = self._omitted(produced)
         people = np.pad(target.validation, (0, len(counts) - len(target.validation)))
-        used = over_use.usage(counts, people)
+        used = glob.usage(counts, people)
         used.log_likelihood[~is_word(captions)] = 0.0
         words = captions.encoding.words
         for over, rows in ((True, report.over_used), (False, report.under_used)):

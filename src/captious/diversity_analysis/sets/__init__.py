@@ -10,8 +10,12 @@ from captious.diversity_analysis.sets.accuracy_diversity import (
     f_measure,
 )
 from captious.diversity_analysis.sets.best_of_m import SIZES, BestOfM, best
-from captious.diversity_analysis.sets.diversity_study import DiversityStudy, measure_diversity
-from captious.diversity_analysis.sets.human_diversity import JudgementCorrelation, correlate_judgements
+from captious.diversity_analysis.sets.diversity_study import (
+    DiversityStudy,
+    JudgementCorrelation,
+    correlate_judgements,
+    measure_diversity,
+)
 from captious.diversity_analysis.sets.semantic_space import Latent, Placed, caption_map, latent_space, mds
 from captious.diversity_analysis.sets.set_diversity import SetDiversity, diversity, human
 from captious.metrics.sets.distinct import Div, Novel, Unique, VocabularySize

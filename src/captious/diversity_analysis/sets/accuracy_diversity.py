@@ -10,9 +10,8 @@ import numpy as np
 from captious.core.errors import InputError
 from captious.core.ragged import offsets_of
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import FloatArray, Measure
+from captious.metrics.base import FloatArray, Measure, Resource
 from captious.metrics.recipes import Formula, formula
-from captious.metrics.resources import Resource
 from captious.metrics.sets.selection import leave_one_out
 from captious.metrics.sets.set_measure import SetMeasure
 from captious.results.scores import Score

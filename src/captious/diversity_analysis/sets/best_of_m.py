@@ -15,7 +15,7 @@ from captious.corpus.frequencies import DocumentFrequencies
 from captious.diversity_analysis.sets.accuracy_diversity import SetAccuracy, caption_score
 from captious.diversity_analysis.sets.set_diversity import read_df
 from captious.metrics.base import FloatArray, Measure
-from captious.metrics.factory import make_measures
+from captious.metrics.registry import make_measures
 from captious.metrics.sets.lsa import LSA
 from captious.metrics.sets.mbleu import InverseMBleu
 from captious.metrics.sets.selection import of_images, with_selected

@@ -21,8 +21,7 @@ from captious.io.frequency_files import read_frequencies
 from captious.metrics.base import Measure
 from captious.metrics.captions.bleu import MAX_N
 from captious.metrics.corpus.training_captions import TrainingCaptions
-from captious.metrics.factory import make_measures
-from captious.metrics.registry import Wanted
+from captious.metrics.registry import Wanted, make_measures
 from captious.metrics.sets.distinct import Div, Novel, Unique, VocabularySize
 from captious.metrics.sets.lsa import LSA
 from captious.metrics.sets.mbleu import MIX, InverseMBleu, MBleu

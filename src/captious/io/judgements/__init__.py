@@ -10,20 +10,7 @@ from typing import NamedTuple
 
 from captious.core.errors import InputError, did_you_mean
 from captious.core.writing import is_standard
-from captious.io.judgements import (
-    coco_sets,
-    flickr8k,
-)
-from captious.io.judgements import (
-    composite_set as composite,
-)
-from captious.io.judgements import (
-    own_format as own,
-)
-from captious.io.judgements import (
-    pascal50s as fifty,
-)
-from captious.io.judgements.data_places import Place
+from captious.io.judgements import coco_sets, flickr_sets, own_format, pascal50s
 from captious.io.judgements.judged_sets import (
     CaptionPairs,
     JudgementSet,
@@ -34,6 +21,7 @@ from captious.io.judgements.judged_sets import (
     plain_words,
     with_protocol,
 )
+from captious.io.judgements.set_files import Place
 
 __all__ = [
     "SETS",
@@ -60,12 +48,12 @@ class SetReader(NamedTuple):
 
 
 SETS: dict[str, SetReader] = {
-    "flickr8k-expert": SetReader(flickr8k.holds, flickr8k.expert),
-    "flickr8k-cf": SetReader(flickr8k.holds, flickr8k.crowd),
-    "flickr8k-cf-all": SetReader(flickr8k.holds, flickr8k.crowd_all, usual=False),
-    "composite": SetReader(composite.holds, composite.load),
-    "pascal-50s": SetReader(fifty.holds_pascal, fifty.pascal),
-    "abstract-50s": SetReader(fifty.holds_abstract, fifty.abstract),
+    "flickr8k-expert": SetReader(flickr_sets.holds_flickr8k, flickr_sets.expert),
+    "flickr8k-cf": SetReader(flickr_sets.holds_flickr8k, flickr_sets.crowd),
+    "flickr8k-cf-all": SetReader(flickr_sets.holds_flickr8k, flickr_sets.crowd_all, usual=False),
+    "composite": SetReader(flickr_sets.holds_composite, flickr_sets.composite),
+    "pascal-50s": SetReader(pascal50s.holds_pascal, pascal50s.pascal),
+    "abstract-50s": SetReader(pascal50s.holds_abstract, pascal50s.abstract),
     "thumb": SetReader(coco_sets.holds_thumb, coco_sets.thumb),
     "thumb-p": SetReader(coco_sets.holds_thumb, partial(coco_sets.thumb, criterion="P"), usual=False),
     "thumb-r": SetReader(coco_sets.holds_thumb, partial(coco_sets.thumb, criterion="R"), usual=False),
@@ -107,7 +95,7 @@ def find_judgements(source: str | Path, data: str | Path | None = None) -> list[
             )
         return list(held)
     if path.exists() or is_standard(text):  # or a pipe
-        return [partial(own.load, path)]
+        return [partial(own_format.load, path)]
     raise InputError(
         f"'{text}' is neither a file or folder nor a set known by name{did_you_mean(text, SETS)} "
         f"(known: {', '.join(SETS)})"

@@ -1,5 +1,4 @@
-"""Judgements of captions of COCO images: THumB, CapEval1k, Polaris and Nebula, Crisscrossed Captions, the
-2015 challenge."""
+"""Judgements of captions of COCO images: THumB, CapEval1k, Polaris, Nebula, CxC and the 2015 challenge."""
 
 from __future__ import annotations
 
@@ -9,10 +8,9 @@ import numpy as np
 
 from captious.core.errors import InputError
 from captious.io.content import read_json
-from captious.io.judgements.data_places import Place
 from captious.io.judgements.judged_rows import Row, read_rows
 from captious.io.judgements.judged_sets import FloatArray, Protocol, RatedCaptions, RatedSystems
-from captious.io.judgements.reference_captions import image_key, read_references
+from captious.io.judgements.set_files import Place, image_key, read_references
 
 
 def holds_thumb(place: Place) -> bool:
@@ -21,11 +19,11 @@ def holds_thumb(place: Place) -> bool:
 
 
 def thumb(place: Place, criterion: str = "human_score", people: bool = True) -> RatedCaptions:
-    """THumB (Kasai et al. 2022): 2,500 captions by four systems and people; Pearson with the total score.
+    """Return THumB (Kasai et al. 2022): 2,500 captions by four systems and people; Pearson with the total.
 
-    The criterion may also be ``P`` (precision) or ``R`` (recall); without ``people`` only the systems'
-    captions count. References are those of the rows, of a file ``*references*.jsonl`` by ``seg_id``, or
-    COCO's without the rated caption.
+    The criterion can also be ``P`` (precision) or ``R`` (recall). Without ``people``, only captions of
+    systems are returned. References come from the rows, from a file ``*references*.jsonl`` by ``seg_id``,
+    or from COCO without the rated caption.
     """
     path = place.need(("*THumB*.jsonl", "thumb.jsonl"), "thumb", ("thumb", "mscoco"))
     rows = read_rows(path)
@@ -44,8 +42,8 @@ def thumb(place: Place, criterion: str = "human_score", people: bool = True) -> 
         ]
     if not people:
         rows = [row for row in rows if row.name("SYS") != "Human"]
-    known = [row for row in rows if row.has("refs")]
-    boards = [row.values.get("published") or {} for row in known]
+    usable = [row for row in rows if row.has("refs")]
+    boards = [row.values.get("published") or {} for row in usable]
     names = dict.fromkeys(name for board in boards if isinstance(board, dict) for name in board)
     published = {
         f"{name} (as published)": np.array([_published(board, name) for board in boards]) for name in names
@@ -54,14 +52,14 @@ def thumb(place: Place, criterion: str = "human_score", people: bool = True) -> 
         name="THumB"
         + ("" if criterion == "human_score" else f"-{criterion}")
         + ("" if people else "-machine"),
-        images=[image_key(row.name("image")) for row in known],
-        captions=[row.text("hyp") for row in known],
-        references=[row.texts("refs") for row in known],
-        ratings=[[row.number(criterion)] for row in known],
-        systems=[row.name("SYS") for row in known],
+        images=[image_key(row.name("image")) for row in usable],
+        captions=[row.text("hyp") for row in usable],
+        references=[row.texts("refs") for row in usable],
+        ratings=[[row.number(criterion)] for row in usable],
+        systems=[row.name("SYS") for row in usable],
         protocol=Protocol("pearson", own="keep"),
         published=published,
-        left_out=len(rows) - len(known),
+        left_out=len(rows) - len(usable),
     )
 
 
@@ -76,29 +74,28 @@ def holds_capeval1k(place: Place) -> bool:
 
 
 def capeval1k(place: Place) -> RatedCaptions:
-    """CapEval1k (Lee et al. 2021): 1,000 captions by four systems with one score each; tau-c, COCO's
-    references."""
+    """Return CapEval1k (Lee et al. 2021): 1,000 captions by four systems with one score each; tau-c."""
     path = place.need(("*capeval1k*.jsonl", "*capeval1k*.csv"), "capeval1k", ("capeval1k",))
     rows = read_rows(path)
     references = {} if rows[0].has("references") else read_references(place, "coco")
-    given = [
+    texts_of_rows = [
         r.texts("references") if r.has("references") else references.get(image_key(r.name("image", "imgid")))
         for r in rows
     ]
-    known = [(row, texts) for row, texts in zip(rows, given) if texts]
+    usable = [(row, texts) for row, texts in zip(rows, texts_of_rows) if texts]
     return RatedCaptions(
         name="CapEval1k",
-        images=[image_key(row.name("image", "imgid")) for row, _ in known],
-        captions=[row.text("caption") for row, _ in known],
-        references=[texts for _, texts in known],
-        ratings=[[row.number("target", "score")] for row, _ in known],
+        images=[image_key(row.name("image", "imgid")) for row, _ in usable],
+        captions=[row.text("caption") for row, _ in usable],
+        references=[texts for _, texts in usable],
+        ratings=[[row.number("target", "score")] for row, _ in usable],
         protocol=Protocol("tau-c", own="keep"),
-        left_out=len(rows) - len(known),
+        left_out=len(rows) - len(usable),
     )
 
 
 def _find_polos(place: Place, which: str) -> Path | None:
-    own = Place(place.folder / which) if (place.folder / which).is_dir() else place
+    own = place.subfolder(which)
     names = (
         f"{which}_test.csv",
         f"{which}*test*.csv",
@@ -106,10 +103,10 @@ def _find_polos(place: Place, which: str) -> Path | None:
         f"{which}*.jsonl",
         f"{which}*.parquet",
     )
-    found = own.find(names)
-    if found is None and own.folder.name == which:
-        found = own.find(("test-*.parquet", "*.parquet", "*.csv", "*.jsonl"))
-    return found
+    path = own.find(names)
+    if path is None and own.folder.name == which:
+        path = own.find(("test-*.parquet", "*.parquet", "*.csv", "*.jsonl"))
+    return path
 
 
 def holds_polaris(place: Place) -> bool:
@@ -123,12 +120,12 @@ def holds_nebula(place: Place) -> bool:
 
 
 def polaris(place: Place) -> RatedCaptions:
-    """Polaris (Wada et al. 2024): ``mt``, ``refs``, ``score`` and ``imgid``; tau-c."""
+    """Return Polaris (Wada et al. 2024); tau-c."""
     return _polos("Polaris", place, "polaris")
 
 
 def nebula(place: Place) -> RatedCaptions:
-    """Nebula (Matsuda et al. 2024), in the layout of Polaris; tau-c."""
+    """Return Nebula (Matsuda et al. 2024), which has the layout of Polaris; tau-c."""
     return _polos("Nebula", place, "nebula")
 
 
@@ -140,8 +137,10 @@ def _polos(name: str, place: Place, which: str) -> RatedCaptions:
 
 
 def polos_rows(name: str, rows: list[Row]) -> RatedCaptions:
-    """Rows with ``mt`` (or ``cand``), ``refs``, ``score`` (or ``human_score``) and, if it is there,
-    ``imgid``. Without the latter the references say which captions share an image."""
+    """Return the set of rows with ``mt`` (or ``cand``), ``refs``, ``score`` (or ``human_score``), ``imgid``.
+
+    Rows without ``imgid`` belong to one image if they have the same references.
+    """
     references = [row.texts("refs") for row in rows]
     images = [
         image_key(row.name("imgid")) if row.has("imgid") else "\n".join(texts)
@@ -163,7 +162,7 @@ def holds_cxc(place: Place) -> bool:
 
 
 def cxc(place: Place) -> RatedCaptions:
-    """Crisscrossed Captions (Parekh et al. 2021): how similar two captions are, 0 to 5; Spearman.
+    """Return Crisscrossed Captions (Parekh et al. 2021): similarity of two captions, 0 to 5; Spearman.
 
     The first caption is scored with the second as its only reference. The published file has ids of
     sentences, whose texts are in ``dataset_coco.json`` of Karpathy's splits.
@@ -173,16 +172,15 @@ def cxc(place: Place) -> RatedCaptions:
     first, second = ([row.text(name) for row in rows] for name in ("caption1", "caption2"))
     if all(":sentid:" in text for text in first):
         texts = _sentences(place.need(("dataset_coco.json",), "cxc", ("cxc", "coco", "caption_datasets")))
-        known = [k for k, (a, b) in enumerate(zip(first, second)) if _id(a) in texts and _id(b) in texts]
-        left_out = len(rows) - len(known)
-        rows = [rows[k] for k in known]
-        first, second = [texts[_id(first[k])] for k in known], [texts[_id(second[k])] for k in known]
+        usable = [k for k, (a, b) in enumerate(zip(first, second)) if _id(a) in texts and _id(b) in texts]
+        left_out = len(rows) - len(usable)
+        rows = [rows[k] for k in usable]
+        first, second = [texts[_id(first[k])] for k in usable], [texts[_id(second[k])] for k in usable]
     else:
         left_out = 0
     return RatedCaptions(
         name="CxC",
-        # Nothing in the file says which image a caption is of; the pairs of one first caption belong
-        # together.
+        # The file does not name images. Pairs with the same first caption belong together.
         images=first,
         captions=first,
         references=[[text] for text in second],
@@ -212,8 +210,10 @@ def holds_challenge(place: Place) -> bool:
 
 
 def challenge(place: Place, test: str = "c5") -> RatedSystems:
-    """The COCO captioning challenge of 2015: systems with M1 to M5, and the leaderboard's metrics on c5
-    or c40; Pearson."""
+    """Return the COCO challenge of 2015: systems with M1 to M5 and the leaderboard's metrics; Pearson.
+
+    ``test`` is the test set of the metrics, c5 or c40.
+    """
     path = place.need(("challenge2015.jsonl", "challenge2015.csv"), "challenge2015", ("coco",))
     rows = read_rows(path)
     human = {name: np.array([row.number(name) for row in rows]) for name in ("M1", "M2", "M3", "M4", "M5")}
@@ -238,7 +238,7 @@ _LEADERBOARD = {
 
 
 def _board(row: Row, test: str, name: str) -> float:
-    """A leaderboard's value: nested (``c5``: {…}) or a column ``c5_CIDEr``."""
+    """Return a value of the leaderboard: nested (``c5``: {…}) or in a column ``c5_CIDEr``."""
     board = row.values.get(test)
     value = board.get(name) if isinstance(board, dict) else row.values.get(f"{test}_{name}")
     if value in (None, ""):

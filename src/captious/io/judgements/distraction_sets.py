@@ -1,10 +1,9 @@
-"""Distraction tasks as Hodosh & Hockenmaier (2016) give them: one file for each task, one instance on each
-line.
+"""Distraction tasks of Hodosh & Hockenmaier (2016): one file per task, one instance per line.
 
-A line has the image (or the caption's id, ``image.jpg#2``), the correct caption and the distractor,
-separated by tabs, in a file named for its task (``ReplacePerson.txt``, ``just_scene.tsv``, …). Tables with
-a header and JSON lines work too: ``image``, ``correct``, ``distractor`` and, in one file for all tasks,
-``task``; ``references`` where they are not Flickr30k's.
+A line has the image (or the id of a caption, ``image.jpg#2``), the correct caption and the distractor,
+separated by tabs. The file is named after its task (``ReplacePerson.txt``, ``just_scene.tsv``, …). Tables
+with a header and JSON lines have the fields ``image``, ``correct`` and ``distractor``. They can also have
+``task``, and ``references`` if these are not Flickr30k's.
 """
 
 from __future__ import annotations
@@ -15,19 +14,17 @@ from pathlib import Path
 
 from captious.core.errors import InputError
 from captious.io.content import decode, read_bytes, shown_name
-from captious.io.judgements.data_places import Place
 from captious.io.judgements.judged_rows import rows_of, table_cells
 from captious.io.judgements.judged_sets import CaptionPairs, Protocol, own_key
-from captious.io.judgements.reference_captions import image_key, read_references
+from captious.io.judgements.set_files import Place, image_key, read_references
 
 TASKS = ("Replace Person", "Replace Scene", "Share Person", "Share Scene", "Just Person", "Just Scene")
-#: image, correct caption, distractor, task, references if they are in the file.
+#: Image, correct caption, distractor, task, and the references if the file has them.
 _Instance = tuple[str, str, str, str, list[str] | None]
 
 
 def task_of(name: str) -> str | None:
-    """The task that a file or a field names, in any spelling: ReplacePerson, replace_person,
-    replace-people."""
+    """Return the task that a name means in any spelling (ReplacePerson, replace_person, replace-people)."""
     letters = (
         "".join(c for c in name.casefold() if c.isalpha())
         .replace("people", "person")
@@ -37,8 +34,10 @@ def task_of(name: str) -> str | None:
 
 
 def load_distractions(source: str | Path, data: str | Path | None = None) -> CaptionPairs:
-    """The tasks in a file, or in all files of a folder that are named for a task; references from
-    Flickr30k under ``data`` (else beside the files) where the files have none."""
+    """Read the tasks of a file, or of all files of a folder that are named after a task.
+
+    References come from the files, or from Flickr30k in the folder ``data`` (default: beside the files).
+    """
     path = Path(source)
     if path.is_dir():
         files = sorted(f for f in path.iterdir() if f.is_file() and task_of(f.name))
@@ -50,8 +49,8 @@ def load_distractions(source: str | Path, data: str | Path | None = None) -> Cap
     folder = Path(data) if data is not None else (path if path.is_dir() else path.parent)
     flickr = read_references(Place(folder), "flickr30k") if any(i[4] is None for i in instances) else {}
     pairs = []
-    for image, correct, distractor, task, given in instances:
-        texts = given if given is not None else flickr.get(image_key(image))
+    for image, correct, distractor, task, own_references in instances:
+        texts = own_references if own_references is not None else flickr.get(image_key(image))
         if texts is None:
             raise InputError(f"{path}: image {image} has no captions in Flickr30k")
         others = [text for text in texts if own_key(text) != own_key(correct)]
@@ -74,12 +73,12 @@ def _read(path: Path) -> Iterable[_Instance]:
         for row in rows_of(data, Path(shown_name(path))):
             task = task_of(row.text("task")) if row.has("task") else named
             if task is None:
-                raise InputError(f"{row.where}: which task? Name it in a field 'task': {', '.join(TASKS)}")
-            given = row.texts("references", "refs") if row.has("references") or row.has("refs") else None
-            yield row.name("image"), row.text("correct"), row.text("distractor"), task, given
+                raise InputError(f"{row.where}: 'task' must be one of {', '.join(TASKS)}")
+            texts = row.texts("references", "refs") if row.has("references") or row.has("refs") else None
+            yield row.name("image"), row.text("correct"), row.text("distractor"), task, texts
         return
     if named is None:
-        raise InputError(f"{path}: its name says no task; the tasks are {', '.join(TASKS)}")
+        raise InputError(f"{path}: the file is not named after a task; the tasks are {', '.join(TASKS)}")
     for line, cells in table_cells(text, path, "\t", csv.QUOTE_NONE):
         if len(cells) != 3:
             raise InputError(

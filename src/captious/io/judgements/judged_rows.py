@@ -1,62 +1,63 @@
-"""Rows of a table of any kind (JSON lines, a JSON array, CSV, TSV, Parquet) as dictionaries that know where
-they stand."""
+"""Rows of judgement files (JSON lines, a JSON array, CSV, TSV, Parquet) with their positions."""
 
 from __future__ import annotations
 
 import ast
 import csv
-import io
 import json
 import math
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from captious.core.errors import InputError, MissingExtraError, some
+from captious.core.errors import InputError, some
+from captious.io.caption_files import show
 from captious.io.content import check_lines, decode, loads, read_bytes, shown_name
+from captious.io.table_files import parquet_file, read_cells
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row, its fields checked where they are read."""
+    """One row of a file. Fields are checked on access."""
 
     values: Mapping[str, Any]
-    #: "file, line 3".
+    #: Position for messages, such as "file, line 3".
     where: str
 
     def has(self, name: str) -> bool:
-        """Whether the field is there and not empty."""
+        """Whether the field exists and is not empty."""
         return self.values.get(name) not in (None, "")
 
     def get(self, *names: str) -> Any:
-        """The first of these fields that is there."""
+        """Return the first of these fields that exists."""
         for name in names:
             if self.values.get(name) is not None:
                 return self.values[name]
         raise InputError(f"{self.where}: no field '{names[0]}'; found {some(map(repr, self.values), 12)}")
 
     def text(self, *names: str) -> str:
-        """A field with text."""
+        """Return a text field."""
         value = self.get(*names)
         if not isinstance(value, str):
-            raise InputError(f"{self.where}: '{names[0]}' must be text, found {_show(value)}")
+            raise InputError(f"{self.where}: '{names[0]}' must be text, found {show(value, 80)}")
         return value
 
     def name(self, *names: str) -> str:
-        """A field with an id: text or a whole number."""
+        """Return an id field as text: text or a whole number."""
         value = self.get(*names)
         if isinstance(value, bool) or not isinstance(value, str | int):
-            raise InputError(f"{self.where}: '{names[0]}' must be a name or a number, found {_show(value)}")
+            raise InputError(
+                f"{self.where}: '{names[0]}' must be a name or a number, found {show(value, 80)}"
+            )
         return str(value)
 
     def number(self, *names: str) -> float:
-        """A field with a finite number."""
+        """Return a field with a finite number."""
         return number(self.get(*names), f"{self.where}: '{names[0]}'")
 
     def numbers(self, *names: str) -> list[float]:
-        """A field with one number or a list of them."""
+        """Return a field with one number or a list of numbers."""
         value = self._list(self.get(*names))
         items = value if isinstance(value, list) else [value]
         if not items:
@@ -64,20 +65,22 @@ class Row:
         return [number(item, f"{self.where}: '{names[0]}'") for item in items]
 
     def texts(self, *names: str) -> list[str]:
-        """A field with a list of captions; in a table the list is written as JSON or as Python writes it."""
+        """Return a list of captions. In a table, the list is JSON or a Python literal."""
         value = self._list(self.get(*names))
         items = value if isinstance(value, list) else [value]
         if not items or not all(isinstance(item, str) for item in items):
-            raise InputError(f"{self.where}: '{names[0]}' must be a list of captions, found {_show(value)}")
+            raise InputError(
+                f"{self.where}: '{names[0]}' must be a list of captions, found {show(value, 80)}"
+            )
         return items
 
     def flag(self, name: str) -> bool:
-        """A field that is true or false; false where it is not there."""
+        """Return a field that is true or false. A missing field is false."""
         value = self.values.get(name, False)
         if isinstance(value, str) and value.casefold() in ("true", "false", "0", "1", ""):
             return value.casefold() in ("true", "1")
         if not isinstance(value, bool | int) or value not in (0, 1):
-            raise InputError(f"{self.where}: '{name}' must be true or false, found {_show(value)}")
+            raise InputError(f"{self.where}: '{name}' must be true or false, found {show(value, 80)}")
         return bool(value)
 
     def _list(self, value: Any) -> Any:
@@ -88,36 +91,36 @@ class Row:
         # Only literals: nothing in the cell is run.
         text = value.strip()
         try:
-            found = loads(text, self.where)
+            listed = loads(text, self.where)
         except json.JSONDecodeError:
             try:
-                found = ast.literal_eval(text)
+                listed = ast.literal_eval(text)
             except (ValueError, SyntaxError, RecursionError, MemoryError):
-                raise InputError(f"{self.where}: not a list: {_show(value)}") from None
-        return list(found) if isinstance(found, list | tuple) else found
+                raise InputError(f"{self.where}: not a list: {show(value, 80)}") from None
+        return list(listed) if isinstance(listed, list | tuple) else listed
 
 
 def number(value: object, where: str) -> float:
-    """A finite number, or an error that names the place."""
+    """Return a finite number, or raise an error that names the position."""
     if isinstance(value, str):
         try:
             value = float(value)
         except ValueError:
-            raise InputError(f"{where} must be a number, found {_show(value)}") from None
+            raise InputError(f"{where} must be a number, found {show(value, 80)}") from None
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InputError(f"{where} must be a finite number, found {_show(value)}")
+        raise InputError(f"{where} must be a finite number, found {show(value, 80)}")
     return float(value)
 
 
 def read_rows(path: Path) -> list[Row]:
-    """All rows of a file, whatever its format; recognised by content."""
+    """Return all rows of a file. The format is detected from the content."""
     return rows_of(read_bytes(path), Path(shown_name(path)))
 
 
 def rows_of(data: bytes, path: Path) -> list[Row]:
-    """All rows of the content of a file."""
+    """Return all rows of the content of a file."""
     if data.startswith(b"PAR1"):
-        return list(_from_parquet(data, path))
+        return _from_parquet(data, path)
     if data.startswith(b"MATLAB"):
         raise InputError(
             f"{path} is a MATLAB file; give the folder it is in, or its set as NAME={path.parent}"
@@ -158,7 +161,7 @@ def _from_array(text: str, path: Path) -> Iterator[Row]:
 
 def _row(value: object, where: str) -> Row:
     if not isinstance(value, dict):
-        raise InputError(f"{where}: a row must be an object with named fields, found {_show(value)}")
+        raise InputError(f"{where}: a row must be an object with named fields, found {show(value, 80)}")
     return Row(value, where)
 
 
@@ -166,10 +169,10 @@ def _from_table(text: str, path: Path) -> Iterator[Row]:
     first = text.lstrip("\r\n").partition("\n")[0]
     delimiter = max("\t,;", key=first.count)
     rows = table_cells(text, path, delimiter)
-    _, header = next(rows)
+    _, header = next(rows, (0, []))
     names = [name.strip() for name in header]
     if len(names) < 2:
-        raise InputError(f"{path}: neither JSON nor a table with a header; it begins with {_show(first)}")
+        raise InputError(f"{path}: neither JSON nor a table with a header; it begins with {show(first, 80)}")
     if len(set(names)) != len(names):
         raise InputError(f"{path}: a column name occurs twice in {some(map(repr, names), 12)}")
     for line, cells in rows:
@@ -179,43 +182,21 @@ def _from_table(text: str, path: Path) -> Iterator[Row]:
 
 
 def table_cells(
-    text: str, path: Path, delimiter: str, quoting: int = csv.QUOTE_MINIMAL
+    text: str, path: Path, delimiter: str, quoting: Literal[0, 3] = csv.QUOTE_MINIMAL
 ) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each line that is not blank, with the number of the line."""
+    """Yield the line number and the cells of each row that is not blank."""
     check_lines(text.split("\n"), str(path))
-    limit = csv.field_size_limit(sys.maxsize)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting, strict=True)  # type: ignore[arg-type]
-    try:
-        for cells in reader:
-            if cells:
-                yield reader.line_num, cells
-    except csv.Error as problem:
-        raise InputError(f"{path}, line {reader.line_num:,}: not a valid table ({problem})") from None
-    finally:
-        csv.field_size_limit(limit)
+    rows, lines = read_cells(text, str(path), delimiter, quoting)
+    return zip(lines, rows)
 
 
-def _from_parquet(data: bytes, path: Path) -> Iterator[Row]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError("pyarrow", "parquet", f"{path} is a Parquet file; reading it") from None
-    try:
-        file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data))
-        # Pictures, where a set carries them, are large and never needed.
-        plain = [
-            f.name
-            for f in file.schema_arrow
-            if not pyarrow.types.is_struct(f.type) and not pyarrow.types.is_binary(f.type)
+def _from_parquet(data: bytes, path: Path) -> list[Row]:
+    with parquet_file(data, str(path)) as file:
+        # Some sets carry pictures, which are large and never needed.
+        names = [
+            field.name
+            for field in file.schema_arrow
+            if str(field.type) != "binary" and not str(field.type).startswith("struct")
         ]
-        values: Sequence[Any] = file.read(columns=plain).to_pylist()
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"{path}: the Parquet file is damaged ({str(problem).splitlines()[0]})") from None
-    for place, value in enumerate(values, start=1):
-        yield Row(value, f"{path}, row {place:,}")
-
-
-def _show(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "…"
+        values: Sequence[Mapping[str, Any]] = file.read(columns=names).to_pylist()
+    return [Row(value, f"{path}, row {place:,}") for place, value in enumerate(values, start=1)]

@@ -23,24 +23,21 @@ VOTES = ("pairs", "triplets")
 
 @dataclass(frozen=True)
 class Protocol:
-    """How judgements and scores become one number.
-
-    Every set has the one its literature uses; any part can be changed.
-    """
+    """Rules that turn judgements and scores into one number. Each set has those of its literature."""
 
     coefficient: str = "tau-b"
-    #: One row for each caption and judge, or one for each caption with the judges' mean or most common
-    #: rating (of several that are equally common, the lowest).
+    #: One row per caption and judge, or one per caption with the mean or the most common rating (the lowest
+    #: of equally common ones).
     judges: str = "each"
-    #: A rated caption that is one of its image's references: leave it out, take it out of the references,
-    #: or neither.
+    #: Treatment of a rated caption that is a reference of its image: leave it out, remove it from the
+    #: references, or keep both.
     own: str = "remove"
-    #: Over all captions; within each image, then the mean over images; or over systems.
+    #: Unit of the coefficient: all captions; each image, then the mean over images; or systems.
     level: str = "caption"
-    #: How many references to draw for each image (``None``: all of them), and how many times.
+    #: Number of references that are drawn for each image (``None``: all), and number of draws.
     references: int | None = None
     draws: int = 1
-    #: For pairs: the votes on the pair itself, or those on triplets (reference, first, second).
+    #: Votes on the pairs, or on triplets (reference, first, second).
     votes: str = "pairs"
     seed: int = 1
 
@@ -64,23 +61,23 @@ class Protocol:
     @property
     def fields(self) -> dict[str, str]:
         """Settings that change the number, for a signature."""
-        found = {"coef": self.coefficient, "judges": self.judges, "own": self.own, "level": self.level}
+        fields = {"coef": self.coefficient, "judges": self.judges, "own": self.own, "level": self.level}
         if self.references is not None:
-            found["refs"] = f"{self.references} drawn {self.draws}x (seed {self.seed})"
-        return found
+            fields["refs"] = f"{self.references} drawn {self.draws}x (seed {self.seed})"
+        return fields
 
 
 def own_key(caption: str) -> str:
-    """Captions with the same key are the same sentence: case, punctuation and spacing do not count.
+    """Return a key that ignores case, punctuation and spacing.
 
-    Sets were typed off and tokenized in different ways: "the dog's toy", "the dog 's toy" and "the dogs
-    toy" are one caption.
+    Sets are tokenized in different ways. "the dog's toy", "the dog 's toy" and "the dogs toy" are one
+    caption.
     """
     return "".join(plain_words(caption))
 
 
 def plain_words(caption: str) -> list[str]:
-    """The runs of letters and digits in a caption, without case."""
+    """Return the runs of letters and digits of a caption, without case."""
     return "".join(c if c.isalnum() else " " for c in caption.casefold()).split()
 
 
@@ -92,18 +89,17 @@ class RatedCaptions:
     images: Sequence[str]
     captions: Sequence[str]
     references: Sequence[Sequence[str]]
-    #: The judges' ratings of each caption; a higher one is better.
+    #: Ratings of each caption. Higher is better.
     ratings: Sequence[Sequence[float]]
     protocol: Protocol
-    #: Who wrote each caption, where the set says.
+    #: Author of each caption, if the set has it.
     systems: Sequence[str] | None = None
-    #: Whether a caption is one of its image's references, where the set knows better than a comparison of
-    #: texts.
+    #: Whether each caption is a reference of its image, if the set has it. Otherwise texts are compared.
     own: Sequence[bool] | None = None
-    #: Scores of metrics that stand in one's own table, and those that others published with a set.
+    #: Scores of metrics in the user's table, and those that were published with a set.
     scores: dict[str, FloatArray] = field(default_factory=dict)
     published: dict[str, FloatArray] = field(default_factory=dict)
-    #: Rated captions that could not be used, for want of references.
+    #: Number of rated captions without references, which were left out.
     left_out: int = 0
 
     def __post_init__(self) -> None:
@@ -140,9 +136,9 @@ class CaptionPairs:
     first: Sequence[str]
     second: Sequence[str]
     references: Sequence[Sequence[str]]
-    #: +1 for each vote for the first caption, −1 for each for the second.
+    #: +1 for a vote for the first caption, −1 for the second.
     votes: Sequence[Sequence[int]]
-    #: HC, HI, HM, MM, or "" where the set has no kinds.
+    #: HC, HI, HM, MM, or "" if the set has no categories.
     categories: Sequence[str]
     protocol: Protocol
     #: Votes, or the one majority label, on triplets (reference, first, second).
@@ -164,8 +160,7 @@ class CaptionPairs:
 
     @property
     def margins(self) -> FloatArray:
-        """The mean vote on each pair: 1 where all prefer the first caption, −1 where all prefer the
-        second."""
+        """Mean vote on each pair, from 1 (all for the first caption) to −1 (all for the second)."""
         votes = self.votes if self.protocol.votes == "pairs" else self.triplet_votes
         return np.array([np.mean(v) for v in votes or ()], dtype=np.float64)
 
@@ -180,13 +175,13 @@ class CaptionPairs:
 
 @dataclass(frozen=True)
 class RatedSystems:
-    """Whole systems with people's judgements of them, and metrics' values where known."""
+    """Systems with human judgements, and with published values of metrics."""
 
     name: str
     systems: Sequence[str]
-    #: Criterion → one value for each system.
+    #: Criterion → one value per system.
     human: dict[str, FloatArray]
-    #: Metric → one value for each system; not-a-number where it is not known.
+    #: Metric → one value per system, NaN if unknown.
     scores: dict[str, FloatArray]
     protocol: Protocol
 
@@ -204,7 +199,7 @@ Kind = Literal["captions", "pairs", "systems"]
 
 
 def with_protocol(judged: RatedCaptions | CaptionPairs, **changes: object) -> RatedCaptions | CaptionPairs:
-    """The same judgements under a protocol changed in some parts."""
+    """Return the same judgements with changes to their protocol."""
     return replace(judged, protocol=replace(judged.protocol, **changes))  # type: ignore[arg-type]
 
 

@@ -1,5 +1,4 @@
-"""Anyone's own judgements: JSON lines, a JSON array, CSV, TSV or Parquet with the fields that
-docs/reference/judgements.md defines."""
+"""Judgements of the user: JSON lines, a JSON array, CSV, TSV or Parquet (docs/reference/judgements.md)."""
 
 from __future__ import annotations
 
@@ -19,9 +18,11 @@ _IMAGE = ("image", "image_id", "imgid")
 
 
 def load(path: Path) -> JudgementSet:
-    """Rated captions (``image``, ``caption``, ``references``, ``ratings``) or pairs (``image``,
-    ``first``, ``second``, ``references``, ``votes``). References stand in each row, or once for each
-    image."""
+    """Read rated captions (``image``, ``caption``, ``references``, ``ratings``) or pairs (``image``,
+    ``first``, ``second``, ``references``, ``votes``).
+
+    References are in each row, or once per image.
+    """
     rows = read_rows(path)
     name = "judgements" if is_standard(path) else path.name.partition(".")[0]
     fields = rows[0].values
@@ -40,19 +41,19 @@ def load(path: Path) -> JudgementSet:
 
 
 def _references(rows: list[Row]) -> list[list[str]]:
-    """Each row's references: its own, or those of the first row of the same image that has some."""
+    """Return the references of each row: its own, or those of the first row of its image that has some."""
     by_image: dict[str, list[str]] = {}
     for row in rows:
         if any(row.has(name) for name in _REFERENCES):
             by_image.setdefault(row.name(*_IMAGE), row.texts(*_REFERENCES))
-    found = []
+    references = []
     for row in rows:
         own = any(row.has(name) for name in _REFERENCES)
         texts = row.texts(*_REFERENCES) if own else by_image.get(row.name(*_IMAGE))
         if texts is None:
             raise InputError(f"{row.where}: image {row.name(*_IMAGE)} has no references in any row")
-        found.append(texts)
-    return found
+        references.append(texts)
+    return references
 
 
 def _rated(name: str, rows: list[Row]) -> RatedCaptions:
@@ -80,12 +81,12 @@ def _rated(name: str, rows: list[Row]) -> RatedCaptions:
 def _pairs(name: str, rows: list[Row]) -> CaptionPairs:
     votes = []
     for row in rows:
-        given = row.numbers("votes", "vote")
-        if set(given) - {1.0, -1.0}:
+        numbers = row.numbers("votes", "vote")
+        if set(numbers) - {1.0, -1.0}:
             raise InputError(
-                f"{row.where}: votes are 1 (the first caption) or -1 (the second), found {some(given)}"
+                f"{row.where}: votes are 1 (the first caption) or -1 (the second), found {some(numbers)}"
             )
-        votes.append([int(v) for v in given])
+        votes.append([int(v) for v in numbers])
     return CaptionPairs(
         name=name,
         images=[row.name(*_IMAGE) for row in rows],

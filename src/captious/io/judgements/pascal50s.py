@@ -19,10 +19,9 @@ import numpy as np
 
 from captious.core.errors import InputError, require
 from captious.io.content import read_bytes
-from captious.io.judgements.data_places import Place
 from captious.io.judgements.judged_rows import Row, read_rows
 from captious.io.judgements.judged_sets import CaptionPairs, Protocol
-from captious.io.judgements.reference_captions import image_key
+from captious.io.judgements.set_files import Place, image_key
 
 #: Categories by number, as in the authors' file.
 CATEGORIES = ("HC", "HI", "HM", "MM")
@@ -34,7 +33,7 @@ _DEFAULT = Protocol("accuracy", own="remove", votes="pairs")
 
 def holds_pascal(place: Place) -> bool:
     """Whether the folder has PASCAL-50S."""
-    own = Place(place.folder / "pascal50s") if (place.folder / "pascal50s").is_dir() else place
+    own = place.subfolder("pascal50s")
     return place.holds(("pair_pascal.mat", "consensus_pascal.mat"), _INSIDE) or (
         own.folder.name == "pascal50s" and own.holds(("*pairs.jsonl",))
     )
@@ -42,14 +41,14 @@ def holds_pascal(place: Place) -> bool:
 
 def holds_abstract(place: Place) -> bool:
     """Whether the folder has ABSTRACT-50S."""
-    own = Place(place.folder / "abstract50s") if (place.folder / "abstract50s").is_dir() else place
+    own = place.subfolder("abstract50s")
     return place.holds(("consensus_abstract.mat",), _ABSTRACT_INSIDE) or (
         own.folder.name == "abstract50s" and own.holds(("*pairs.jsonl",))
     )
 
 
 def pascal(place: Place) -> CaptionPairs:
-    """PASCAL-50S, from the authors' files or ours."""
+    """Return PASCAL-50S, from the files of its authors or in the format of captious."""
     pairs = place.find(("pair_pascal.mat",), _INSIDE)
     triplets = place.find(("consensus_pascal.mat",), _INSIDE)
     if pairs is None and triplets is None:
@@ -59,7 +58,7 @@ def pascal(place: Place) -> CaptionPairs:
 
 
 def abstract(place: Place) -> CaptionPairs:
-    """ABSTRACT-50S: 200 pairs of category HC, then 200 of HI."""
+    """Return ABSTRACT-50S: 200 pairs of category HC, then 200 of HI."""
     triplets = place.find(("consensus_abstract.mat",), _ABSTRACT_INSIDE)
     if triplets is None:
         return _own("ABSTRACT-50S", place, "abstract50s", _ABSTRACT_INSIDE)
@@ -118,10 +117,10 @@ def read_mat(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} is {kind}")
     scipy_io = require("scipy.io", "agreement", f"{path} is a MATLAB file; reading it")
     try:
-        found: dict[str, Any] = scipy_io.loadmat(io.BytesIO(data))
+        variables: dict[str, Any] = scipy_io.loadmat(io.BytesIO(data))
     except Exception as problem:  # damage can raise any error in SciPy
         raise InputError(f"{path}: the MATLAB file is damaged ({problem}); get a fresh copy") from None
-    return found
+    return variables
 
 
 def _variable(mat: dict[str, Any], name: str, path: Path) -> np.ndarray[Any, Any]:
@@ -171,27 +170,28 @@ def _triplets(path: Path, pairs: int | None) -> list[_Voted]:
             raise InputError(f"{path}: a vote is 1 or -1, found {vote:g}")
         flat.append(_Voted((_text(first, path), _text(second, path)), [_text(reference, path)], [int(vote)]))
     each = len(flat) // pairs if pairs and len(flat) % pairs == 0 else None
-    found: list[_Voted] = []
+    pairs_in_order: list[_Voted] = []
     for k, triplet in enumerate(flat):
-        if not found or found[-1].pair != triplet.pair or (each is not None and k % each == 0):
-            found.append(triplet)
+        last = pairs_in_order[-1] if pairs_in_order else None
+        if last is None or last.pair != triplet.pair or (each is not None and k % each == 0):
+            pairs_in_order.append(triplet)
         else:
-            found[-1].references.extend(triplet.references)
-            found[-1].votes.extend(triplet.votes)
-    return found
+            last.references.extend(triplet.references)
+            last.votes.extend(triplet.votes)
+    return pairs_in_order
 
 
 def _sentences(path: Path) -> dict[str, list[str]]:
     """Return the references by image key, from records of an image name and a cell of sentences."""
     mat = read_mat(path)
     name = next((n for n in ("train_sent_final", "abs_sent") if n in mat), "train_sent_final")
-    found = {}
+    by_image = {}
     for item in _variable(mat, name, path).ravel():
         one, other = _fields(item, 2, path)
         # The two files have the fields in different orders; the sentences are the cell with several entries.
         image, sentences = (other, one) if np.asarray(one).size > np.asarray(other).size else (one, other)
-        found[image_key(_text(image, path))] = [_text(s, path) for s in np.asarray(sentences).ravel()]
-    return found
+        by_image[image_key(_text(image, path))] = [_text(s, path) for s in np.asarray(sentences).ravel()]
+    return by_image
 
 
 def _pair_votes(mat: dict[str, Any], pairs: int) -> list[list[int]] | None:
@@ -247,11 +247,11 @@ def _authors(name: str, pairs: Path | None, triplets: Path | None, references: P
     by_triplet = [item.votes for item in voted] if voted is not None else None
     if votes is None and by_triplet is None:
         raise InputError(f"{pairs} holds no votes; put consensus_pascal.mat beside it")
-    given = [
+    references_of = [
         fifty.get(image) or (voted[k].references if voted is not None else [])
         for k, image in enumerate(images)
     ]
-    bare = next((image for image, texts in zip(images, given) if not texts), None)
+    bare = next((image for image, texts in zip(images, references_of) if not texts), None)
     if bare is not None:
         raise InputError(
             f"no references for image {bare}; put pascal50S.mat or consensus_pascal.mat beside {pairs}"
@@ -259,7 +259,7 @@ def _authors(name: str, pairs: Path | None, triplets: Path | None, references: P
     protocol = _DEFAULT if votes is not None else Protocol("accuracy", own="remove", votes="triplets")
     return CaptionPairs(
         name=name, images=images, first=[a for a, _ in listed], second=[b for _, b in listed],
-        references=given,
+        references=references_of,
         votes=votes if votes is not None else by_triplet or [], categories=categories, protocol=protocol,
         triplet_votes=by_triplet,
     )  # fmt: skip

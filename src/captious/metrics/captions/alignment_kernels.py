@@ -73,22 +73,22 @@ def maxima(
     first_b: Int64,
     tokens_b: Int64,
     near_at: Int64,
-    found_at: Int64,
+    back_at: Int64,
     near: Out[Float32],
-    found: Out[Float32],
+    back: Out[Float32],
 ) -> None:
     """Find the best match of each token of one side in each caption of the other side, and vice versa.
 
     An item is a piece of an image's products: the image, its first and last row, and where they start in
-    ``products``. ``near`` has a row for each caption of b in an image. ``found``, which starts at the least
-    value, has one for each caption of a.
+    ``products``. ``near`` has a row for each caption of b in an image. ``back``, the matches in the other
+    direction, starts at the least value and has a row for each caption of a.
     """
     for k in range(items.shape[0]):
         image, low, high, start = items[k, 0], items[k, 1], items[k, 2], items[k, 3]
         a0, a1 = tokens_a[first_a[image]], tokens_a[first_a[image + 1]]
         b0, b1 = tokens_b[first_b[image]], tokens_b[first_b[image + 1]]
         for c in range(first_a[image], first_a[image + 1]):
-            row = found_at[image] + (c - first_a[image]) * (b1 - b0) - b0
+            row = back_at[image] + (c - first_a[image]) * (b1 - b0) - b0
             for t in range(max(low, tokens_a[c]), min(high, tokens_a[c + 1])):
                 here = start + (t - low) * (b1 - b0) - b0
                 for r in range(first_b[image], first_b[image + 1]):
@@ -96,7 +96,7 @@ def maxima(
                     for j in range(tokens_b[r], tokens_b[r + 1]):
                         value = products[here + j]
                         best = max(best, value)
-                        found[row + j] = max(found[row + j], value)
+                        back[row + j] = max(back[row + j], value)
                     near[near_at[image] + (r - first_b[image]) * (a1 - a0) + t - a0] = best
 
 
@@ -111,9 +111,9 @@ def pair_means(
     weights_b: Float32,
     places: Int64,
     near_at: Int64,
-    found_at: Int64,
+    back_at: Int64,
     near: Float32,
-    found: Float32,
+    back: Float32,
     room: Out[Float32],
     by_pair: Out[Float64x2],
     by_caption: Out[Float64x2],
@@ -142,10 +142,10 @@ def pair_means(
                     room[t - low] = near[row + t] * weights_a[t]
                 by_pair[2, pair] = joined(room, 0, high - low) / total
                 start, end = tokens_b[r], tokens_b[r + 1]
-                row = found_at[image] + (c - ours) * m - b0
-                by_pair[1, pair] = joined(found, row + start, row + end) / (end - start)
+                row = back_at[image] + (c - ours) * m - b0
+                by_pair[1, pair] = joined(back, row + start, row + end) / (end - start)
                 for t in range(start, end):
-                    room[t - start] = found[row + t] * weights_b[t]
+                    room[t - start] = back[row + t] * weights_b[t]
                 by_pair[3, pair] = joined(room, 0, end - start) / max(joined(weights_b, start, end), _LEAST)
             for t in range(low, high):
                 best = near[near_at[image] + t - a0]

@@ -20,11 +20,11 @@ from captious.core.ragged import IntArray, offsets_of
 from captious.corpus import Captions, Corpus
 from captious.io.align import plain_id
 from captious.io.object_files import read_objects
-from captious.metrics.base import FloatArray, Measure, Need
-from captious.metrics.captions.chair_matching import FoundPhrases, find, spans, within
+from captious.metrics.base import FloatArray, Measure, Need, Resource
+from captious.metrics.captions.chair_matching import FoundPhrases, find, spans
 from captious.metrics.captions.chair_table import Mention, ObjectTable, default_table, read_table, table_from
 from captious.metrics.options import CHAIR_SYNONYMS, OBJECTS, Option
-from captious.metrics.resources import Resource
+from captious.metrics.statistics import contained
 
 
 class ImageObjects:
@@ -55,7 +55,7 @@ class ImageObjects:
                 f"{self.where} has no entry for image {some(missing)}; list the objects of all images "
                 "(an empty list for images without objects)"
             )
-        known: dict[str, int] = {}
+        classes: dict[str, int] = {}
         number = {kind: place for place, kind in enumerate(table.kinds)}
         own = [self._objects[image] for image in wanted]
         for name in frozenset().union(*own):
@@ -66,8 +66,8 @@ class ImageObjects:
                     f"{did_you_mean(name, table.objects)}; "
                     "pass a table that has it (--chair-synonyms)"
                 )
-            known[name] = number[kind]
-        flat = list(map(known.__getitem__, chain.from_iterable(own)))
+            classes[name] = number[kind]
+        flat = list(map(classes.__getitem__, chain.from_iterable(own)))
         return offsets_of(list(map(len, own))), np.array(flat, dtype=np.int64)
 
     @cached_property
@@ -152,7 +152,7 @@ class Chair(Measure):
 
         return references.cached(("objects of images", self.table.digest), make)
 
-    def _given(self, corpus: Corpus) -> IntArray:
+    def _listed(self, corpus: Corpus) -> IntArray:
         """Return the same for the ``objects`` of the images of a corpus."""
         if self.objects is None:
             return np.zeros(0, np.int64)
@@ -168,7 +168,7 @@ class Chair(Measure):
     def truth(self, corpus: Corpus) -> list[frozenset[str]]:
         """Return the objects of each image."""
         rows: list[set[str]] = [set() for _ in range(len(corpus))]
-        for key in self._given(corpus).tolist():
+        for key in self._listed(corpus).tolist():
             rows[key // self._classes].add(self.table.kinds[key % self._classes])
         named = self._named(corpus.references)
         bounds = np.searchsorted(
@@ -185,8 +185,8 @@ class Chair(Measure):
         """Return the objects that the candidates name, and which of them are not in the image."""
         named = _find_objects(corpus.candidates, self.table)
         image = corpus.candidates.image_of[_captions_of(named)]
-        there = within(image * self._classes + named.kind, self._given(corpus))
-        there |= within(corpus.images[image] * self._classes + named.kind, self._named(corpus.references))
+        there = contained(image * self._classes + named.kind, self._listed(corpus))
+        there |= contained(corpus.images[image] * self._classes + named.kind, self._named(corpus.references))
         return named, ~there
 
     def counts(self, corpus: Corpus) -> tuple[IntArray, IntArray]:

@@ -137,12 +137,12 @@ def _walk(
 
     ``present`` (zeros at first) holds the last caption in which a base form occurs.
     """
-    found = 0
+    count = 0
     for c in range(offsets.shape[0] - 1):
         low, high = offsets[c], offsets[c + 1]
         for i in range(low, high):
             present[codes[tokens[i]] >> 2] = c + 1
-        begin = found
+        begin = count
         i = low
         while i < high:
             base = codes[tokens[i]] >> 2
@@ -173,19 +173,19 @@ def _walk(
                 ):
                     counted = False
             if counted:
-                start[found], end[found], kind[found] = i, stop, named
-                found += 1
+                start[count], end[count], kind[count] = i, stop, named
+                count += 1
             i = stop
         # A modifier directly before another object is not an object itself.
-        kept = begin
-        for k in range(begin, found):
+        last = begin
+        for k in range(begin, count):
             single = end[k] - start[k] == 1 and modifier[codes[tokens[start[k]]] >> 2]
-            if not (single and k + 1 < found and start[k + 1] == end[k]):
-                start[kept], end[kept], kind[kept] = start[k], end[k], kind[k]
-                kept += 1
-        found = kept
-        counts[c] = found - begin
-    return found
+            if not (single and k + 1 < count and start[k + 1] == end[k]):
+                start[last], end[last], kind[last] = start[k], end[k], kind[k]
+                last += 1
+        count = last
+        counts[c] = count - begin
+    return count
 
 
 def find(
@@ -196,18 +196,10 @@ def find(
     # Room for one phrase per word, the largest possible number.
     start, end, kind = (np.empty(len(tokens), np.int64) for _ in range(3))
     present = np.zeros(len(rules.first), np.int64)
-    found = int(_walk(tokens, offsets, codes, *rules, present, counts, start, end, kind))
-    return FoundPhrases(offsets_of(counts), start[:found].copy(), end[:found].copy(), kind[:found].copy())
+    total = int(_walk(tokens, offsets, codes, *rules, present, counts, start, end, kind))
+    return FoundPhrases(offsets_of(counts), start[:total].copy(), end[:total].copy(), kind[:total].copy())
 
 
-def within(keys: IntArray, among: IntArray) -> Bools:
-    """Return which keys occur in the sorted array ``among``."""
-    if not len(among):
-        return np.zeros(len(keys), np.bool_)
-    known: Bools = among[np.minimum(np.searchsorted(among, keys), len(among) - 1)] == keys
-    return known
-
-
-def spans(found: FoundPhrases, words: Sequence[str]) -> list[str]:
+def spans(phrases: FoundPhrases, words: Sequence[str]) -> list[str]:
     """Return the text of each phrase. ``words`` are those of all captions in sequence."""
-    return [" ".join(words[a:b]) for a, b in zip(found.start.tolist(), found.end.tolist())]
+    return [" ".join(words[a:b]) for a, b in zip(phrases.start.tolist(), phrases.end.tolist())]

@@ -18,7 +18,7 @@ from captious.core.errors import InputError
 from captious.core.ragged import offsets_of
 from captious.io.content import read_json
 from captious.metrics.captions.chair_matching import PhraseRules, code, find, rules_of, spans
-from captious.scene.categories import word_set
+from captious.parser.graph_codes import word_set
 
 _FORMAT = "captious-chair"
 _VERSION = 1
@@ -138,20 +138,19 @@ class ObjectTable:
 
     def codes(self, words: Sequence[str]) -> NDArray[np.int32]:
         """Return the :func:`~captious.metrics.captions.chair_matching.code` of each word."""
-        known = self._numbers
 
         def one(word: str) -> int:
             base = "" if word in self.unread else self._base(word)
-            return code(known.get(base, 0), word == base, word in _NO_NOUN_FOLLOWS)
+            return code(self._numbers.get(base, 0), word == base, word in _NO_NOUN_FOLLOWS)
 
         return np.fromiter(map(one, words), np.int32, len(words))
 
     def mentions(self, words: Sequence[str]) -> list[Mention]:
         """Return the objects that a tokenized caption names, in order and with repeats."""
-        found = find(
+        phrases = find(
             np.arange(len(words), dtype=np.int32), offsets_of([len(words)]), self.codes(words), self.rules
         )
-        return list(map(Mention, spans(found, words), [self.kinds[kind] for kind in found.kind.tolist()]))
+        return list(map(Mention, spans(phrases, words), [self.kinds[kind] for kind in phrases.kind.tolist()]))
 
     def _base(self, word: str) -> str:
         """Return the form of a word in the table: itself or a singular, preferably a single-word name."""

@@ -20,9 +20,8 @@ from captious.corpus import Captions, Corpus
 from captious.corpus.frequencies import DocumentFrequencies, ReferenceFrequencies
 from captious.kernels import inner, kernel
 from captious.kernels.types import Float64, Int32, Int64, Out
-from captious.metrics.base import FloatArray, Measure, Need, as_statistics
+from captious.metrics.base import FloatArray, Measure, Need, Resource, as_statistics
 from captious.metrics.options import DF, Option
-from captious.metrics.resources import Resource
 from captious.text.ngrams import sort_run
 
 MAX_N = 4

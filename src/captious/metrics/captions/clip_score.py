@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from captious.core.errors import InputError, MissingInputError
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import FloatArray, Measure, Need, as_statistics, check_needs
+from captious.metrics.base import FloatArray, Measure, Need, Resource, as_statistics, check_needs
 from captious.metrics.captions.over_references import combined, pair_cosines
 from captious.metrics.options import CLIP, IMAGE_VECTORS, PICTURES, TEXT_VECTORS, Option
-from captious.metrics.resources import Resource
-from captious.vectors import clip_encoder as encoders
+from captious.vectors import clip_encoders as encoders
 from captious.vectors.keyed_vectors import KeyedVectors, read_vectors
 
 Floats = NDArray[np.float32]
@@ -71,11 +70,11 @@ class _Clip(Measure):
         assert self._folder is not None
         return encoders.load(self._folder)
 
-    def _given(self) -> bool:
+    def _has_source(self) -> bool:
         return self._of_images is not None or self._of_texts is not None or self._folder is not None
 
     def check(self, corpus: Corpus | None = None) -> None:
-        if not self._given():
+        if not self._has_source():
             raise MissingInputError(
                 f"{self.name} compares captions with images: pass vectors of both "
                 "(--image-vectors FILE --text-vectors FILE), "
@@ -99,7 +98,7 @@ class _Clip(Measure):
                     self.text_rows(captions)
 
     def resources(self) -> dict[str, Resource]:
-        if not self._given():
+        if not self._has_source():
             return {}
         return {"images": self._of_images or self._encoder, "texts": self._of_texts or self._encoder}
 
@@ -164,5 +163,5 @@ class RefClipS(_Clip):
         )
 
 
-def _read(given: str | Path | KeyedVectors | None) -> KeyedVectors | None:
-    return read_vectors(given) if isinstance(given, str | Path) else given
+def _read(vectors: str | Path | KeyedVectors | None) -> KeyedVectors | None:
+    return read_vectors(vectors) if isinstance(vectors, str | Path) else vectors

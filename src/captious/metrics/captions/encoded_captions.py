@@ -33,7 +33,7 @@ _VECTORS: Product[NDArray[np.float32]] = Product(
 )
 _TOKENS: Product[TokenVectors] = Product(
     "token vectors",
-    lambda made: made._asdict(),
+    lambda vectors: vectors._asdict(),
     lambda arrays: TokenVectors(**{name: arrays[name] for name in TokenVectors._fields}),
 )
 
@@ -42,10 +42,10 @@ def sentence_vectors(captions: Captions, encoder: SentenceEncoder) -> NDArray[np
     """Return the unit vector of each caption's text. Equal texts are encoded once."""
 
     def make() -> NDArray[np.float32]:
-        known = (_TOKENS.name, encoder.digest) in captions.memo
+        has_tokens = (_TOKENS.name, encoder.digest) in captions.memo
         with _guard:
             users = list(_token_users)
-        if known or any(user.find() == encoder.source for user in users):
+        if has_tokens or any(user.find() == encoder.source for user in users):
             return token_vectors(captions, encoder).sentences
         return encoder.encode(captions.texts)
 

@@ -12,9 +12,8 @@ from captious.corpus import Captions, Corpus
 from captious.corpus.corpus import distinct_runs
 from captious.kernels import kernel
 from captious.kernels.types import Float64, Int64, Out
-from captious.metrics.base import FloatArray, Measure, as_statistics
+from captious.metrics.base import FloatArray, Measure, Resource, as_statistics
 from captious.metrics.options import PARSER, Option
-from captious.metrics.resources import Resource
 from captious.parser import ParsedBatch, Parser
 from captious.parser.choice import batch_of
 from captious.parser.choice import get as get_parser

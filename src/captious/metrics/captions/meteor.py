@@ -15,9 +15,8 @@ from captious.meteor.encoding_words import encode_captions, prepare_references
 from captious.meteor.meteor_statistics import links, pair_statistics
 from captious.meteor.meteor_tables import MeteorTables, Resources
 from captious.meteor.parameters import STATISTICS, combined, score_sums, summable
-from captious.metrics.base import FloatArray, Measure
+from captious.metrics.base import FloatArray, Measure, Resource
 from captious.metrics.options import METEOR_DATA, Option
-from captious.metrics.resources import Resource
 from captious.text import meteor_data
 
 #: Candidates aligned at a time. The data of their words and phrases take far more memory than their scores.
@@ -82,14 +81,14 @@ class Meteor(Measure):
     def alignments(self, corpus: Corpus, state: Resources) -> list[Alignment | None]:
         """Return the alignment of each candidate with its best reference, or None without references."""
         best = self._best(corpus, state)
-        known = np.flatnonzero(best.reference >= 0)
+        aligned = np.flatnonzero(best.reference >= 0)
         encoded, line, (begin, _) = encode_captions(
-            corpus.candidates, corpus.references, state, np.unique(best.reference[known])
+            corpus.candidates, corpus.references, state, np.unique(best.reference[aligned])
         )
         reference_line = begin[best.reference] + best.part
-        found = links(encoded, line[known], reference_line[known], state)
+        matches_of = links(encoded, line[aligned], reference_line[aligned], state)
         out: list[Alignment | None] = [None] * len(best.reference)
-        for i, matches in zip(known.tolist(), found):
+        for i, matches in zip(aligned.tolist(), matches_of):
             words = encoded.words(encoded.ours, int(line[i]))
             reference_words = encoded.words(encoded.theirs, int(reference_line[i]))
             out[i] = Alignment(words, int(best.reference[i]), reference_words, matches)
@@ -101,15 +100,15 @@ class Meteor(Measure):
 
 def _best_reference(corpus: Corpus, resources: Resources) -> Best:
     """Return the reference with the highest score for each candidate (the first of equals)."""
-    found = [
+    parts = [
         _best_of_part(corpus, resources, *some)
         for some in stretches(corpus.candidates.image_offsets, PORTION)
     ]
-    if len(found) == 1:
-        return found[0]
+    if len(parts) == 1:
+        return parts[0]
     return (
-        Best(*(np.concatenate(column) for column in zip(*found)))
-        if found
+        Best(*(np.concatenate(column) for column in zip(*parts)))
+        if parts
         else Best(np.zeros((0, STATISTICS + 1)), *np.zeros((2, 0), np.int64))
     )
 

@@ -82,12 +82,12 @@ def longest_common(corpus: Corpus) -> NDArray[np.int64]:
     """Return the length of the longest common subsequence of every pair of candidate and reference."""
     candidate, reference = corpus.pairs
     c, r = corpus.candidates, corpus.references
-    found = np.zeros(len(candidate), dtype=np.int64)
+    lengths = np.zeros(len(candidate), dtype=np.int64)
     row_of = np.full(max(len(c.vocabulary), len(r.vocabulary)), -1, dtype=np.int32)
     common_subsequences(
-        c.tokens, c.token_offsets, r.tokens, r.token_offsets, candidate, reference, row_of, found
+        c.tokens, c.token_offsets, r.tokens, r.token_offsets, candidate, reference, row_of, lengths
     )
-    return found
+    return lengths
 
 
 class RougeL(Measure):

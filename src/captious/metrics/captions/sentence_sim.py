@@ -9,11 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import FloatArray, Measure, as_statistics
+from captious.metrics.base import FloatArray, Measure, Resource, as_statistics
 from captious.metrics.captions.encoded_captions import EncoderUser, sentence_vectors
 from captious.metrics.captions.over_references import check_combine, combined, pair_cosines, with_means
 from captious.metrics.options import COMBINE, SENTENCE_MODEL, Option
-from captious.metrics.resources import Resource
 from captious.vectors.sentence_vectors import SentenceEncoder
 
 
@@ -69,8 +68,8 @@ class SentenceSim(EncoderUser, Measure):
         return combined(corpus, pair_cosines(corpus, ours, theirs), self.combine)
 
 
-def several_models(given: Any) -> list[Any]:
+def several_models(models: Any) -> list[Any]:
     """Return the encoders in an option: one, or several in a list or separated by commas."""
-    if isinstance(given, str) and "," in given and not Path(given).exists():
-        return [part.strip() for part in given.split(",") if part.strip()] or [None]
-    return list(given) or [None] if isinstance(given, list | tuple) else [given]
+    if isinstance(models, str) and "," in models and not Path(models).exists():
+        return [part.strip() for part in models.split(",") if part.strip()] or [None]
+    return list(models) or [None] if isinstance(models, list | tuple) else [models]

@@ -9,15 +9,13 @@ import numpy as np
 
 from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import FloatArray, Measure
+from captious.metrics.base import FloatArray, Measure, Resource
 from captious.metrics.options import METEOR_DATA, PARSER, Option
-from captious.metrics.resources import Resource
 from captious.parser import Parser
 from captious.parser.choice import get as get_parser
 from captious.scene.build import candidate_graphs, reference_graphs
-from captious.scene.categories import CATEGORIES
 from captious.scene.graphs import SceneGraphs
-from captious.scene.tuple_match import match_graphs
+from captious.scene.tuple_match import CATEGORIES, match_graphs
 from captious.text.synonyms import Synonyms
 
 #: Tuples that are counted: all, and the kinds that are also reported separately.

@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import FloatArray, Measure, as_statistics
+from captious.metrics.base import FloatArray, Measure, Resource, as_statistics
 from captious.metrics.captions.spice import Scenes, Spice, ratio
 from captious.metrics.options import CONCEPTS, Option
-from captious.metrics.resources import Resource
 from captious.parser import Parser
-from captious.scene.concept_table import ConceptTable
-from captious.scene.uniqueness import TupleFrequencies, uniqueness
+from captious.scene.uniqueness import ConceptTable, TupleFrequencies, uniqueness
 
 Concepts = ConceptTable | str | Path | None
 

@@ -7,11 +7,10 @@ from typing import ClassVar
 
 from captious.corpus import Captions, Corpus
 from captious.corpus.frequencies import DocumentFrequencies
-from captious.metrics.base import FloatArray, Measure, as_statistics
+from captious.metrics.base import FloatArray, Measure, Resource, as_statistics
 from captious.metrics.captions.cider import SCALE, CiderD
 from captious.metrics.captions.spice import Scenes, Spice
 from captious.metrics.options import Option
-from captious.metrics.resources import Resource
 from captious.parser import Parser
 
 

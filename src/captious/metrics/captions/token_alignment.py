@@ -1,7 +1,7 @@
 """Soft alignment of tokens with the nearest token of another caption (as in BERTScore, Zhang et al. 2020).
 
 All captions of an image are compared in one matrix product, or in pieces of it if they are very long. Means
-over tokens are plain, or weighted by the rarity of a token in captions (:mod:`captious.vectors.word_pieces`).
+over tokens are plain, or weighted by the rarity of a token in captions .
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from captious.metrics.captions.alignment_kernels import maxima, mutual_means, pa
 from captious.metrics.captions.encoded_captions import token_vectors
 from captious.metrics.captions.vocabulary_vectors import vocabulary_vectors
 from captious.vectors import WordVectors
-from captious.vectors import word_pieces as pieces
-from captious.vectors.sentence_vectors import SentenceEncoder
+from captious.vectors.sentence_vectors import SentenceEncoder, load_pieces
 
 Floats = NDArray[np.float32]
 T = TypeVar("T")
@@ -55,11 +54,10 @@ def by_encoder(encoder: SentenceEncoder) -> Reader:
     """Return a reader of word pieces in context, from the last layer of a sentence encoder."""
 
     def read(captions: Captions) -> Tokens:
-        made = token_vectors(captions, encoder)
-        table = pieces.load().weights(encoder.pieces)
-        return Tokens(
-            made.sequence, made.offsets, table[made.ids], np.arange(len(made.ids), dtype=np.int32), made.rows
-        )
+        vectors = token_vectors(captions, encoder)
+        weights = load_pieces().weights(encoder.pieces)[vectors.ids]
+        own_rows = np.arange(len(vectors.ids), dtype=np.int32)
+        return Tokens(vectors.sequence, vectors.offsets, weights, own_rows, vectors.rows)
 
     return Reader(encoder.digest, read)
 
@@ -68,14 +66,14 @@ def by_words(vectors: WordVectors) -> Reader:
     """Return a reader of words by a table of word vectors. Words that the table lacks are left out."""
 
     def make(captions: Captions) -> Tokens:
-        table, found = vocabulary_vectors(captions.encoding, vectors)
+        table, has_vector = vocabulary_vectors(captions.encoding, vectors)
         weigh = captions.encoding.per_word(
-            "rarity", lambda words: np.array([pieces.load().weight(word) for word in words], np.float32)
+            "rarity", lambda words: np.array([load_pieces().weight(word) for word in words], np.float32)
         )
         first, inverse = captions.unique
         positions, offsets = runs(captions.token_offsets, first)
         tokens = captions.tokens[positions]
-        keep = found[tokens]
+        keep = has_vector[tokens]
         # Each word once, not each of its occurrences.
         said, place = np.unique(tokens[keep], return_inverse=True)
         rows = table[said]
@@ -86,8 +84,8 @@ def by_words(vectors: WordVectors) -> Reader:
             .astype(np.float16)
             .astype(np.float32)
         )
-        kept = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
-        return Tokens(inverse, kept[offsets], weigh[tokens[keep]], place.astype(np.int32), rows)
+        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
+        return Tokens(inverse, before[offsets], weigh[tokens[keep]], place.astype(np.int32), rows)
 
     return Reader(
         f"words {vectors.digest}",
@@ -140,21 +138,21 @@ class _Block(NamedTuple):
         return np.diff(self.tokens[self.first])
 
 
-def _block(captions: Captions, made: Tokens, images: IntArray) -> _Block:
+def _block(captions: Captions, tokens_of: Tokens, images: IntArray) -> _Block:
     rows, bounds = _runs(captions.image_offsets[images], captions.image_offsets[images + 1])
-    sequence = made.sequence[rows]
-    some = made.offsets[sequence + 1] > made.offsets[sequence]
-    positions, tokens = _runs(made.offsets[sequence[some]], made.offsets[sequence[some] + 1])
+    sequence = tokens_of.sequence[rows]
+    some = tokens_of.offsets[sequence + 1] > tokens_of.offsets[sequence]
+    positions, tokens = _runs(tokens_of.offsets[sequence[some]], tokens_of.offsets[sequence[some] + 1])
     places = rows - np.repeat(captions.image_offsets[images], np.diff(bounds))
-    kept = np.concatenate([np.zeros(1, np.int64), np.cumsum(some)])
-    vector = made.place[positions]
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(some)])
+    vector = tokens_of.place[positions]
     return _Block(
         rows[some],
         places[some],
-        kept[bounds],
+        before[bounds],
         tokens,
-        made.rows[vector].astype(np.float32, copy=False),
-        made.weights[positions],
+        tokens_of.rows[vector].astype(np.float32, copy=False),
+        tokens_of.weights[positions],
         vector,
     )
 
@@ -180,9 +178,9 @@ def _blocks(tokens: IntArray, label: str) -> Iterable[tuple[int, int]]:
     return track(list(stretches(offsets_of(tokens), _TOKENS)), label)
 
 
-def _tokens_of(captions: Captions, made: Tokens) -> IntArray:
+def _tokens_of(captions: Captions, tokens: Tokens) -> IntArray:
     """Return the tokens of each image."""
-    before = offsets_of(np.diff(made.offsets)[made.sequence])
+    before = offsets_of(np.diff(tokens.offsets)[tokens.sequence])
     return np.diff(before[captions.image_offsets])
 
 
@@ -193,9 +191,9 @@ class _Matches(NamedTuple):
     """
 
     near_at: IntArray
-    found_at: IntArray
+    back_at: IntArray
     near: Floats
-    found: Floats
+    back: Floats
 
 
 def _matches(a: _Block, b: _Block) -> _Matches:
@@ -203,16 +201,19 @@ def _matches(a: _Block, b: _Block) -> _Matches:
     if int((a.per_image * b.per_image).max(initial=0)) <= _CELLS:
         return _multiplied(a, b)
     (few, which), (others, of_them) = _distinct(a), _distinct(b)
-    made = _multiplied(few, others)
-    near = [_spread(made.near, made.near_at, which, few, a, image) for image in range(len(a.first) - 1)]
-    found = [
-        _spread(made.found, made.found_at, of_them, others, b, image) for image in range(len(a.first) - 1)
+    distinct = _multiplied(few, others)
+    near = [
+        _spread(distinct.near, distinct.near_at, which, few, a, image) for image in range(len(a.first) - 1)
+    ]
+    back = [
+        _spread(distinct.back, distinct.back_at, of_them, others, b, image)
+        for image in range(len(a.first) - 1)
     ]
     return _Matches(
         offsets_of([len(part) for part in near]),
-        offsets_of([len(part) for part in found]),
+        offsets_of([len(part) for part in back]),
         np.concatenate(near),
-        np.concatenate(found),
+        np.concatenate(back),
     )
 
 
@@ -231,16 +232,15 @@ def _spread(values: Floats, at: IntArray, which: IntArray, few: _Block, block: _
 def _multiplied(a: _Block, b: _Block) -> _Matches:
     """Multiply the tokens of each image, piece by piece, and return the best matches."""
     ours, theirs = a.per_image, b.per_image
-    near_at, found_at = offsets_of(ours * np.diff(b.first)), offsets_of(np.diff(a.first) * theirs)
-    near, found = np.zeros(near_at[-1], np.float32), np.full(found_at[-1], -np.inf, np.float32)
+    near_at, back_at = offsets_of(ours * np.diff(b.first)), offsets_of(np.diff(a.first) * theirs)
+    near, back = np.zeros(near_at[-1], np.float32), np.full(back_at[-1], -np.inf, np.float32)
     products = np.empty(max(_CELLS, int(theirs.max(initial=0))), np.float32)
     items: list[tuple[int, int, int, int]] = []
     used = 0
 
     def reduce() -> None:
         if items:
-            work = maxima
-            work(
+            maxima(
                 products,
                 np.array(items, np.int64),
                 a.first,
@@ -248,9 +248,9 @@ def _multiplied(a: _Block, b: _Block) -> _Matches:
                 b.first,
                 b.tokens,
                 near_at,
-                found_at,
+                back_at,
                 near,
-                found,
+                back,
             )
             items.clear()
 
@@ -270,7 +270,7 @@ def _multiplied(a: _Block, b: _Block) -> _Matches:
             items.append((image, t, stop, used))
             used += size
     reduce()
-    return _Matches(near_at, found_at, near, found)
+    return _Matches(near_at, back_at, near, back)
 
 
 def _alone(make: Callable[[], T]) -> T:
@@ -290,14 +290,14 @@ def _alignment(corpus: Corpus, reader: Reader) -> TokenAlignment:
     by_pair = np.zeros((4, int(corpus.pair_offsets[-1])))
     by_caption = np.zeros((3, len(candidates)))
     # An empty caption is as wrong as a word that no caption has.
-    by_caption[2] = pieces.load().weight("")
+    by_caption[2] = load_pieces().weight("")
     sizes = _tokens_of(candidates, ours) + _tokens_of(references, theirs)[corpus.images]
     for low, high in _blocks(sizes, "aligning tokens"):
         a, b = (
             _block(candidates, ours, np.arange(low, high, dtype=np.int64)),
             _block(references, theirs, corpus.images[low:high]),
         )
-        made = _matches(a, b)
+        matches = _matches(a, b)
         room = np.empty(max(len(a.weights), len(b.weights), 1), np.float32)
         pair_means(
             a.first,
@@ -308,7 +308,7 @@ def _alignment(corpus: Corpus, reader: Reader) -> TokenAlignment:
             b.tokens,
             b.weights,
             b.places,
-            *made,
+            *matches,
             room,
             by_pair,
             by_caption,
@@ -332,7 +332,7 @@ def _shared_recall(corpus: Corpus, reader: Reader) -> FloatArray:
             _block(candidates, ours, np.arange(low, high, dtype=np.int64)),
             _block(references, theirs, corpus.images[low:high]),
         )
-        made, among = _matches(a, b), _matches(b, b)
+        matches, among = _matches(a, b), _matches(b, b)
         for image in range(high - low):
             mine, count = (
                 a.captions[a.first[image] : a.first[image + 1]],
@@ -347,8 +347,8 @@ def _shared_recall(corpus: Corpus, reader: Reader) -> FloatArray:
                     among.near[slice(*among.near_at[image : image + 2])].reshape(count, -1).T
                 )
                 support *= np.maximum((near.sum(axis=1) - 1.0) / (count - 1), 0.0).astype(np.float32)
-            found = made.found[slice(*made.found_at[image : image + 2])].reshape(len(mine), -1)
-            values[mine] = found @ support / max(float(support.sum()), 1e-6)
+            back = matches.back[slice(*matches.back_at[image : image + 2])].reshape(len(mine), -1)
+            values[mine] = back @ support / max(float(support.sum()), 1e-6)
     return values
 
 
@@ -360,35 +360,38 @@ def agreement(references: Captions, reader: Reader) -> Agreement:
 
 
 def _agreement(references: Captions, reader: Reader) -> Agreement:
-    made = reader.read(references)
+    tokens = reader.read(references)
     table = np.full((4, references.n_images), np.nan)
     # An image that was judged several times occurs as often, with the same references.
-    known: dict[bytes, int] = {}
+    first_image: dict[bytes, int] = {}
     bounds = references.image_offsets.tolist()
     first = np.array(
         [
-            known.setdefault(made.sequence[a:b].tobytes(), image)
+            first_image.setdefault(tokens.sequence[a:b].tobytes(), image)
             for image, (a, b) in enumerate(pairwise(bounds))
         ],
         np.int64,
     )
     images = np.unique(first)
-    for low, high in _blocks(_tokens_of(references, made)[images], "aligning references"):
+    for low, high in _blocks(_tokens_of(references, tokens)[images], "aligning references"):
         some = images[low:high]
-        block = _block(references, made, some)
-        found = _matches(block, block)
-        tokens, captions = int(block.per_image.max(initial=1)), int(np.diff(block.first).max(initial=1))
+        block = _block(references, tokens, some)
+        matches = _matches(block, block)
+        most_tokens, most_captions = (
+            int(block.per_image.max(initial=1)),
+            int(np.diff(block.first).max(initial=1)),
+        )
         mutual_means(
             block.first,
             block.tokens,
             block.weights,
-            found.near_at,
-            found.near,
-            np.empty(tokens, np.float32),
-            np.empty(tokens, np.float32),
-            np.empty(captions, np.float32),
-            np.empty(captions),
-            np.empty(captions, np.float32),
+            matches.near_at,
+            matches.near,
+            np.empty(most_tokens, np.float32),
+            np.empty(most_tokens, np.float32),
+            np.empty(most_captions, np.float32),
+            np.empty(most_captions),
+            np.empty(most_captions, np.float32),
             some,
             table,
         )

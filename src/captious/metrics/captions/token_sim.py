@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import FloatArray, Measure, as_statistics
+from captious.metrics.base import FloatArray, Measure, Resource, as_statistics
 from captious.metrics.captions.encoded_captions import EncoderUser, token_vectors
 from captious.metrics.captions.over_references import combined
 from captious.metrics.captions.token_alignment import alignment, by_encoder
 from captious.metrics.options import SENTENCE_MODEL, Option
-from captious.metrics.resources import Resource
-from captious.vectors import word_pieces as pieces
+from captious.vectors.sentence_vectors import load_pieces
 
 _SUMMARIES = {
     "P": "mean cosine of a caption's tokens with the nearest token of a reference, mean over references",
@@ -46,15 +45,15 @@ class TokenSim(EncoderUser, Measure):
         super().check(corpus)
 
     def resources(self) -> dict[str, Resource]:
-        found: dict[str, Resource] = {"model": self.encoder}
-        return {**found, "idf": pieces.load()} if self.kind == "R-idf" else found
+        resources: dict[str, Resource] = {"model": self.encoder}
+        return {**resources, "idf": load_pieces()} if self.kind == "R-idf" else resources
 
     def prepare(self, references: Captions) -> None:
         token_vectors(references, self.encoder)
 
     def statistics(self, corpus: Corpus, state: None) -> FloatArray:
-        made = alignment(corpus, by_encoder(self.encoder))
+        aligned = alignment(corpus, by_encoder(self.encoder))
         if self.kind == "P-union":
-            return as_statistics(combined(corpus, made.union_precision[corpus.pairs[0]], "max"))
-        values = {"P": made.precision, "R": made.recall, "R-idf": made.weighted_recall}[self.kind]
+            return as_statistics(combined(corpus, aligned.union_precision[corpus.pairs[0]], "max"))
+        values = {"P": aligned.precision, "R": aligned.recall, "R-idf": aligned.weighted_recall}[self.kind]
         return as_statistics(combined(corpus, values, "mean"))

@@ -57,9 +57,9 @@ class KnownWords(NamedTuple):
 def coverage(captions: Captions, vectors: WordVectors) -> KnownWords:
     """Count the content words of captions that a table lacks."""
     words = captions.encoding.words
-    _, found = vocabulary_vectors(captions.encoding, vectors)
+    _, has_vector = vocabulary_vectors(captions.encoding, vectors)
     counts = np.bincount(captions.tokens, minlength=len(words)) * content_words(captions.encoding)
-    missing = np.where(found, 0, counts)
+    missing = np.where(has_vector, 0, counts)
     order = np.argsort(-missing, kind="stable")[:3]
     return KnownWords(
         int(counts.sum()), int(missing.sum()), tuple(str(words[i]) for i in order if missing[i])
@@ -68,13 +68,13 @@ def coverage(captions: Captions, vectors: WordVectors) -> KnownWords:
 
 def warn_of_unknown(corpus: Corpus, vectors: WordVectors, metric: str) -> None:
     """Warn when a noticeable share of the candidates' content words has no vector."""
-    known = corpus.candidates.cached(("coverage", vectors), lambda: coverage(corpus.candidates, vectors))
-    if known.unknown > MANY * known.content:
+    words = corpus.candidates.cached(("coverage", vectors), lambda: coverage(corpus.candidates, vectors))
+    if words.unknown > MANY * words.content:
         warnings.warn(
             CaptionWarning(
-                f"{corpus.name}: {known.unknown:,} of {known.content:,} content words have no vector in "
+                f"{corpus.name}: {words.unknown:,} of {words.content:,} content words have no vector in "
                 f"{vectors.name} "
-                f"and are left out of {metric} (such as {', '.join(map(repr, known.examples))})"
+                f"and are left out of {metric} (such as {', '.join(map(repr, words.examples))})"
             ),
             stacklevel=4,
         )

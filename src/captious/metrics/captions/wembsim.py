@@ -1,4 +1,4 @@
-"""WEmbSim (Sharif et al. 2020): cosine of mean word vectors."""
+"""WEmbSim (Sharif et al. 2020) and MOWE (Sharif et al. 2019): cosines of mean word vectors."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from captious.core.ragged import runs, sums_of_rows
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import FloatArray, Measure, as_statistics
+from captious.metrics.base import FloatArray, Measure, Resource, as_statistics
 from captious.metrics.captions.over_references import check_combine, combined, pair_cosines, with_means
 from captious.metrics.captions.vocabulary_vectors import content_words, vocabulary_vectors, warn_of_unknown
 from captious.metrics.options import COMBINE, VECTORS, Option
-from captious.metrics.resources import Resource
 from captious.vectors import WordVectors, get
 
 #: Captions processed at a time, few enough for the processor's cache.
@@ -28,16 +27,16 @@ def mean_vectors(captions: Captions, vectors: WordVectors, stop_words: bool) -> 
     """
 
     def make() -> NDArray[np.float32]:
-        table, found = vocabulary_vectors(captions.encoding, vectors)
-        use = found & content_words(captions.encoding) if stop_words else found
+        table, has_vector = vocabulary_vectors(captions.encoding, vectors)
+        use = has_vector & content_words(captions.encoding) if stop_words else has_vector
         # Distinct captions are used only if many repeat. Otherwise copying their vectors takes longer than
         # computing some twice.
         first, inverse = captions.unique
         repeated = 2 * len(first) < len(captions)
         chosen = first if repeated else np.arange(len(captions), dtype=np.int64)
         keep = use[captions.tokens]
-        kept = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
-        places, offsets = runs(kept[captions.token_offsets], chosen)
+        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(keep)])
+        places, offsets = runs(before[captions.token_offsets], chosen)
         words = captions.tokens[keep][places]
         units = np.empty((len(chosen), table.shape[1]), np.float32)
         for low in range(0, len(chosen), _PORTION):
@@ -81,3 +80,14 @@ class WEmbSim(Measure):
             return as_statistics(with_means(corpus, ours, theirs, unit=True))
         # A caption without known words has a zero vector, and cosines of 0.
         return as_statistics(combined(corpus, pair_cosines(corpus, ours, theirs), self.combine))
+
+
+class MOWE(WEmbSim):
+    """Cosine of mean word vectors of all words, stop words included, with the nearest reference."""
+
+    name = "MOWE"
+    summary = "cosine of mean word vectors of all words, maximum over references (Sharif et al. 2019)"
+    perfect_is_maximum = True
+    fixed: Mapping[str, str] = {"stop": "none"}
+    _stop_words = False
+    _combine = "max"

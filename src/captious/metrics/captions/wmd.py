@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from captious.corpus import Captions, Corpus
 from captious.kernels import inner, kernel
 from captious.kernels.types import Float64, Float64x2, Int64, Out
-from captious.metrics.base import FloatArray, Measure, as_statistics
+from captious.metrics.base import FloatArray, Measure, Resource, as_statistics
 from captious.metrics.captions.vocabulary_vectors import content_words, vocabulary_vectors, warn_of_unknown
 from captious.metrics.options import VECTORS, Option
-from captious.metrics.resources import Resource
 from captious.vectors import WordVectors, get
 from captious.vectors.transport import transport
 
@@ -35,10 +34,10 @@ def bags_of(captions: Captions, vectors: WordVectors) -> Bags:
     """Return the bags of content words."""
 
     def make() -> Bags:
-        found = vocabulary_vectors(captions.encoding, vectors)[1]
-        use = (found & content_words(captions.encoding))[captions.tokens]
+        has_vector = vocabulary_vectors(captions.encoding, vectors)[1]
+        use = (has_vector & content_words(captions.encoding))[captions.tokens]
         caption = np.repeat(np.arange(len(captions)), captions.lengths)[use]
-        size = max(len(found), 1)
+        size = max(len(has_vector), 1)
         keys, counts = np.unique(caption * size + captions.tokens[use], return_counts=True)
         owner, words = keys // size, keys % size
         offsets = np.searchsorted(owner, np.arange(len(captions) + 1))
@@ -89,11 +88,11 @@ def bag_distance(
     total_b: int,
     best: float,
     keys: Out[Int64],
-    known: Out[Float64],
+    cached: Out[Float64],
 ) -> float:
     """Return the word mover's distance of two bags, or any number ≥ ``best`` if it is not below ``best``.
 
-    ``known`` caches distances of words, and ``keys`` their pairs (−1 at first), because captions of an image
+    ``cached`` holds distances of words, and ``keys`` their pairs (−1 at first), because captions of an image
     name the same things again and again.
     """
     longest = max(words_a.shape[0], words_b.shape[0])
@@ -130,8 +129,8 @@ def bag_distance(
             key = row_word[i] * rows.shape[0] + column_word[j]
             slot = (key ^ (key >> 15)) & (keys.shape[0] - 1)
             if keys[slot] != key:
-                keys[slot], known[slot] = key, euclidean(rows[row_word[i]], rows[column_word[j]])
-            cost[i, j] = known[slot]
+                keys[slot], cached[slot] = key, euclidean(rows[row_word[i]], rows[column_word[j]])
+            cost[i, j] = cached[slot]
     # The distances of each word to its nearest, from either side, give a lower bound, slightly lowered for
     # rounding.
     bound_a, bound_b = 0.0, 0.0
@@ -165,7 +164,7 @@ def least_distances(
     pair_offsets: Int64,
     reference: Int64,
     keys: Out[Int64],
-    known: Out[Float64],
+    cached: Out[Float64],
     out: Out[Float64],
 ) -> None:
     """Compute each candidate's distance to its nearest reference, infinite where either side is empty."""
@@ -205,7 +204,7 @@ def least_distances(
                 t_b[b],
                 best,
                 keys,
-                known,
+                cached,
             )
             best = min(best, d)
         out[a] = best
@@ -228,8 +227,8 @@ def _nearest_distances(corpus: Corpus, vectors: WordVectors) -> FloatArray:
     rows = vocabulary_vectors(wider, vectors)[0].astype(np.float64)
     reference = corpus.pairs[1]
     least = np.empty(len(ours.totals))
-    keys, known = np.full(_REMEMBERED, -1, np.int64), np.empty(_REMEMBERED)
-    least_distances(rows, *ours, *theirs, corpus.pair_offsets, reference, keys, known, least)
+    keys, cached = np.full(_REMEMBERED, -1, np.int64), np.empty(_REMEMBERED)
+    least_distances(rows, *ours, *theirs, corpus.pair_offsets, reference, keys, cached, least)
     return least
 
 

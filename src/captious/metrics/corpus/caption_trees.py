@@ -15,10 +15,10 @@ from captious.core.digests import keys_of
 from captious.core.memo import Memo
 from captious.core.ragged import IntArray, offsets_of, runs
 from captious.corpus import Captions
-from captious.metrics.corpus.tag_classes import repair
+from captious.metrics.corpus.tag_repair import repair
 from captious.parser.choice import Parser, batch_of
 from captious.parser.fast_parser import ParsedBatch
-from captious.parser.parse_types import Parse
+from captious.parser.sentences import Parse
 from captious.text import tokenizers
 from captious.text.vocabulary import Vocabulary
 
@@ -37,7 +37,7 @@ class Trees:
     heads: IntArray
     sentences: IntArray
     offsets: IntArray
-    #: Words that the parser tagged as particles or adverbs and that are prepositions (see `tags.repair`).
+    #: Words that the parser tagged as particles or adverbs and that are prepositions (see ``tag_repair``).
     regained: NDArray[np.bool_]
 
     def __len__(self) -> int:
@@ -105,9 +105,9 @@ class TreeBank:
         self.tags = Vocabulary()
         self.relations = Vocabulary()
         labels = self.words, self.tags, self.relations
-        found = flatten(parses, *labels) if isinstance(parses, Sequence) else from_batch(parses, *labels)
-        tags, regained = repair(found.words, found.tags, found.sentences, self.words, self.tags)
-        self.trees = replace(found, tags=tags, regained=regained)
+        trees = flatten(parses, *labels) if isinstance(parses, Sequence) else from_batch(parses, *labels)
+        tags, regained = repair(trees.words, trees.tags, trees.sentences, self.words, self.tags)
+        self.trees = replace(trees, tags=tags, regained=regained)
         for names in labels:
             names.freeze()
         #: Cache of results that measures derive from the trees.

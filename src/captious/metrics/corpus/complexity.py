@@ -155,5 +155,5 @@ class MeanComplexity(TreeMeasure):
         captions = corpus.candidates
         bank, rows = self.parsed(captions)
         values: FloatArray = getattr(complexity(bank), self.key)[rows]
-        known = ~np.isnan(values)
-        return sums_by_image(captions, np.where(known, values, 0.0), known)
+        defined = ~np.isnan(values)
+        return sums_by_image(captions, np.where(defined, values, 0.0), defined)

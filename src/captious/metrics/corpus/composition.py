@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from captious.core.ragged import IntArray, runs
 from captious.corpus import Corpus
 from captious.kernels import kernel
-from captious.kernels.types import Int64, Out, UInt64
+from captious.kernels.types import Int64, Out
 from captious.metrics.corpus.caption_trees import Parsed, TreeBank, Trees
-from captious.metrics.corpus.corpus_measure import TreeMeasure, sums_by_image
+from captious.metrics.corpus.corpus_measure import TreeMeasure, hash_runs, sums_by_image
 from captious.metrics.statistics import FloatArray, Sequences, Texts
 from captious.parser.choice import Parser
 
@@ -144,27 +144,10 @@ def last_descendants(trees: Trees) -> IntArray:
     return out
 
 
-@kernel
-def _keys(
-    words: UInt64, first: Int64, end: Int64, multiplier: np.uint64, half: np.uint64, out: Out[UInt64]
-) -> None:
-    for i in range(first.shape[0]):
-        value = multiplier
-        for j in range(first[i], end[i]):
-            value = (value ^ words[j]) * multiplier
-            value = value ^ (value >> half)
-        out[i] = value
-
-
 def phrase_keys(bank: TreeBank, first: IntArray, end: IntArray) -> NDArray[np.uint64]:
-    """Return a key for the words of each phrase.
-
-    Among a million phrases, two different ones share a key with a probability of about 10⁻⁸.
-    """
-    out = np.empty(len(first), dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        _keys(bank.word_keys[bank.trees.words], first, end, np.uint64(0x9E3779B97F4A7C15), np.uint64(32), out)
-    return out
+    """Return a key for the words of each phrase."""
+    words = bank.trees.words
+    return hash_runs(bank.word_keys[words], first, end, np.ones(len(words), dtype=np.bool_))
 
 
 _KINDS = {"compound": find_compounds, "preposition": find_prepositions}

@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core import digests as digest
+from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import FloatArray, Measure, Need, Unit
+from captious.kernels import kernel
+from captious.kernels.types import Bool, Int64, Out, UInt64
+from captious.metrics.base import FloatArray, Measure, Need, Resource, Unit
 from captious.metrics.corpus.caption_trees import Parsed, parsed
 from captious.metrics.options import PARSER, Option
-from captious.metrics.resources import Resource
 from captious.metrics.statistics import Rows, Sequences, Texts
 from captious.parser.choice import Parser
 from captious.parser.choice import get as get_parser
@@ -97,6 +99,43 @@ def words_of(captions: Captions) -> Sequences:
 def word_keys(captions: Captions) -> NDArray[np.uint64]:
     """Return a key for each word of the vocabulary, equal in all tables."""
     return captions.encoding.per_word("keys", digest.keys_of)
+
+
+@kernel
+def _hash_runs(
+    words: UInt64,
+    first: Int64,
+    end: Int64,
+    counted: Bool,
+    multiplier: np.uint64,
+    half: np.uint64,
+    out: Out[UInt64],
+) -> None:
+    """Compute a 64-bit hash of the counted words of each run.
+
+    ``half`` (32) and ``multiplier`` are typed scalars, which keep the arithmetic unsigned.
+    """
+    for i in range(first.shape[0]):
+        value = multiplier
+        for j in range(first[i], end[i]):
+            if counted[j]:
+                value = (value ^ words[j]) * multiplier
+                value = value ^ (value >> half)
+        out[i] = value
+
+
+def hash_runs(
+    keys: NDArray[np.uint64], first: IntArray, end: IntArray, counted: NDArray[np.bool_]
+) -> NDArray[np.uint64]:
+    """Return a number for the words first[i]…end[i] of each run, equal for runs of the same words.
+
+    ``keys`` are the keys of all words in sequence, ``counted`` marks those that count. Among a million runs,
+    two different ones share a number with a probability of 3 in 10⁸.
+    """
+    out = np.empty(len(first), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        _hash_runs(keys, first, end, counted, np.uint64(0x9E3779B97F4A7C15), np.uint64(32), out)
+    return out
 
 
 def sums_by_image(captions: Captions, *columns: NDArray[Any]) -> FloatArray:

@@ -14,30 +14,14 @@ from captious.core import digests as digest
 from captious.core.errors import InputError, MissingInputError
 from captious.corpus import Captions, Corpus
 from captious.io.content import check_lines, decode, read_bytes, shown_name
+from captious.metrics.base import Resource
 from captious.metrics.corpus.corpus_measure import CorpusMeasure, sums_by_image
 from captious.metrics.options import NORMS, Option
-from captious.metrics.resources import Resource
 from captious.metrics.statistics import FloatArray
+from captious.parser.graph_codes import word_set
 
 #: Words that negate. A caption with one of them says what is not in the image.
-NEGATIONS = frozenset(
-    [
-        "no",
-        "not",
-        "n't",
-        "nt",
-        "n’t",
-        "never",
-        "none",
-        "nobody",
-        "nothing",
-        "nowhere",
-        "neither",
-        "nor",
-        "without",
-        "cannot",
-    ]
-)
+NEGATIONS = word_set("no not n't nt n’t never none nobody nothing nowhere neither nor without cannot")
 
 #: Names of the rating column in published norms.
 _COLUMNS = ("conc.m", "concreteness", "conc", "rating", "mean")
@@ -79,8 +63,8 @@ def read_norms(path: str | Path) -> dict[str, float]:
         if not row:
             continue
         if len(row) <= column or not _is_number(row[column]):
-            found = f"'{row[column][:40]}'" if len(row) > column else f"{len(row)} columns"
-            raise InputError(f"{source}, line {number}: column {column + 1} must hold a rating, not {found}")
+            cell = f"'{row[column][:40]}'" if len(row) > column else f"{len(row)} columns"
+            raise InputError(f"{source}, line {number}: column {column + 1} must hold a rating, not {cell}")
         norms[row[0].strip().lower()] = float(row[column])
     if not norms:
         raise InputError(f"{source}: the table has no words")
@@ -152,10 +136,10 @@ class Concreteness(CorpusMeasure):
         """Return the sum of the ratings, the number of rated tokens, and the number of tokens."""
         captions = corpus.candidates
         values = state.of(captions)[captions.tokens]
-        known = ~np.isnan(values)
+        rated = ~np.isnan(values)
         image = np.repeat(captions.image_of, captions.lengths)
         columns = [
             np.bincount(image, weights=column, minlength=captions.n_images)
-            for column in (np.where(known, values, 0.0), known, np.ones(len(known)))
+            for column in (np.where(rated, values, 0.0), rated, np.ones(len(rated)))
         ]
         return np.stack(columns, axis=1).astype(np.float64)

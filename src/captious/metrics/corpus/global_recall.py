@@ -1,4 +1,4 @@
-"""Global recall: how much of the learnable vocabulary is ever used."""
+"""Words of a system and of people: used share of the learnable vocabulary, over-used and omitted words."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from captious.core.ragged import IntArray, offsets_of
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import Need
+from captious.metrics.base import Need, Resource
 from captious.metrics.corpus.corpus_measure import CorpusMeasure, share, word_keys
 from captious.metrics.corpus.novel_captions import is_word
 from captious.metrics.corpus.training_captions import TrainingCaptions
 from captious.metrics.options import TRAIN, Option
-from captious.metrics.resources import Resource
 from captious.metrics.statistics import FloatArray, Sequences, Texts
 
 Mask = NDArray[np.bool_]
@@ -40,11 +39,11 @@ class Target:
         counts = np.bincount(references.tokens, minlength=len(words))
         if train is None:
             return cls(counts, None, is_word(references))
-        given = train.captions(references.tokenizer)
-        place = words.find(given.vocabulary.words)
-        known = place >= 0
+        captions = train.captions(references.tokenizer)
+        place = words.find(captions.vocabulary.words)
+        is_shared = place >= 0
         training = np.zeros(len(words), dtype=np.int64)
-        training[place[known]] = np.bincount(given.tokens, minlength=len(place))[known]
+        training[place[is_shared]] = np.bincount(captions.tokens, minlength=len(place))[is_shared]
         return cls(counts, training, is_word(references))
 
     @property
@@ -151,13 +150,50 @@ class Coverage(CorpusMeasure):
             if len(state)
             else tokens * 0 - 1
         )
-        known = place >= 0
-        image = np.repeat(captions.image_of, captions.lengths)[known]
+        is_learnable = place >= 0
+        image = np.repeat(captions.image_of, captions.lengths)[is_learnable]
         offsets = offsets_of(np.bincount(image, minlength=captions.n_images))
-        return Sequences(
-            place[known].astype(np.int32), offsets, word_keys(corpus.references)[: len(state)][state >= 0]
-        )
+        keys = word_keys(corpus.references)[: len(state)][state >= 0]
+        return Sequences(place[is_learnable].astype(np.int32), offsets, keys)
 
     def value(self, sums: Texts) -> FloatArray:
         used = (sums.counts() > 0).sum(axis=-1)
         return share(used, np.full(np.shape(used), len(sums.table.keys)))
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Frequencies of every word of the shared vocabulary in two corpora."""
+
+    system: IntArray
+    humans: IntArray
+    #: Relative frequency of the system divided by that of people; infinite for words that people never use.
+    ratio: FloatArray
+    #: Log-likelihood (G²) of the two frequencies, positive for over-used words, negative for under-used ones.
+    log_likelihood: FloatArray
+
+    def most(self, limit: int, *, over: bool) -> IntArray:
+        """Return the words with the strongest over-use (or under-use), strongest first."""
+        sign = -1.0 if over else 1.0
+        order = np.argsort(sign * self.log_likelihood, kind="stable")[:limit]
+        strongest: IntArray = order[sign * self.log_likelihood[order] < 0]
+        return strongest
+
+
+def usage(system: IntArray, humans: IntArray) -> Usage:
+    """Compare the word counts of a system with those of the references."""
+    a, b = system.astype(np.float64), humans.astype(np.float64)
+    total_a, total_b = a.sum(), b.sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = (a / total_a) / (b / total_b)
+        share = (a + b) / (total_a + total_b)
+        g2 = 2.0 * (_part(a, total_a * share) + _part(b, total_b * share))
+        sign = np.sign(a / total_a - b / total_b)
+    return Usage(system, humans, ratio, np.nan_to_num(sign) * np.maximum(g2, 0.0))
+
+
+def _part(observed: FloatArray, expected: FloatArray) -> FloatArray:
+    """Return observed × log(observed / expected), 0 where nothing was observed."""
+    out = np.zeros_like(observed)
+    np.log(np.divide(observed, expected, out=out, where=observed > 0), out=out, where=observed > 0)
+    return out * observed

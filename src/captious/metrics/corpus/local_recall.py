@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
@@ -13,7 +12,7 @@ from captious.metrics.base import Need, as_statistics
 from captious.metrics.corpus.caption_trees import Parsed
 from captious.metrics.corpus.corpus_measure import TreeMeasure
 from captious.metrics.corpus.pos_counts import is_content
-from captious.metrics.statistics import FloatArray
+from captious.metrics.statistics import FloatArray, contained
 from captious.text.vocabulary import Vocabulary
 
 #: Number of words per key. An (image, word) pair is one number, with the word in the low bits.
@@ -43,10 +42,10 @@ class Importance:
     top: int
 
 
-def _pairs(found: Parsed, owner: IntArray, number: IntArray, *, content: bool) -> IntArray:
+def _pairs(captions: Parsed, owner: IntArray, number: IntArray, *, content: bool) -> IntArray:
     """Return distinct, sorted (owner, word) keys of captions. ``number`` renumbers the words of the bank."""
-    bank = found.bank
-    positions, starts = found.tokens()
+    bank = captions.bank
+    positions, starts = captions.tokens()
     if len(number) and int(number.max()) > _LOW:
         raise ValueError("too many different words")
     keys = np.repeat(owner.astype(np.int64), np.diff(starts)) << _SHIFT | number[bank.trees.words[positions]]
@@ -55,35 +54,34 @@ def _pairs(found: Parsed, owner: IntArray, number: IntArray, *, content: bool) -
     return np.unique(keys)
 
 
-def importance(found: Parsed, image_offsets: IntArray) -> Importance:
+def importance(captions: Parsed, image_offsets: IntArray) -> Importance:
     """Return importance classes from reference captions, grouped by image."""
     per_image = np.diff(image_offsets)
     image = np.repeat(np.arange(len(per_image), dtype=np.int64), per_image)
-    number = np.arange(len(found.bank.words), dtype=np.int64)
-    per_caption = _pairs(found, np.arange(len(found.rows), dtype=np.int64), number, content=True)
+    number = np.arange(len(captions.bank.words), dtype=np.int64)
+    per_caption = _pairs(captions, np.arange(len(captions.rows), dtype=np.int64), number, content=True)
     keys = image[per_caption >> _SHIFT] << _SHIFT | (per_caption & _LOW)
     key, level = np.unique(keys, return_counts=True)
-    mentioned = _pairs(found, image, number, content=False)
+    mentioned = _pairs(captions, image, number, content=False)
     top = max(1, int(per_image.min(initial=int(per_image.max(initial=1)))))
-    return Importance(key, level.astype(np.int64), mentioned, len(per_image), found.bank.words, top)
+    return Importance(key, level.astype(np.int64), mentioned, len(per_image), captions.bank.words, top)
 
 
-def _renumbered(words: Vocabulary, known: Vocabulary) -> IntArray:
-    """Return the number of each word in ``known``, and higher numbers for other words."""
-    if words is known:
+def _renumbered(words: Vocabulary, target: Vocabulary) -> IntArray:
+    """Return the number of each word in ``target``, and higher numbers for other words."""
+    if words is target:
         return np.arange(len(words), dtype=np.int64)
-    place = known.find(words.words).astype(np.int64)
-    return np.where(place >= 0, place, len(known) + np.arange(len(words), dtype=np.int64))
+    place = target.find(words.words).astype(np.int64)
+    return np.where(place >= 0, place, len(target) + np.arange(len(words), dtype=np.int64))
 
 
 @dataclass(frozen=True)
 class Recalled:
     """Recall of the references' words, image by image."""
 
-    #: Words of each class, and those of them that the captions have: one row per image, column k is class k +
-    #: 1.
+    #: Words of each class, and those that the captions have. One row per image, column k for class k + 1.
     total: IntArray
-    found: IntArray
+    recalled: IntArray
     #: Content words of the captions, and those of them that some reference has.
     content: IntArray
     right: IntArray
@@ -95,7 +93,7 @@ class Recalled:
     def shares(self) -> FloatArray:
         """Return the share of each class that the captions of an image have, NaN for empty classes."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            shares: FloatArray = self.found / self.total
+            shares: FloatArray = self.recalled / self.total
         return shares
 
     @property
@@ -118,20 +116,20 @@ def recalled(captions: Parsed, image_offsets: IntArray, images: IntArray, target
     there[images] = True
     inside = there[target.key >> _SHIFT]
     key, level = target.key[inside], target.level[inside]
-    hit = _contained(key, said)
+    hit = contained(key, said)
     classes = int(level.max(initial=target.top))
     place = (key >> _SHIFT) * classes + level - 1
     cells = target.n_images * classes
     total = np.bincount(place, minlength=cells).reshape(-1, classes)
-    found = np.bincount(place[hit], minlength=cells).reshape(-1, classes)
+    recalled_words = np.bincount(place[hit], minlength=cells).reshape(-1, classes)
     content = _pairs(captions, image, number, content=True)
-    right = _contained(content, target.mentioned)
+    right = contained(content, target.mentioned)
     per_image = np.bincount(content >> _SHIFT, minlength=target.n_images)
     right_per_image = np.bincount(content[right] >> _SHIFT, minlength=target.n_images)
     in_top = level == target.top
     return Recalled(
         total=total[images],
-        found=found[images],
+        recalled=recalled_words[images],
         content=per_image[images],
         right=right_per_image[images],
         occurrences=np.bincount(key[in_top] & _LOW, minlength=len(target.words)),
@@ -166,7 +164,7 @@ def local_recall(rows: Recalled) -> LocalRecall:
     precisions = rows.precisions[rows.content > 0]
     with np.errstate(invalid="ignore", divide="ignore"):
         mean: FloatArray = np.nansum(rows.shares, axis=0) / images
-        pooled: FloatArray = rows.found.sum(axis=0) / total
+        pooled: FloatArray = rows.recalled.sum(axis=0) / total
     content = int(rows.content.sum())
     return LocalRecall(
         mean=mean,
@@ -233,15 +231,6 @@ class Precision(LocalMeasure):
         return as_statistics(self.recalled(corpus, state).precisions)
 
 
-def _contained(keys: IntArray, among: IntArray) -> NDArray[np.bool_]:
-    """Return which of the keys are in ``among``, both sorted."""
-    if not len(among):
-        return np.zeros(len(keys), dtype=np.bool_)
-    place = np.minimum(np.searchsorted(among, keys), len(among) - 1)
-    found: NDArray[np.bool_] = among[place] == keys
-    return found
-
-
 def rank_absolute(missed: IntArray) -> IntArray:
     """Return missed words, those missed most often first."""
     order = np.argsort(-missed, kind="stable")
@@ -254,7 +243,7 @@ def rank_relative(missed: IntArray, occurrences: IntArray, threshold: int = 0) -
 
     Ties are ordered by occurrences. Only words with more occurrences than the threshold are listed.
     """
-    kept = np.flatnonzero((occurrences > threshold) & (missed > 0))
-    order = np.lexsort((kept, -occurrences[kept], -missed[kept] / occurrences[kept]))
-    ranked: IntArray = kept[order]
+    frequent = np.flatnonzero((occurrences > threshold) & (missed > 0))
+    order = np.lexsort((frequent, -occurrences[frequent], -missed[frequent] / occurrences[frequent]))
+    ranked: IntArray = frequent[order]
     return ranked

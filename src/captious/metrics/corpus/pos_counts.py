@@ -86,18 +86,18 @@ class PosDistance(TreeMeasure):
     needs: frozenset[Need] = frozenset({"references"})
 
     def prepare(self, references: Captions) -> dict[str, float]:
-        found = self.parsed(references)
-        return dict(zip(found.bank.tags.words, tag_counts(found).tolist()))
+        trees = self.parsed(references)
+        return dict(zip(trees.bank.tags.words, tag_counts(trees).tolist()))
 
     def statistics(self, corpus: Corpus, state: dict[str, float]) -> Sequences:
         captions = corpus.candidates
-        found = self.parsed(captions)
-        own = found.bank.tags.words
+        trees = self.parsed(captions)
+        own = trees.bank.tags.words
         names = list(dict.fromkeys([*own, *state]))
-        places, offsets = found.tokens()
-        known = np.array([state.get(name, 0.0) for name in names], dtype=np.float64)
-        items = found.bank.trees.tags[places]
-        return Sequences(items, offsets, keys_of(names), known).grouped(captions.image_offsets)
+        places, offsets = trees.tokens()
+        human_counts = np.array([state.get(name, 0.0) for name in names], dtype=np.float64)
+        items = trees.bank.trees.tags[places]
+        return Sequences(items, offsets, keys_of(names), human_counts).grouped(captions.image_offsets)
 
     def value(self, sums: Texts) -> FloatArray:
         assert sums.table.known is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from captious.core import digests as digest
-from captious.core.errors import InputError
+from captious.core.errors import InputError, MissingInputError
 from captious.core.memo import Memo
 from captious.corpus import Captions
 from captious.io import read
@@ -36,6 +36,15 @@ class TrainingCaptions:
             return cls(sorted(source) if isinstance(source, set | frozenset) else list(source))
         path = Path(source) if isinstance(source, str) else source
         return cls([text for group in read(path, "references").captions for text in group])
+
+    @staticmethod
+    def required(train: TrainingCaptions | None, measure: str) -> TrainingCaptions:
+        """Return the training captions, or raise an error that says how to pass them."""
+        if train is None:
+            raise MissingInputError(
+                f"{measure} compares captions with the training captions: pass them (--train FILE, train=…)"
+            )
+        return train
 
     def __len__(self) -> int:
         return len(self.texts)

@@ -269,10 +269,9 @@ def type_token_curve(
     at = np.unique(np.linspace(1, total, min(points, total)).astype(np.int64))
     generator = np.random.default_rng(seed)
     summed = np.zeros(len(at))
-    work = _first_seen
     for _ in range(orders):
         first = np.full(len(captions.vocabulary), -1, dtype=np.int64)
-        work(captions.tokens, captions.token_offsets, generator.permutation(len(captions)), first)
+        _first_seen(captions.tokens, captions.token_offsets, generator.permutation(len(captions)), first)
         summed += np.searchsorted(np.sort(first[first >= 0]), at, side="left")
     return Curve(at, summed / orders)
 

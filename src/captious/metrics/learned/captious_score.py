@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from captious.metrics.learned.composite import WEIGHTS_FOLDER, Composite, load
-from captious.metrics.learned.lexical_features import Features
+from captious.metrics.learned.feature_table import Features
 from captious.metrics.options import Option
 
 #: Features of the encoder's sentences and tokens, of scenes, and of word order. None depends on other

@@ -12,11 +12,10 @@ import numpy as np
 from captious.core.cache import content_digest
 from captious.core.errors import MissingInputError
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import FloatArray, Measure, as_statistics, check_needs
+from captious.metrics.base import FloatArray, Measure, Resource, as_statistics, check_needs
 from captious.metrics.learned.composite_network import Network, read
-from captious.metrics.learned.lexical_features import Features
+from captious.metrics.learned.feature_table import Features
 from captious.metrics.options import WEIGHTS, Option
-from captious.metrics.resources import Resource
 
 WEIGHTS_FOLDER = Path(__file__).parent / "weights"
 
@@ -28,10 +27,8 @@ def _network(path: Path, content: str) -> Network:
 
 def load(path: str | Path) -> Network:
     """Return the network of a file, read again only if the file has changed."""
-    found = Path(path).expanduser()
-    if not found.is_file():
-        return read(found)
-    return _network(found.resolve(), content_digest(found))
+    file = Path(path).expanduser()
+    return _network(file.resolve(), content_digest(file)) if file.is_file() else read(file)
 
 
 class Composite(Measure):
@@ -81,12 +78,12 @@ class Learned(Composite):
     options: ClassVar[tuple[Option, ...]] = (WEIGHTS,)
 
     def __init__(self, weights: str | Path | None = None) -> None:
-        self._given = weights
+        self._weights_file = weights
         if weights is not None:
             super().__init__(load(weights))
 
     def check(self, corpus: Corpus | None = None) -> None:
-        if self._given is None:
+        if self._weights_file is None:
             raise MissingInputError(
                 "Learned needs weights: pass the file that 'captious train' wrote (--weights FILE)"
             )

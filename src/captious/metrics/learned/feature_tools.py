@@ -7,15 +7,14 @@ from functools import cached_property
 from typing import Any
 
 from captious.corpus import Captions, Corpus
+from captious.metrics.base import Resource
 from captious.metrics.captions.encoded_captions import EncoderUser
 from captious.metrics.captions.spice import Scenes, Spice
 from captious.metrics.captions.token_alignment import Reader, by_encoder, by_words
 from captious.metrics.learned import word_order as order
 from captious.metrics.options import METEOR_DATA, PARSER, SENTENCE_MODEL, VECTORS, Option
-from captious.metrics.resources import Resource
 from captious.vectors import WordVectors, get
-from captious.vectors import word_pieces as pieces
-from captious.vectors.sentence_vectors import SentenceEncoder
+from captious.vectors.sentence_vectors import SentenceEncoder, load_pieces
 
 #: Options of each tool.
 OPTIONS: Mapping[str, tuple[Option, ...]] = {
@@ -69,17 +68,17 @@ class Tools:
 
     def resources(self, used: frozenset[str]) -> dict[str, Resource]:
         """Return the tools in use, by their names in signatures."""
-        found: dict[str, Resource] = {}
+        resources: dict[str, Resource] = {}
         if "encoder" in used:
-            found["model"] = self.encoder
+            resources["model"] = self.encoder
         if "scenes" in used:
-            found.update(self.spice.resources())
-            found["order"] = order.load()
+            resources.update(self.spice.resources())
+            resources["order"] = order.load()
         if "words" in used:
-            found["vectors"] = self.vectors
+            resources["vectors"] = self.vectors
         if used & {"encoder", "words"}:
-            found["idf"] = pieces.load()
-        return found
+            resources["idf"] = load_pieces()
+        return resources
 
     def prepare(self, references: Captions, used: frozenset[str]) -> None:
         """Derive the data that the tools in use need from references. They are cached with the references."""

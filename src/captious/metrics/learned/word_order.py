@@ -111,16 +111,16 @@ def _means(
 def _kinds_of(batch: ParsedBatch) -> tuple[list[str], NDArray[np.int64]]:
     """Return the kinds of words in parses (ends of sentences first), and the number of each word's kind."""
     listed = [name.lower() for name in batch.word_names]
-    known = {
+    numbered = {
         kind: number
         for number, kind in enumerate(
             dict.fromkeys([EDGE, *batch.tag_names, *(name for name in listed if name in ENGLISH)])
         )
     }
-    by_word = np.array([known[name] if name in ENGLISH else -1 for name in listed], np.int64)
-    by_tag = np.array([known[tag] for tag in batch.tag_names], np.int64)
+    by_word = np.array([numbered[name] if name in ENGLISH else -1 for name in listed], np.int64)
+    by_tag = np.array([numbered[tag] for tag in batch.tag_names], np.int64)
     numbers = by_word[batch.words]
-    return list(known), np.where(numbers >= 0, numbers, by_tag[batch.tags])
+    return list(numbered), np.where(numbers >= 0, numbers, by_tag[batch.tags])
 
 
 def naturalness(captions: Captions, parser: Parser) -> FloatArray:

@@ -9,14 +9,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.core.errors import MissingInputError
 from captious.corpus import Captions, Corpus
 from captious.kernels import kernel
 from captious.kernels.types import Int32, Int64, Out
-from captious.metrics.base import FloatArray
+from captious.metrics.base import FloatArray, Resource
 from captious.metrics.corpus.training_captions import TrainingCaptions
 from captious.metrics.options import TRAIN, Option
-from captious.metrics.resources import Resource
 from captious.metrics.sets.set_measure import MeanMeasure, image_means, ratio
 
 
@@ -114,24 +112,18 @@ class Novel(MeanMeasure):
     options: ClassVar[tuple[Option, ...]] = (TRAIN,)
 
     def __init__(self, train: TrainingCaptions | Collection[str] | str | Path | None = None) -> None:
-        self.train = (
-            train if isinstance(train, TrainingCaptions) or train is None else TrainingCaptions.read(train)
-        )
+        self.train = TrainingCaptions.read(train) if train is not None else None
 
     def check(self, corpus: Corpus | None = None) -> None:
-        if self.train is None:
-            raise MissingInputError(
-                f"{self.name} compares captions with the training captions: pass them (--train FILE, train=…)"
-            )
+        TrainingCaptions.required(self.train, self.name)
         super().check(corpus)
 
     def resources(self) -> dict[str, Resource]:
         return {} if self.train is None else {"train": self.train}
 
     def prepare(self, references: Captions) -> frozenset[str]:
-        self.check()
-        assert self.train is not None
-        return self.train.sentences(references.tokenizer)
+        train = TrainingCaptions.required(self.train, self.name)
+        return train.sentences(references.tokenizer)
 
     def per_image(self, corpus: Corpus, state: frozenset[str]) -> FloatArray:
         captions = corpus.candidates

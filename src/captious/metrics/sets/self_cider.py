@@ -11,12 +11,11 @@ from captious.core.errors import InputError
 from captious.corpus import Captions, Corpus
 from captious.corpus.frequencies import DocumentFrequencies
 from captious.io import CaptionWarning
-from captious.metrics.base import FloatArray
+from captious.metrics.base import FloatArray, Resource
 from captious.metrics.options import DF, KERNEL, Option
-from captious.metrics.resources import Resource
+from captious.metrics.sets.lsa import NEGATIVE, spectral_diversity
 from captious.metrics.sets.set_measure import MeanMeasure
 from captious.metrics.sets.similarity_kernels import CiderKernel, FunctionKernel, KernelChoice, make_kernel
-from captious.metrics.sets.spectrum import NEGATIVE, spectral_diversity
 
 
 class SelfCider(MeanMeasure):

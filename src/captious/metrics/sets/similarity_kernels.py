@@ -13,7 +13,7 @@ from captious.core.ragged import IntArray
 from captious.corpus import Captions
 from captious.corpus.frequencies import DocumentFrequencies, ReferenceFrequencies
 from captious.metrics import registry
-from captious.metrics.base import FloatArray, Measure
+from captious.metrics.base import FloatArray, Measure, Resource
 from captious.metrics.captions.cider import (
     MAX_N,
     SIGMA,
@@ -22,7 +22,6 @@ from captious.metrics.captions.cider import (
     pair_similarities,
     vector_norms,
 )
-from captious.metrics.resources import Resource
 from captious.metrics.sets.chained_products import set_products
 from captious.metrics.sets.selection import of_pairs
 
@@ -176,17 +175,17 @@ class FunctionKernel(CaptionKernel):
 
     def similarities(self, captions: Captions, first: IntArray, second: IntArray, state: None) -> FloatArray:
         sentences = captions.sentences
-        found = np.asarray(
+        values = np.asarray(
             self.function([sentences[i] for i in first.tolist()], [sentences[i] for i in second.tolist()]),
             dtype=np.float64,
         )
-        if found.shape != first.shape or not np.isfinite(found).all():
+        if values.shape != first.shape or not np.isfinite(values).all():
             raise InputError(
                 f"the kernel '{self.name}' got {len(first):,} pairs and returned an array of shape "
-                f"{found.shape}{'' if np.isfinite(found).all() else ' with values that are not finite'}; "
+                f"{values.shape}{'' if np.isfinite(values).all() else ' with values that are not finite'}; "
                 "it must return one finite number for each pair of sentences"
             )
-        return found
+        return values
 
 
 def own_frequencies(captions: Captions) -> ReferenceFrequencies:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from captious.parser.exact.exact_parser import ExactParser
-    from captious.parser.exact.pcfg_cache import find_grammar
+    from captious.parser.exact.pcfg import find_grammar
 
 __all__ = ["ExactParser", "find_grammar"]
 
@@ -17,7 +17,7 @@ def __getattr__(name: str) -> Any:
 
         return ExactParser
     if name == "find_grammar":
-        from captious.parser.exact.pcfg_cache import find_grammar
+        from captious.parser.exact.pcfg import find_grammar
 
         return find_grammar
     raise AttributeError(name)

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from captious.parser.exact.phrase_trees import Node
-from captious.parser.exact.word_forms import BE, NEGATIONS, NOUN_PHRASES, NOUNS, PASSIVE, TEMPORAL, VERBS
+from captious.parser.exact.phrase_trees import (
+    BE,
+    NEGATIONS,
+    NOUN_PHRASES,
+    NOUNS,
+    PASSIVE,
+    TEMPORAL,
+    VERBS,
+    Node,
+)
 
 
 def adverbial(child: Node) -> str:

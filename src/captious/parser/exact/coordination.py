@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from captious.parser.exact.phrase_trees import Node
-from captious.parser.exact.word_forms import BE, PUNCTUATION, VERBS
+from captious.parser.exact.phrase_trees import BE, PUNCTUATION, VERBS, Node
 
 # Multi-word expressions by the category that contains them, with the possible tags of both words.
 _PREPOSITIONS = {

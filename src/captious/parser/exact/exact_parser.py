@@ -18,16 +18,14 @@ from captious.core.progress import track
 from captious.core.threads import side_by_side, threads
 from captious.parser.exact.lanes import LANES
 from captious.parser.exact.lexicon import Lexicon
-from captious.parser.exact.pcfg import Floats, Grammar, Ints
-from captious.parser.exact.pcfg_cache import load_grammar
+from captious.parser.exact.pcfg import Floats, Grammar, Ints, load_grammar
 from captious.parser.exact.phrase_trees import Node
 from captious.parser.exact.rule_arrays import arrange
 from captious.parser.exact.search import Workspace, derivations
 from captious.parser.exact.typed_dependencies import convert
 from captious.parser.lemmas import lemma
 from captious.parser.network_model import shipped_model
-from captious.parser.parse_types import Parse, Sentence
-from captious.parser.sentences import cut, split, terminators
+from captious.parser.sentences import Parse, Sentence, cut, split, terminators
 
 LONGEST = 70  # words; longer sentences are cut, since time is cubic and memory quadratic in the length
 _SHORT = 30  # words; longer sentences are parsed by one thread at a time to limit memory

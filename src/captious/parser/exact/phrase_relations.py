@@ -13,8 +13,7 @@ from captious.parser.exact.context import (
     prepositional,
     temporal,
 )
-from captious.parser.exact.phrase_trees import Node
-from captious.parser.exact.word_forms import ADJECTIVES, ADVERBS, BE, NOMINAL, NOUNS, REFLEXIVE, VERBS
+from captious.parser.exact.phrase_trees import ADJECTIVES, ADVERBS, BE, NOMINAL, NOUNS, REFLEXIVE, VERBS, Node
 
 
 def in_noun_phrase(parent: Node, child: Node, head: Node) -> str:

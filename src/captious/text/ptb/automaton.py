@@ -44,9 +44,8 @@ class Automaton:
         """Return (rule, end) of the longest match at ``start``. The rule is -1 if nothing matches.
 
         For long text, ``dead`` collects (place, state) pairs from which nothing more was accepted
-        (Reps 1998), so that scans that went on and on without ever matching again are not repeated:
-        the whole of a text is scanned in linear time, where text made for it would cost the square
-        of its length.
+        (Reps 1998). Scans that cannot match again are not repeated, so that hostile text takes linear
+        instead of quadratic time.
         """
         steps, n_classes, accepts = self._steps, self._n_classes, self._accepts
         state, rule, end = 0, -1, start

@@ -2,7 +2,7 @@
 
 The reference was generated from the Unicode tables of its day and never saw later ones, so these classes
 are frozen: taking them from the running Python would let newer letters in. They were established by feeding
-every code unit to the reference in several contexts and looking at what it did.
+every code unit to the reference in several contexts.
 """
 
 from __future__ import annotations

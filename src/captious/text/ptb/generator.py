@@ -144,8 +144,8 @@ class _Sets:
 class Scanner:
     """Builder of the automaton of an ordered list of rules.
 
-    ``parts`` are named expressions in order of definition (or a set, by what makes it); ``rules`` are
-    expressions, the earlier the stronger.
+    ``parts`` are named expressions (or functions that return a set) in order of definition. ``rules`` are
+    expressions. Of equally long matches, that of the first rule wins.
     """
 
     def __init__(self, parts: Mapping[str, Part], rules: Sequence[str]) -> None:

@@ -1,8 +1,8 @@
-"""The rules of the scanner: what a token is.
+"""Rules of the scanner.
 
-``PARTS`` are named expressions; ``RULES`` pairs each expression with what to do when it wins. Order matters
-only between equally long matches. In a rule ``expression / context`` the context must follow, counts
-towards the length of the match, and is then given back. Letters outside brackets match both cases, those
+``PARTS`` are named expressions, and ``RULES`` pairs expressions with actions. The longest match wins, and
+the first of equally long ones. In a rule ``expression / context`` the context must follow and counts towards
+the length of the match, but is not part of the token. Letters outside brackets match both cases, those
 inside brackets only themselves, as in the reference.
 """
 
@@ -17,8 +17,8 @@ class Rule(NamedTuple):
     action: str  # name of the action in captious.text.ptb.lexer
     expression: str
     context: str = ""
-    #: Part of the match that is given back: a number of characters, or all from the first match of this
-    #: pattern.
+    #: Part of the match that is not part of the token: a number of characters, or everything from the first
+    #: match of this pattern.
     back: int | str = 0
 
 

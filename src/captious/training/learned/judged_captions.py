@@ -10,7 +10,7 @@ from captious.agreement import RatedCaptions, load_judgements
 from captious.core.errors import InputError
 from captious.corpus import Corpus
 from captious.io.judgements import own_key
-from captious.metrics.learned.lexical_features import Features
+from captious.metrics.learned.feature_table import Features
 from captious.training.learned.composite_trainer import Judged
 
 #: Default validation sets. Flickr8k is reserved as a test set.

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.writing import atomic_write
-from captious.parser.network_model import FORMAT, UPPER_LAYERS, Model, read_arrays
-from captious.parser.word_classes import WordClasses
+from captious.parser.network_model import FORMAT, UPPER_LAYERS, Model, WordClasses, read_arrays
 
 PARTS = ("arc_dependent", "arc_head", "label_dependent", "label_head", "tag")
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from captious.parser.lemmas import key, regular
-from captious.parser.parse_types import Sentence
+from captious.parser.sentences import Sentence
 
 
 def learn_exceptions(sentences: Iterable[Sentence], minimum: int = 1) -> dict[str, str]:

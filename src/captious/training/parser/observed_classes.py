@@ -12,8 +12,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.parser.parse_types import Sentence
-from captious.parser.word_classes import WordClasses, spelling
+from captious.parser.network_model import WordClasses, spelling
+from captious.parser.sentences import Sentence
 
 LEAST = 3  # occurrences of a word with a class of its own
 RARE = 10  # words with at most this many occurrences represent unknown words of their spelling

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from captious.parser.parse_types import Sentence
-from captious.parser.word_classes import WordClasses
+from captious.parser.network_model import WordClasses
+from captious.parser.sentences import Sentence
 
 IGNORED = -100  # label of unknown tags and relations, which torch's cross-entropy skips
 

@@ -24,10 +24,9 @@ from numpy.typing import NDArray
 
 from captious.core.errors import InputError, MissingExtraError, one_message
 from captious.parser.exact.lexicon import Lexicon
-from captious.parser.exact.pcfg_cache import load_grammar
-from captious.parser.network_model import read_model
-from captious.parser.parse_types import Sentence
-from captious.parser.word_classes import WordClasses
+from captious.parser.exact.pcfg import load_grammar
+from captious.parser.network_model import WordClasses, read_model
+from captious.parser.sentences import Sentence
 from captious.training.parser.export_model import export, read_exported
 from captious.training.parser.labels import read_excluded
 from captious.training.parser.lemma_exceptions import learn_exceptions

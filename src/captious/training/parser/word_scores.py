@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from captious.core.errors import InputError, one_message
 from captious.core.writing import atomic_write
 from captious.parser.exact.lexicon import Lexicon
-from captious.parser.word_classes import WordClasses, spelling
+from captious.parser.network_model import WordClasses, spelling
 from captious.training.parser.treebank import open_text
 
 

@@ -26,7 +26,7 @@ from captious.core.errors import InputError, one_message
 from captious.core.writing import atomic_write
 from captious.text import tokenizers
 from captious.text.stopwords import ENGLISH
-from captious.vectors.default_vectors import PATH
+from captious.vectors.packaged_vectors import DEFAULT
 from captious.vectors.sentence_vectors import SentenceEncoder
 
 Floats = NDArray[np.float64]
@@ -123,12 +123,12 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("--words", type=int, default=WORDS)
     parser.add_argument("--dimension", type=int, default=DIMENSION)
-    parser.add_argument("--out", type=Path, default=PATH)
+    parser.add_argument("--out", type=Path, default=DEFAULT)
     options = parser.parse_args(arguments)
-    from captious.vectors.glove import words_by_frequency
+    from captious.vectors.packaged_vectors import glove_words
 
     counts = caption_words(options.data)
-    words = word_list(counts, words_by_frequency(), options.words)
+    words = word_list(counts, glove_words(), options.words)
     frequency = np.array([counts[word] for word in words], np.float64) / sum(counts.values())
     content = np.array([word not in ENGLISH for word in words])
     vectors = (

@@ -12,11 +12,10 @@ from captious.core.errors import InputError, did_you_mean
 from captious.corpus import Captions, Corpus
 from captious.io import CaptionWarning
 from captious.metrics import registry
-from captious.metrics.base import FloatArray, Measure
+from captious.metrics.base import FloatArray, Measure, Resource
 from captious.metrics.learned.feature_tools import OPTIONS, Tools
-from captious.metrics.learned.trained_composites import OWN
+from captious.metrics.learned.own_features import OWN
 from captious.metrics.options import Option
-from captious.metrics.resources import Resource
 
 #: LCEval's features by group (Sharif et al. 2019).
 LEXICAL = (
@@ -42,23 +41,23 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 def resolve(names: Sequence[str]) -> list[str]:
     """Return feature names from names and groups. Metrics get our names."""
-    found: list[str] = []
+    resolved: list[str] = []
     for name in names:
         if name.casefold() in GROUPS:
-            found.extend(GROUPS[name.casefold()])
+            resolved.extend(GROUPS[name.casefold()])
         elif name in OWN:
-            found.append(name)
+            resolved.append(name)
         elif (metric := registry.canonical(name)) is not None and registry.measure_class(
             metric
         ).rows == "caption":
-            found.append(metric)
+            resolved.append(metric)
         else:
-            known = [*GROUPS, *OWN, *registry.of_family("all")]
+            choices = [*GROUPS, *OWN, *registry.of_family("all")]
             raise InputError(
-                f"unknown feature '{name}'{did_you_mean(name, known)} "
+                f"unknown feature '{name}'{did_you_mean(name, choices)} "
                 f"(a metric of captions, or one of {', '.join(GROUPS)})"
             )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(resolved))
 
 
 class Features:
@@ -66,13 +65,11 @@ class Features:
 
     def __init__(self, names: Sequence[str], options: Mapping[str, Any] | None = None) -> None:
         self.names = tuple(resolve(names))
-        known = {option.name for option in self.options_of(self.names)}
-        given = {
-            name: value for name, value in (options or {}).items() if name in known and value is not None
-        }
-        self.tools = Tools(given)
+        taken = {option.name for option in self.options_of(self.names)}
+        chosen = {name: value for name, value in (options or {}).items() if name in taken}
+        self.tools = Tools(chosen)
         self.measures: dict[str, Measure] = {
-            name: registry.create(name, given) for name in self.names if name not in OWN
+            name: registry.create(name, chosen) for name in self.names if name not in OWN
         }
         self.uses: frozenset[str] = frozenset().union(*(OWN[name].uses for name in self.names if name in OWN))
 
@@ -82,15 +79,15 @@ class Features:
 
         Settings are fixed by the weights.
         """
-        found: dict[str, Option] = {}
+        options: dict[str, Option] = {}
         for name in names:
             taken = (
                 registry.measure_class(name).options
                 if name not in OWN
                 else tuple(o for tool in sorted(OWN[name].uses) for o in OPTIONS[tool])
             )
-            found.update({option.name: option for option in taken if not option.setting})
-        return tuple(found.values())
+            options.update({option.name: option for option in taken if not option.setting})
+        return tuple(options.values())
 
     def check(self, corpus: Corpus | None = None) -> None:
         """Raise an error that says what to install or to pass if a requirement of a feature is missing."""
@@ -100,10 +97,10 @@ class Features:
 
     def resources(self) -> dict[str, Resource]:
         """Return the tables and models that the features depend on."""
-        found: dict[str, Resource] = self.tools.resources(self.uses)
+        resources: dict[str, Resource] = self.tools.resources(self.uses)
         for measure in self.measures.values():
-            found.update(measure.resources())
-        return found
+            resources.update(measure.resources())
+        return resources
 
     def prepare(self, references: Captions) -> dict[str, Any]:
         """Derive the data that the features need from the references."""
@@ -113,7 +110,7 @@ class Features:
     def table(self, corpus: Corpus, states: Mapping[str, Any] | None = None) -> FloatArray:
         """Return one row per caption and one column per feature, higher for better, NaN where undefined."""
         table = np.empty((len(corpus.candidates), len(self.names)))
-        known = states if states is not None else self.prepare(corpus.references)
+        prepared = states if states is not None else self.prepare(corpus.references)
         with warnings.catch_warnings():
             # The metrics themselves warn about words without vectors when they are requested.
             warnings.simplefilter("ignore", CaptionWarning)
@@ -122,7 +119,7 @@ class Features:
                     table[:, place] = OWN[name].values(self.tools, corpus)
                 else:
                     measure = self.measures[name]
-                    values = measure.per_row(measure.statistics(corpus, known[name]))
+                    values = measure.per_row(measure.statistics(corpus, prepared[name]))
                     table[:, place] = values if measure.higher_is_better else -values
         return table
 

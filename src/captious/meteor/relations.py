@@ -1,17 +1,138 @@
-"""Phrases of captions that are in the paraphrase table, and which of them are paraphrases of each other."""
+"""Words that match by form, stem or synset, and phrases that are paraphrases of each other."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from captious.core import ragged
 from captious.core.threads import side_by_side, threads_for
 from captious.kernels import inner, kernel
-from captious.kernels.types import Int32, Int32x2, Int64, Out, UInt16x2, UInt32
-from captious.meteor.matches import BACK, KINDS, THERE, Ints, PhraseRelations, Small
-from captious.meteor.paraphrases import Paraphrases
+from captious.kernels.types import Bool, Int32, Int32x2, Int64, Out, UInt16x2, UInt32
+from captious.meteor.matches import BACK, EXACT, KINDS, STEM, SYNONYM, THERE, Ints, PhraseRelations, Small
+from captious.meteor.meteor_tables import Paraphrases
+from captious.text.hashing import first_place
+
+
+@inner
+def feature(
+    keys: UInt32, stems: UInt32, synset_offsets: Int64, synsets: Int32, word: int, part: int
+) -> np.int64:
+    """Return the form (part 0), stem (1) or a synset (from 2) of a word, as ``KINDS * value + kind``."""
+    if part == EXACT:
+        return KINDS * np.int64(keys[word]) + EXACT
+    if part == STEM:
+        return KINDS * np.int64(stems[word]) + STEM
+    return KINDS * np.int64(synsets[synset_offsets[word] + part - 2]) + SYNONYM
+
+
+@kernel
+def relate(
+    keys: UInt32,
+    stems: UInt32,
+    synset_offsets: Int64,
+    synsets: Int32,
+    used: Bool,
+    heads: Out[Int32],
+    values: Out[Int64],
+    owners: Out[Int32],
+    following: Out[Int32],
+    last: Out[Int32],
+    pairs: Out[Int32x2],
+) -> int:
+    """Write pairs of a used word and a list that it is entered in (see :mod:`captious.meteor.matches`).
+
+    Return how many pairs there are; if that exceeds the room in `pairs`, call again with more. ``heads`` is a
+    hash table of forms, stems and synsets of the used words, counted from 1; ``last`` has a cell for each
+    word, -1 before.
+    """
+    entries = 0
+    for word in range(len(keys)):
+        if not used[word]:
+            continue
+        for part in range(2 + synset_offsets[word + 1] - synset_offsets[word]):
+            values[entries] = feature(keys, stems, synset_offsets, synsets, word, part)
+            place = first_place(np.uint64(values[entries]), heads)
+            owners[entries] = word
+            following[entries] = heads[place]
+            entries += 1
+            heads[place] = entries
+    count = 0
+    for word in range(len(keys)):
+        for part in range(2 + synset_offsets[word + 1] - synset_offsets[word]):
+            kind = min(part, SYNONYM)
+            value = feature(keys, stems, synset_offsets, synsets, word, part)
+            entry = heads[first_place(np.uint64(value), heads)]
+            while entry > 0:
+                other = owners[entry - 1]
+                if values[entry - 1] == value:
+                    new = kind == EXACT or keys[other] != keys[word]
+                    if kind == SYNONYM:
+                        # Two words may share several synsets.
+                        new = new and last[other] != word
+                        last[other] = word
+                    if new:
+                        if count < len(pairs):
+                            pairs[count, 0] = other
+                            pairs[count, 1] = KINDS * word + kind
+                        count += 1
+                entry = following[entry - 1]
+    return count
+
+
+@kernel
+def sort_pairs(pairs: Int32x2, offsets: Out[Int64], related: Out[Int32]) -> None:
+    """Group the lists by word. ``offsets`` has the end of each word's lists, and afterwards the start."""
+    for p in range(len(pairs) - 1, -1, -1):
+        offsets[pairs[p, 0]] -= 1
+        related[offsets[pairs[p, 0]]] = pairs[p, 1]
+
+
+def related_words(
+    keys: NDArray[np.uint32],
+    stems: NDArray[np.uint32],
+    synset_offsets: Ints,
+    synsets: Small,
+    used: NDArray[np.bool_],
+) -> tuple[Ints, Small]:
+    """Return the lists that each used word is entered in: offsets and lists."""
+    n = len(keys)
+    own = int(np.sum((np.diff(synset_offsets) + 2)[used]))
+    bits = max((2 * own).bit_length(), 4)
+    pairs = np.empty((16 * n + 64, 2), np.int32)
+    while True:
+        scratch = (
+            np.zeros(1 << bits, np.int32),
+            np.empty(own, np.int64),
+            np.empty(own, np.int32),
+            np.empty(own, np.int32),
+            np.full(n, -1, np.int32),
+        )
+        with np.errstate(over="ignore"):
+            count = int(
+                relate(
+                    keys,
+                    stems,
+                    synset_offsets,
+                    synsets,
+                    used,
+                    *scratch,
+                    pairs,
+                )
+            )
+        if count <= len(pairs):
+            break
+        pairs = np.empty((count, 2), np.int32)
+    pairs = pairs[:count]
+    offsets = np.zeros(n + 1, np.int64)
+    np.cumsum(np.bincount(pairs[:, 0], minlength=n), out=offsets[:-1])
+    offsets[-1] = count
+    related = np.empty(count, np.int32)
+    sort_pairs(pairs, offsets, related)
+    return offsets, related
+
 
 #: Lines per task of a thread.
 _BLOCK = 8_000

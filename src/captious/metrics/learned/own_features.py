@@ -15,6 +15,7 @@ from captious.corpus import Corpus
 from captious.metrics.base import FloatArray
 from captious.metrics.captions.encoded_captions import sentence_vectors
 from captious.metrics.captions.over_references import combined, pair_cosines, reference_means, with_means
+from captious.metrics.captions.soft_spice import soft_matches
 from captious.metrics.captions.spice import ratio, tuple_counts
 from captious.metrics.captions.token_alignment import (
     Agreement,
@@ -24,7 +25,6 @@ from captious.metrics.captions.token_alignment import (
     alignment,
     shared_recall,
 )
-from captious.metrics.captions.tuple_phrases import soft_matches
 from captious.metrics.captions.wembsim import mean_vectors
 from captious.metrics.captions.wmd import WMD
 from captious.metrics.learned.feature_tools import Tools
@@ -70,14 +70,14 @@ def _cosine_agreement(kind: str) -> Compute:
         theirs = _vectors(tools, corpus, kind)[1]
         means = reference_means(corpus, theirs)
         count = corpus.references.per_image.astype(np.float64)
-        known = np.bincount(
+        own = np.bincount(
             corpus.references.image_of, np.einsum("ij,ij->i", theirs, theirs), minlength=len(count)
         )
         pairs = count * (count - 1)
-        total = count**2 * np.einsum("ij,ij->i", means, means) - known
+        total = count**2 * np.einsum("ij,ij->i", means, means) - own
         per_image = np.divide(total, pairs, out=np.full(len(count), np.nan), where=pairs > 0)
-        found: FloatArray = per_image[corpus.images[corpus.candidates.image_of]]
-        return found
+        values: FloatArray = per_image[corpus.images[corpus.candidates.image_of]]
+        return values
 
     return values
 
@@ -86,8 +86,8 @@ def _aligned(
     reader: Callable[[Tools], Reader], take: Callable[[TokenAlignment], FloatArray], by_pair: bool
 ) -> Compute:
     def values(tools: Tools, corpus: Corpus) -> FloatArray:
-        found = take(alignment(corpus, reader(tools)))
-        return combined(corpus, found if by_pair else found[corpus.pairs[0]], "mean" if by_pair else "max")
+        taken = take(alignment(corpus, reader(tools)))
+        return combined(corpus, taken if by_pair else taken[corpus.pairs[0]], "mean" if by_pair else "max")
 
     return values
 
@@ -137,21 +137,21 @@ def _length(sign: int) -> Compute:
         total = np.bincount(references.image_of, references.lengths, minlength=references.n_images)
         mean = total / np.maximum(references.per_image, 1)
         image = corpus.images[corpus.candidates.image_of]
-        found: FloatArray = np.maximum(
+        logarithm: FloatArray = np.maximum(
             sign * (np.log1p(corpus.candidates.lengths) - np.log1p(mean[image])), 0.0
         )
-        return found
+        return logarithm
 
     return values
 
 
 def _all() -> dict[str, OwnFeature]:
     encoder, words, scenes = frozenset({"encoder"}), frozenset({"words"}), frozenset({"scenes"})
-    found: dict[str, OwnFeature] = {}
+    features: dict[str, OwnFeature] = {}
     for kind, uses in (("sentence", encoder), ("word", words), ("all-words", words)):
         for how in ("mean", "max", "min", "centroid"):
-            found[f"{kind}-{how}"] = OwnFeature(uses, _cosine(kind, how))
-        found[f"{kind}-agreement"] = OwnFeature(uses, _cosine_agreement(kind), 0)
+            features[f"{kind}-{how}"] = OwnFeature(uses, _cosine(kind, how))
+        features[f"{kind}-agreement"] = OwnFeature(uses, _cosine_agreement(kind), 0)
     readers: dict[str, tuple[Callable[[Tools], Reader], frozenset[str]]] = {
         "token": (lambda tools: tools.tokens(), encoder),
         "soft-word": (lambda tools: tools.words(), words),
@@ -159,43 +159,43 @@ def _all() -> dict[str, OwnFeature]:
     for kind, (reader, uses) in readers.items():
         # Next to the best match in any reference, similarity to each of them shows how ordinary a caption is,
         # not how good.
-        found[f"{kind}-precision"] = OwnFeature(uses, _aligned(reader, lambda a: a.precision, True), 0)
-        found[f"{kind}-recall"] = OwnFeature(uses, _aligned(reader, lambda a: a.recall, True))
-        found[f"{kind}-precision-idf"] = OwnFeature(
+        features[f"{kind}-precision"] = OwnFeature(uses, _aligned(reader, lambda a: a.precision, True), 0)
+        features[f"{kind}-recall"] = OwnFeature(uses, _aligned(reader, lambda a: a.recall, True))
+        features[f"{kind}-precision-idf"] = OwnFeature(
             uses, _aligned(reader, lambda a: a.weighted_precision, True), 0
         )
-        found[f"{kind}-recall-idf"] = OwnFeature(uses, _aligned(reader, lambda a: a.weighted_recall, True))
-        found[f"{kind}-union"] = OwnFeature(uses, _aligned(reader, lambda a: a.union_precision, False))
-        found[f"{kind}-union-idf"] = OwnFeature(
+        features[f"{kind}-recall-idf"] = OwnFeature(uses, _aligned(reader, lambda a: a.weighted_recall, True))
+        features[f"{kind}-union"] = OwnFeature(uses, _aligned(reader, lambda a: a.union_precision, False))
+        features[f"{kind}-union-idf"] = OwnFeature(
             uses, _aligned(reader, lambda a: a.weighted_union_precision, False)
         )
-        found[f"{kind}-worst"] = OwnFeature(uses, _aligned(reader, lambda a: a.worst, False), -1)
-        found[f"{kind}-shared-recall"] = OwnFeature(uses, _shared(reader))
-        found[f"{kind}-agreement-recall"] = OwnFeature(
+        features[f"{kind}-worst"] = OwnFeature(uses, _aligned(reader, lambda a: a.worst, False), -1)
+        features[f"{kind}-shared-recall"] = OwnFeature(uses, _shared(reader))
+        features[f"{kind}-agreement-recall"] = OwnFeature(
             uses, _aligned_references(reader, lambda a: a.recall), 0
         )
-        found[f"{kind}-agreement-recall-idf"] = OwnFeature(
+        features[f"{kind}-agreement-recall-idf"] = OwnFeature(
             uses, _aligned_references(reader, lambda a: a.weighted_recall), 0
         )
-        found[f"{kind}-agreement-union"] = OwnFeature(
+        features[f"{kind}-agreement-union"] = OwnFeature(
             uses, _aligned_references(reader, lambda a: a.union_precision), 0
         )
-        found[f"{kind}-agreement-union-idf"] = OwnFeature(
+        features[f"{kind}-agreement-union-idf"] = OwnFeature(
             uses, _aligned_references(reader, lambda a: a.weighted_union_precision), 0
         )
-    found["tuple-precision"] = OwnFeature(encoder | scenes, _tuples(0))
-    found["tuple-recall"] = OwnFeature(encoder | scenes, _tuples(1))
-    found["spice-precision"] = OwnFeature(scenes, _spice("precision"))
-    found["spice-recall"] = OwnFeature(scenes, _spice("recall"))
-    found["spice-f"] = OwnFeature(scenes, _spice("f"))
-    found["word-mover"] = OwnFeature(words, _wmd)
-    found["word-order"] = OwnFeature(
+    features["tuple-precision"] = OwnFeature(encoder | scenes, _tuples(0))
+    features["tuple-recall"] = OwnFeature(encoder | scenes, _tuples(1))
+    features["spice-precision"] = OwnFeature(scenes, _spice("precision"))
+    features["spice-recall"] = OwnFeature(scenes, _spice("recall"))
+    features["spice-f"] = OwnFeature(scenes, _spice("f"))
+    features["word-mover"] = OwnFeature(words, _wmd)
+    features["word-order"] = OwnFeature(
         scenes, lambda tools, corpus: naturalness(corpus.candidates, tools.spice.parser)
     )
-    found["shorter"] = OwnFeature(frozenset(), _length(-1), -1)
+    features["shorter"] = OwnFeature(frozenset(), _length(-1), -1)
     # More words may add content, or content that is not in the image.
-    found["longer"] = OwnFeature(frozenset(), _length(1), 0)
-    return found
+    features["longer"] = OwnFeature(frozenset(), _length(1), 0)
+    return features
 
 
 #: Features by name.

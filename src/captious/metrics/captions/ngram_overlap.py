@@ -1,4 +1,4 @@
-"""Unigram recall: share of a reference's words that a candidate mentions (a feature of LCEval)."""
+"""Precision of n-grams and recall of words, without brevity penalty (features of LCEval)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,34 @@ from captious.corpus import Captions, Corpus
 from captious.kernels import kernel
 from captious.kernels.types import Int32, Int64, Out
 from captious.metrics.base import FloatArray, Measure
+from captious.metrics.captions.bleu import ngram_matches
 from captious.metrics.captions.cider import next_shared
+
+
+class _Share(Measure):
+    """Column 0 of the sums over column 1, 0 where column 1 is 0 (captions that are too short)."""
+
+    def value(self, sums: FloatArray) -> FloatArray:
+        part, whole = sums[..., 0], sums[..., 1]
+        share: FloatArray = np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)
+        return share
+
+
+class NgramPrecision(_Share):
+    """Share of a candidate's n-grams that some reference has, counts clipped."""
+
+    def __init__(self, n: int = 1) -> None:
+        self.n = n
+        self.name = f"Precision-{n}"
+        self.summary = f"clipped precision of n-grams with n = {n}"
+        self.fixed = {"n": str(n)}
+
+    def prepare(self, references: Captions) -> None:
+        references.ngrams(self.n)
+
+    def statistics(self, corpus: Corpus, state: None) -> FloatArray:
+        matches, totals = ngram_matches(corpus, self.n)
+        return np.stack([matches, totals], axis=1).astype(np.float64)
 
 
 @kernel
@@ -35,7 +62,7 @@ def _common_words(
         out[p] = common
 
 
-class UnigramRecall(Measure):
+class UnigramRecall(_Share):
     """Share of a reference's words that the candidate has, for the best-recalled reference."""
 
     name = "Recall-1"
@@ -60,9 +87,3 @@ class UnigramRecall(Measure):
         best = order[corpus.pair_offsets[:-1][has]]
         rows[has] = np.stack([common[best], lengths[best]], axis=1)
         return rows
-
-    def value(self, sums: FloatArray) -> FloatArray:
-        """Return common words over reference words, or 0 where the references are empty."""
-        common, lengths = sums[..., 0], sums[..., 1]
-        recall: FloatArray = np.divide(common, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        return recall
