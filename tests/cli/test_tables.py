@@ -202,7 +202,7 @@ def test_stars_only_where_numbers_can_be_compared(tmp_path: Path) -> None:
 
 def test_no_star_where_all_are_equal(tmp_path: Path) -> None:
     shutil.copy(demo_path("good"), tmp_path / "again.json")
-    for words in (["score", "-m", "BLEU-1"], ["diversity", "--accuracy", ""]):
+    for words in (["score", "-m", "BLEU-1"], ["diversity", "-m", ""]):
         assert "*" not in run(
             words[0], REFS, str(demo_path("good")), str(tmp_path / "again.json"), *words[1:]
         )

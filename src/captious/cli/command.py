@@ -32,9 +32,9 @@ Target = Literal["file", "folder", "scores"]
 class Option:
     """An option. Without flags, it is named after the parameter.
 
-    Help pages list it under ``heading``. ``values`` are completed in the shell. ``old`` flags still work, with
-    a warning. If the option ``writes`` something, the target is checked before the command starts. Options
-    that are not ``listed`` are absent from the help page only.
+    Help pages list it under ``heading``. ``values`` are completed in the shell. ``old`` flags still work,
+    with a warning. If the option ``writes`` something, the target is checked before the command starts.
+    Options that are not ``listed`` are absent from the help page only.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ def command(
     def run_own(**values: Any) -> None:
         # Inside all groups, so that --quiet hides the warnings.
         for old, new in click.get_current_context().meta.get(_OLD_NAMES, []):
-            _warn_of_old_name(old, new)
+            warn_of_old_name(old, new)
         function(**values)
 
     def callback(**values: Any) -> None:
@@ -188,13 +188,13 @@ def parameter(name: str, annotation: Any, default: Any) -> click.Parameter | Non
     several = get_origin(kind) is list
     if several:
         (kind,) = get_args(kind)
-    default = None if required else default
+    # Click takes an explicit default of None for a value, so a required parameter has none.
+    settings: dict[str, Any] = {"required": True} if required else {"required": False, "default": default}
     if isinstance(declared, Argument):
-        type_ = _type(kind, values=declared.values)
-        return _Argument(name, declared, type_, several=several, required=required, default=default)
+        return _Argument(name, declared, _type(kind, values=declared.values), several=several, **settings)
     flags = declared.flags or ("--" + name.replace("_", "-"),)
     if kind is bool:
-        return _Option(declared, [name, *flags], is_flag=True, default=default)
+        return _Option(declared, [name, *flags], is_flag=True, **settings)
     type_ = _type(kind, declared.min, declared.max, declared.values, declared.writes)
     metavar = declared.metavar or {int: "N", float: "NUMBER", Path: "PATH"}.get(kind, "TEXT")
     return _Option(
@@ -202,10 +202,9 @@ def parameter(name: str, annotation: Any, default: Any) -> click.Parameter | Non
         [name, *flags],
         type=type_,
         multiple=several,
-        required=required,
-        default=default,
-        show_default=default is not None and not several,
+        show_default=not required and default not in (None, "") and not several,
         metavar=metavar,
+        **settings,
     )
 
 
@@ -231,15 +230,12 @@ class _Argument(click.Argument):
         kind: click.ParamType[Any],
         *,
         several: bool,
-        required: bool,
-        default: Any,
+        **settings: Any,
     ) -> None:
         self.label, self.about = declared.metavar, declared.help
         usage = f"{declared.metavar}..." if several else declared.metavar
-        usage = usage if required else f"[{usage}]"
-        super().__init__(
-            [name], type=kind, nargs=-1 if several else 1, required=required, default=default, metavar=usage
-        )
+        usage = usage if settings["required"] else f"[{usage}]"
+        super().__init__([name], type=kind, nargs=-1 if several else 1, metavar=usage, **settings)
 
 
 def _declaration(annotation: Any) -> tuple[Any, Option | Argument | None]:
@@ -298,7 +294,7 @@ _OLD_NAMES = "captious.old_names"
 
 def _with_new_names(args: list[str], renamed: dict[str, str], ctx: click.Context) -> list[str]:
     """Replace old names of options, and note them for a warning."""
-    words = []
+    words: list[str] = []
     for place, word in enumerate(args):
         if word == "--":
             return words + args[place:]
@@ -315,7 +311,8 @@ def _with_new_names(args: list[str], renamed: dict[str, str], ctx: click.Context
     return words
 
 
-def _warn_of_old_name(old: str, new: str) -> None:
+def warn_of_old_name(old: str, new: str) -> None:
+    """Warn of an option that has another name since an earlier version."""
     from captious.io import CaptionWarning
 
     warnings.warn(CaptionWarning(f"the option {old} is now called {new}"), stacklevel=2)

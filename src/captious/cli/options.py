@@ -131,12 +131,13 @@ ParserName = Annotated[
     str | None,
     Option("--parser", metavar=PARSER.metavar, help=PARSER.help, values=("small", "exact")),
 ]
+GRAMMAR_HELP = "CoreNLP's models for '--parser exact': the jar, or englishPCFG.ser.gz."
 Grammar = Annotated[
     str | None,
     Option(
         "--grammar",
         metavar="PATH",
-        help="CoreNLP's models for '--parser exact': the jar, or englishPCFG.ser.gz.",
+        help=GRAMMAR_HELP,
     ),
 ]
 Training = Annotated[

@@ -13,13 +13,18 @@ from captious.cli.output import is_taken, print_table, say, write_json
 if TYPE_CHECKING:
     from captious.corpus.frequencies import FrequencyTable
 
-Out = Annotated[Path, Option("--output", "-o", metavar="FILE", help="Where to write the table.")]
+Out = Annotated[
+    Path, Option("--output", "-o", metavar="FILE", help="Where to write the table.", writes="file")
+]
 
 
 def prepare(
     references: options.References,
     output: Annotated[
-        Path, Option("--output", "-o", metavar="FILE", help="Where to write the prepared references.")
+        Path,
+        Option(
+            "--output", "-o", metavar="FILE", help="Where to write the prepared references.", writes="file"
+        ),
     ],
     metrics: options.Metrics = "coco",
     tokenizer: options.Tokenizer = None,

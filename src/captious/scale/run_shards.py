@@ -315,7 +315,8 @@ def _planned(
         if orders:
             if settings.train is None:
                 raise InputError(
-                    "n-gram novelty is measured against training captions: give them (--train FILE, train=…)"
+                    "n-gram novelty is measured against training captions: give them "
+                    "(--training FILE, train=…)"
                 )
             filter_path = seen_ngrams(
                 engine,

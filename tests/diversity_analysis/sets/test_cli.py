@@ -37,7 +37,7 @@ def table(text: str) -> dict[str, list[str]]:
 
 
 def test_table_has_a_column_for_each_system_and_for_people() -> None:
-    out = run(REFERENCES, SAMPLES, GOOD, "--train", GOOD)
+    out = run(REFERENCES, SAMPLES, GOOD, "--training", GOOD)
     rows = table(out)
     assert "sampling (10)" in out and "good (1)" in out and "human (5)" in out
     sampling, good, people = rows["Self-CIDEr"]
@@ -62,7 +62,7 @@ def test_json_holds_everything(tmp_path: Path) -> None:
         "-",
         "--best",
         "--ci",
-        "--accuracy",
+        "--metrics",
         "ROUGE-L,CIDEr-D",
         "--kernel",
         "cider-d",
@@ -126,7 +126,7 @@ def test_figures(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["--kernel", "cidr"], "unknown kernel 'cidr'"),
-        (["--accuracy", "CIDRE"], "unknown metric 'CIDRE'"),
+        (["--metrics", "CIDRE"], "unknown metric 'CIDRE'"),
         (["--beta2", "0"], "β² must be positive"),
         (["--human-scores", "list.json"], "expected"),
         (["--human-scores", "text.json"], "is 'much', not a number"),
