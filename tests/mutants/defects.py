@@ -513,7 +513,7 @@ _mutant(
 _mutant(
     "a-step-writes-on",
     "parser/network_kernels.py",
-    "        if i < kept:\n",
+    "        if i < copied:\n",
     "        if True:\n",
     "parser/test_decode.py::test_cells_agree_to_the_last_bit",
 )

@@ -73,8 +73,8 @@ PerImage = Annotated[
     Path | None,
     Option(
         "--per-image",
-        metavar="OUT.csv",
-        help="Write the score of every image.",
+        metavar="OUT",
+        help="Write the score of every image (OUT.csv or OUT.json).",
         heading=OUTPUT,
         writes="file",
     ),

@@ -29,7 +29,7 @@ SHORT = 3  # letters; the last letter of an unknown word counts only in longer w
 
 
 def spelling(word: str) -> str:
-    """Return the spelling pattern of a word: what the reference parser uses of unknown words."""
+    """Return the spelling pattern of a word, by which the reference parser classes unknown words."""
     letters = [c for c in word if c.isalpha()]
     digits = any(c.isdigit() for c in word)
     if letters:
@@ -332,7 +332,7 @@ class Model:
             else:
                 below[start + min(count, steps.counts[before]) : start + count, place:] = 0
                 np.matmul(below[start : start + padded], matrix, out=gates[:padded])
-            following, kept = (
+            following, copied = (
                 (int(steps.starts[then]), min(count, steps.counts[then])) if then is not None else (0, 0)
             )
             cell(
@@ -347,7 +347,7 @@ class Model:
                 below,
                 following,
                 place,
-                kept,
+                copied,
             )
 
 
