@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.errors import InputError
+from captious.core.locks import Lock
 from captious.core.ragged import offsets_of
 from captious.parser.network_kernels import best_columns, best_trees, cell, meet, rectify
 
@@ -196,7 +197,7 @@ class Model:
         label_bias[self._root] = -1e30
         self._label_bias = label_bias
         self.exceptions: dict[str, str] = json.loads(bytes(arrays["lemmas"]).decode())
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._workspace = _Workspace()
         #: Inputs of the first layer by class of words, computed on first use.
         self._inputs = np.empty((len(self._embedding), 2, self._bias1.shape[0] // 2), np.float32)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from captious.core import data_frames as frames
 from captious.core import notebook_html as html
 from captious.core.errors import InputError, did_you_mean
+from captious.core.memo import cached_property
 from captious.core.names import tell_apart
 from captious.core.progress import track
 from captious.core.ragged import offsets_of

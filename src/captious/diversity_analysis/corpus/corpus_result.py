@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from captious.core.memo import cached_property
 from captious.metrics.corpus.composition import Composition
 from captious.metrics.corpus.corpus_measure import CorpusMeasure
 from captious.metrics.corpus.global_recall import GlobalRecall
