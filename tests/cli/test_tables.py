@@ -62,6 +62,8 @@ def test_two_files_of_one_name_everywhere(runs: tuple[str, str], tmp_path: Path)
         re.findall(r"run./results", run("score", REFS, *runs, "-m", "BLEU-1"))
     )
     saved = tmp_path / "saved"
+    for folder in "ab":
+        (saved / folder).mkdir(parents=True)
     run("score", REFS, runs[0], "-m", "BLEU-1", "-o", str(saved / "a" / "x.scores"))
     run("score", REFS, runs[1], "-m", "BLEU-1", "-o", str(saved / "b" / "x.scores"))
     files = [str(saved / folder / "x.scores") for folder in "ab"]

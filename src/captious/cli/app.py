@@ -6,9 +6,10 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -73,8 +74,35 @@ _ELSEWHERE = {
 }
 
 
+class _ReaderGoneError(Exception):
+    """The reader of standard output (head, less) has exited. Click would exit with code 1."""
+
+
+class _InterruptedError(Exception):
+    """The user has pressed Ctrl-C. Click would print an empty line."""
+
+
+@contextmanager
+def _own_exceptions() -> Iterator[None]:
+    """Replace exceptions that Click handles in another way."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise _ReaderGoneError from error
+    except KeyboardInterrupt as error:
+        raise _InterruptedError from error
+
+
 class _Commands(click.Group):
     """Sub-commands, each imported when it runs."""
+
+    def make_context(self, *arguments: Any, **settings: Any) -> click.Context:
+        with _own_exceptions():
+            return super().make_context(*arguments, **settings)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _own_exceptions():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -127,10 +155,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(error.exit_code)
     except click.ClickException as error:
         _give_up(f"captious: {printable(_usage_message(error))}")
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt, _InterruptedError):
         _give_up("captious: interrupted", code=130)
-    except BrokenPipeError:
-        # The reader of the output (head, less) has exited.
+    except (BrokenPipeError, _ReaderGoneError):
+        # As a program that is ended by SIGPIPE.
         _give_up("", code=141)
     except OSError as error:
         # Such as a full disk, or a temporary folder that was removed.

@@ -6,7 +6,6 @@ import errno
 import os
 import re
 import secrets
-import shutil
 import stat
 import sys
 import tempfile
@@ -147,7 +146,10 @@ def _write_stream(name: str) -> Iterator[Path]:
     try:
         yield Path(spool)
         with Path(spool).open("rb") as source, _stream(name) as target:
-            shutil.copyfileobj(source, target, 1 << 20)
+            while block := memoryview(source.read(1 << 20)):
+                # With PYTHONUNBUFFERED, standard output may take a part only.
+                while block:
+                    block = block[target.write(block) :]
             target.flush()
     finally:
         Path(spool).unlink(missing_ok=True)
