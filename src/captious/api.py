@@ -55,7 +55,9 @@ def prepare(
     >>> prepare({1: ["a dog runs", "the dog is running"], 2: ["a cat"]}, "CIDEr-D").captions.n_images
     2
     """
-    return References.read(references, tokenizer).prepare(make_measures(metrics, options))
+    # Measures first: a misspelt name or a missing package is reported before files are read.
+    measures = make_measures(metrics, options)
+    return References.read(references, tokenizer, strict=True).prepare(measures)
 
 
 @overload

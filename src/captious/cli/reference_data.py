@@ -34,14 +34,9 @@ def prepare(
     """Do the work on references once: tokens, n-gram tables, document frequencies, scene graphs, sentence
     vectors.
     """
-    from captious.core.progress import track
-    from captious.metrics.registry import make_measures
-    from captious.results.references import References
+    from captious.api import prepare as prepare_references
 
-    measures = make_measures(metrics, metric_options)
-    prepared = References.read(references, tokenizer)
-    for measure in track(measures, "preparing references"):
-        prepared.prepare([measure])
+    prepared = prepare_references(references, metrics, tokenizer=tokenizer, **metric_options)
     prepared.save(output)
     captions = prepared.captions
     size = f"{output.stat().st_size / 1e6:,.1f} MB; " if output.is_file() and not is_taken(output) else ""

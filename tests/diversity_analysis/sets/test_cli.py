@@ -134,7 +134,7 @@ def test_figures(tmp_path: Path) -> None:
         (["--human-scores", "list.json"], "expected"),
         (["--human-scores", "text.json"], "is 'much', not a number"),
         (["--human-scores", "missing.json"], "there is no such file"),
-        (["--plots", "list.json"], "is a file, not a folder"),
+        (["--plots", "list.json"], "it is a file; name a folder"),
         (["--plots", "plots", "--image", "7"], "no image '7'"),
         (["--df", "text.json"], "df build"),
     ],
