@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from captious.metrics.base import Measure
     from captious.metrics.options import Option
     from captious.reporting import Report, report
-    from captious.results.comparison import Comparison, Comparisons, compare
+    from captious.results.caption_explanations import Explanation, explain
+    from captious.results.comparison import compare
+    from captious.results.comparison_result import Comparison, Comparisons
     from captious.results.references import References, load, load_systems
     from captious.results.scores import Score, Scores
     from captious.rewards import reward
@@ -33,9 +35,10 @@ if TYPE_CHECKING:
 _WHERE = {
     "Captions": "captious.corpus",
     "CaptiousError": "captious.core.errors",
-    "Comparison": "captious.results.comparison",
-    "Comparisons": "captious.results.comparison",
+    "Comparison": "captious.results.comparison_result",
+    "Comparisons": "captious.results.comparison_result",
     "Corpus": "captious.corpus",
+    "Explanation": "captious.results.caption_explanations",
     "FrequencyTable": "captious.corpus.frequencies",
     "InputError": "captious.core.errors",
     "Measure": "captious.metrics.base",
@@ -49,6 +52,7 @@ _WHERE = {
     "compute": "captious.api",
     "corpus_diversity": "captious.diversity_analysis.corpus",
     "diversity": "captious.diversity_analysis.sets",
+    "explain": "captious.results.caption_explanations",
     "load": "captious.results.references",
     "load_scores": "captious.api",
     "load_systems": "captious.results.references",
@@ -66,6 +70,7 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "Corpus",
+    "Explanation",
     "FrequencyTable",
     "InputError",
     "Measure",
@@ -80,6 +85,7 @@ __all__ = [
     "compute",
     "corpus_diversity",
     "diversity",
+    "explain",
     "load",
     "load_scores",
     "load_systems",

@@ -8,7 +8,8 @@ from typing import Any, overload
 from captious.core.errors import InputError
 from captious.corpus import Corpus
 from captious.metrics.registry import Wanted, make_measures
-from captious.results.comparison import Comparison, Comparisons, compare, compare_scores
+from captious.results.comparison import compare, compare_scores
+from captious.results.comparison_result import Comparison, Comparisons
 from captious.results.references import References, Source, load, load_systems, parallel
 from captious.results.scores import Scores
 

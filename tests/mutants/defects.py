@@ -1067,14 +1067,14 @@ _mutant(
 )
 _mutant(
     "significant-without-correction",
-    "results/comparison.py",
+    "results/comparison_result.py",
     "return self.p_corrected <= self.alpha",
     "return self.p_randomisation <= self.alpha",
     "results/test_comparison.py::test_significant_alone_is_not_ahead_among_many",
 )
 _mutant(
     "ahead-without-significance",
-    "results/comparison.py",
+    "results/comparison_result.py",
     "        if not self.significant:\n",
     "        if False:\n",
     "results/test_comparison.py::test_ahead_only_where_it_is_significant",
@@ -1088,7 +1088,7 @@ _mutant(
 )
 _mutant(
     "more-is-always-better",
-    "results/comparison.py",
+    "results/comparison_result.py",
     '"B" if (self.difference > 0) == self.higher_is_better else "A"',
     '"B" if self.difference > 0 else "A"',
     "results/test_comparison.py::test_less_may_be_better",
@@ -1941,9 +1941,37 @@ _mutant(
 _mutant(
     "options-of-other-measures-pass",
     "metrics/registry.py",
-    "            if option not in table:\n",
-    "            if False:\n",
+    "        if name in own or name in spare:\n",
+    "        if True:\n",
     "metrics/test_registry.py",
+)
+_mutant(
+    "ngrams-explained-unclipped",
+    "metrics/captions/cider.py",
+    "mine = min(own[ngram][0], weight) if self.clip else own[ngram][0]",
+    "mine = own[ngram][0]",
+    "results/test_caption_explanations.py",
+)
+_mutant(
+    "colours-explained-as-attributes",
+    "metrics/captions/spice.py",
+    "(len(item) == 2 and category_of(item[1]) == place > 0)",
+    "(len(item) == 2 and place > 2)",
+    "results/test_caption_explanations.py",
+)
+_mutant(
+    "empty-captions-raise-uniq-in-silence",
+    "metrics/captions/spice_u.py",
+    "if has_tuples.all() or",
+    "if True or",
+    "metrics/captions/test_spice_u.py",
+)
+_mutant(
+    "single-captions-are-sets",
+    "diversity_analysis/sets/set_diversity.py",
+    "(corpus.candidates.per_image > 1).any()",
+    "(corpus.candidates.per_image > 0).any()",
+    "diversity_analysis/sets/test_cli.py",
 )
 
 # The page ------------------------------------------------------------------------------------------------------------

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from captious.cli.formatting import interval, look
 from captious.cli.formatting import score as shown
 from captious.cli.output import note, print_table, print_tidy, write_csv, write_json
+
+if TYPE_CHECKING:
+    from captious.results.scores import Scores
 
 
 def show(results: list[Any], *, ci: bool = False, signature: bool = False, title: str = "") -> None:
@@ -21,35 +25,50 @@ def show(results: list[Any], *, ci: bool = False, signature: bool = False, title
         print_origin(results, ci=ci)
         return
     names = list(dict.fromkeys(name for scores in results for name in scores))
+    marks = marked(results, names, ci=ci)
     rows: list[list[str]] = []
-    numbers: list[list[float | None]] = []
-    for scores in results:
-        numbers.append([scores[name].value if name in scores else None for name in names])
+    best: list[list[bool]] = []
+    for i, scores in enumerate(results):
         rows.append([scores.system, *(_cell(scores[name], ci) if name in scores else "–" for name in names)])
+        best.append([False, *(i in marks.get(name, ()) for name in names)])
         if any(score.several for score in scores.values()):
-            numbers.append([None] * len(names))
             best_ones = (
                 shown(scores[name].oracle, scores[name].measure.format) if name in scores else "–"
                 for name in names
             )
             rows.append([f"{scores.system} (best of each image)", *best_ones])
-    best = [[False] * (len(names) + 1) for _ in rows]
+            best.append([False] * (len(names) + 1))
     header = []
-    for j, name in enumerate(names):
-        of_metric = [scores[name] for scores in results if name in scores]
-        higher = of_metric[0].measure.higher_is_better
-        header.append(name if higher else f"{name} ↓")
-        column = [row[j] for row in numbers]
-        values = [value for value in column if value is not None and value == value]
-        # If all are equal, none is marked.
-        if len(set(values)) > 1 and len({(score.signature, score.ids) for score in of_metric}) == 1:
-            top = max(values) if higher else min(values)
-            for i, value in enumerate(column):
-                best[i][j + 1] = value == top
+    for name in names:
+        score = next(scores[name] for scores in results if name in scores)
+        header.append(name if score.measure.higher_is_better else f"{name} ↓")
     print_table(title, ["system", *header], rows, best=best, turn=True)
+    note_marks(marks, len(results), ci=ci)
     print_origin(results, ci=ci)
     if signature:
         print_signatures(results, ci=ci)
+
+
+def marked(systems: Sequence[Scores], names: Sequence[str], *, ci: bool) -> dict[str, list[int]]:
+    """Return the systems to mark, by metric: the best value, or with intervals only a significant lead."""
+    from captious.results.comparison import best_systems, leaders
+
+    return leaders(systems, names, bootstrap=look().bootstrap) if ci else best_systems(systems, names)
+
+
+def note_marks(marks: Mapping[str, Sequence[int]], systems: int, *, ci: bool) -> None:
+    """Print what a mark means below a table of several systems."""
+    from captious.results.comparison_result import ALPHA
+
+    if systems < 2 or not (marks or ci):
+        return
+    sign = "bold" if look().format in ("markdown", "latex") else "*"
+    if not ci:
+        note(f"{sign}: the best value, which need not be significantly better (--ci tests it)")
+    elif marks:
+        note(f"{sign}: significantly better than every other system (paired test, Holm, p ≤ {ALPHA:g})")
+    else:
+        note(f"no {sign}: no system is significantly better than every other (paired test, p ≤ {ALPHA:g})")
 
 
 def print_origin(results: list[Any], *, ci: bool = False) -> None:
@@ -79,8 +98,9 @@ def print_origin(results: list[Any], *, ci: bool = False) -> None:
     lines = [text if len(said) == 1 else f"{', '.join(systems)}: {text}" for text, systems in said.items()]
     if ci:
         how = look().bootstrap
+        where = "low, high" if look().format == "csv" else "in brackets"
         lines.append(
-            f"in brackets: {100 * how.level:g} % intervals, {how.resamples:,} bootstrap resamples of the "
+            f"{where}: {100 * how.level:g} % intervals, {how.resamples:,} bootstrap resamples of the "
             f"images, seed {how.seed}"
         )
     if lines:

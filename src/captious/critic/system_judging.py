@@ -15,7 +15,8 @@ from captious.core.torch_extra import require_torch
 from captious.core.writing import atomic_write
 from captious.generate.captioner.image_source import ImageSource
 from captious.io import read
-from captious.results.comparison import Comparisons, compare
+from captious.results.comparison import compare
+from captious.results.comparison_result import Comparisons
 from captious.results.references import References, load_systems
 from captious.results.saved_scores import SUFFIX, check_target
 from captious.results.scores import Scores

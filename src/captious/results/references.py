@@ -266,7 +266,8 @@ def check_repeated(references: Source | None, predictions: Sequence[Source]) -> 
         same = next((source for source in predictions if _file_key(source) == reference), None)
         if same is not None:
             raise InputError(
-                f"{_label(same)} is given as references and as predictions; give the captions of a system to score"
+                f"{_label(same)} is given as references and as predictions; "
+                "give the captions of a system to score"
             )
     seen = set()
     for source in predictions:

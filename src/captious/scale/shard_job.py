@@ -181,11 +181,14 @@ def measures_of(job: Job) -> list[Measure]:
     """Return the measures of captions. Measures without a value per caption are refused."""
     options = dict(job.options)
     measures: list[Measure] = []
+    named = [name for name in job.metrics if name not in _NOVEL]
+    if named:
+        registry.check_options(named, options)
     for name in job.metrics:
         if name in _NOVEL:
             measures.append(NgramNovelty(int(name[-1]), job.filter))
         else:
-            measures += make_measures(name, options)
+            measures += make_measures(name, options, spare=options)
     for measure in measures:
         measure.check()
         if measure.rows == "image":

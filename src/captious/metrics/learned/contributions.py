@@ -19,7 +19,7 @@ ORDERS = 64
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Contributions:
     """Score of a caption and of the mean example, and each feature's value and share of the log odds."""
 
     score: float
@@ -45,7 +45,7 @@ def draw(network: Network, orders: int = ORDERS, seed: int = 1) -> list[NDArray[
     ]
 
 
-def explain(network: Network, values: FloatArray, *, orders: int = ORDERS, seed: int = 1) -> Explanation:
+def explain(network: Network, values: FloatArray, *, orders: int = ORDERS, seed: int = 1) -> Contributions:
     """Explain the score of one caption by its raw features."""
     own = network.standardised(values[None])[0]
     count = len(own)
@@ -57,7 +57,7 @@ def explain(network: Network, values: FloatArray, *, orders: int = ORDERS, seed:
             steps[place + 1 :, feature] = own[feature]
         shares[order] += np.diff(network.logits(steps)) / len(both)
     start, end = network.logits(np.stack([np.zeros(count), own]))
-    return Explanation(
+    return Contributions(
         float(sigmoid(np.array([end]))[0]),
         float(sigmoid(np.array([start]))[0]),
         network.features,
