@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from captious.results.comparison import compare
     from captious.results.comparison_result import Comparison, Comparisons
     from captious.results.references import References, load, load_systems
+    from captious.results.score_groups import GroupedScores, group_scores, read_groups
     from captious.results.scores import Score, Scores
     from captious.rewards import reward
     from captious.scene import scene_graph
@@ -40,6 +41,7 @@ _WHERE = {
     "Corpus": "captious.corpus",
     "Explanation": "captious.results.caption_explanations",
     "FrequencyTable": "captious.corpus.frequencies",
+    "GroupedScores": "captious.results.score_groups",
     "InputError": "captious.core.errors",
     "Measure": "captious.metrics.base",
     "MissingExtraError": "captious.core.errors",
@@ -53,10 +55,12 @@ _WHERE = {
     "corpus_diversity": "captious.diversity_analysis.corpus",
     "diversity": "captious.diversity_analysis.sets",
     "explain": "captious.results.caption_explanations",
+    "group_scores": "captious.results.score_groups",
     "load": "captious.results.references",
     "load_scores": "captious.api",
     "load_systems": "captious.results.references",
     "prepare": "captious.api",
+    "read_groups": "captious.results.score_groups",
     "report": "captious.reporting",
     "reward": "captious.rewards",
     "scene_graph": "captious.scene",
@@ -72,6 +76,7 @@ __all__ = [
     "Corpus",
     "Explanation",
     "FrequencyTable",
+    "GroupedScores",
     "InputError",
     "Measure",
     "MissingExtraError",
@@ -86,10 +91,12 @@ __all__ = [
     "corpus_diversity",
     "diversity",
     "explain",
+    "group_scores",
     "load",
     "load_scores",
     "load_systems",
     "prepare",
+    "read_groups",
     "report",
     "reward",
     "scene_graph",

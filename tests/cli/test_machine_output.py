@@ -23,6 +23,7 @@ FEW = ["--resamples", "20"]
 
 COMMANDS: dict[str, list[str]] = {
     "score": ["score", REFERENCES, GOOD, POOR, "-m", "BLEU-4,CIDEr-D,CHAIRs", "--ci", *FEW],
+    "score groups": ["score", REFERENCES, GOOD, "-m", "BLEU-4,SPICE-Color", "--group", "length", "--ci", *FEW],
     "score several": ["score", REFERENCES, SAMPLES, "-m", "ROUGE-L", "--allow-several"],
     "compare": ["compare", REFERENCES, GOOD, POOR, GENERIC, "-m", "BLEU-4,CHAIRs", "--trials", "200", *FEW],
     "compare two": ["compare", REFERENCES, GOOD, POOR, "-m", "ROUGE-L", "--trials", "200", *FEW],
@@ -85,6 +86,25 @@ def test_every_command_prints_the_same_columns(name: str, table: str) -> None:
             assert numbers[key] is None or 0 <= numbers[key] <= 1  # type: ignore[operator]
         assert (numbers["p_corrected"] is not None) <= bool(row["other_system"])
     assert any(row["signature"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("words", "path"),
+    [
+        (["chair", REFERENCES, POOR], ["CHAIRs", "value"]),
+        (["demo", "-m", "ROUGE-L"], ["systems", 0, "scores", "ROUGE-L", "value"]),
+    ],
+)
+def test_percent_and_digits_in_other_json(words: list[str], path: list[str | int]) -> None:
+    values = []
+    for options in ((), ("--percent", "--digits", "1")):
+        done = CliRunner().invoke(app, [*words, "--format", "json", *options])
+        assert done.exit_code == 0, done.output
+        value: Any = json.loads(done.stdout)
+        for key in path:
+            value = value[key]
+        values.append(value)
+    assert values[1] == round(100 * values[0], 1)
 
 
 def test_csv_and_json_hold_the_same_numbers(table: str) -> None:

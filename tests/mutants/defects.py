@@ -385,7 +385,7 @@ _mutant(
 _mutant(
     "karpathy-read-as-coco",
     "io/json_formats.py",
-    'return "annotations" in value and not _is_karpathy(value) and',
+    'return "annotations" in value and not is_karpathy(value) and',
     'return "annotations" in value and',
     "io/test_json_reader.py",
 )
@@ -1965,6 +1965,27 @@ _mutant(
     "if has_tuples.all() or",
     "if True or",
     "metrics/captions/test_spice_u.py",
+)
+_mutant(
+    "macro-means-by-size",
+    "results/score_groups.py",
+    "np.mean([score.value for score in self.scores])",
+    "np.average([score.value for score in self.scores], weights=[len(score.ids) for score in self.scores])",
+    "results/test_score_groups.py",
+)
+_mutant(
+    "images-without-value-count",
+    "results/scores.py",
+    "np.count_nonzero(~np.isnan(self.measure.per_row(self.image_statistics)))",
+    "len(self.ids)",
+    "results/test_score_groups.py",
+)
+_mutant(
+    "all-splits-at-once",
+    "io/image_columns.py",
+    "if wanted.intersection(values.get(image, ()))",
+    "if values.get(image, ())",
+    "io/test_image_columns.py",
 )
 _mutant(
     "single-captions-are-sets",

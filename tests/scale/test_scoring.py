@@ -64,6 +64,18 @@ def test_columns_are_those_of_captious_score_bit_for_bit(
         assert found.scores[name].signature == f"{score.signature}|groups:{GROUPS}"
 
 
+def test_columns_of_scores_have_checksums(tmp_path: Path) -> None:
+    making.parquet(tmp_path / "a.parquet", making.rows())
+    scale.score(tmp_path, REFERENCES, "BLEU-4", output=tmp_path / "out", executor=Serial())
+    path = tmp_path / "out" / "a.scores.parquet"
+    content = path.read_bytes()
+    column = pyarrow.parquet.ParquetFile(path).metadata.row_group(0).column(0)
+    at = column.data_page_offset + column.total_compressed_size - 5
+    path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+    with pytest.raises(OSError, match="CRC"):
+        pyarrow.parquet.ParquetFile(path, page_checksum_verification=True).read()
+
+
 def test_neither_shards_nor_batches_change_a_score(tmp_path: Path) -> None:
     rows = making.rows()
     results = []

@@ -191,7 +191,8 @@ def _usage_message(error: click.ClickException) -> str:
         name = getattr(error.param, "label", None) or max(error.param.opts, key=len)
         return f"{name} {error.message}"
     if isinstance(error, click.BadOptionUsage):
-        return f"{error.option_name} needs a value"
+        takes_none = "does not take a value" in error.message
+        return f"{error.option_name} {'takes no' if takes_none else 'needs a'} value"
     unknown = re.fullmatch(r"No such command '(.*)'\..*", error.format_message(), re.DOTALL)
     if unknown and isinstance(getattr(context, "command", None), click.Group):
         assert context is not None and isinstance(context.command, click.Group)

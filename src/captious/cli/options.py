@@ -105,6 +105,15 @@ Part = Annotated[
     bool,
     Option("--part", help="Predictions of some images, against all references.", heading=INPUT),
 ]
+Split = Annotated[
+    str | None,
+    Option(
+        "--split",
+        metavar="NAMES",
+        help="Splits of the references: test, or train,restval.",
+        heading=INPUT,
+    ),
+]
 Confidence = Annotated[
     bool, Option("--ci", help="Show bootstrap confidence intervals over images.", heading=INTERVALS)
 ]

@@ -28,6 +28,7 @@ def prepare(
     ],
     metrics: options.Metrics = "coco",
     tokenizer: options.Tokenizer = None,
+    split: options.Split = None,
     *,
     metric_options: dict[str, Any],
 ) -> None:
@@ -36,7 +37,7 @@ def prepare(
     """
     from captious.api import prepare as prepare_references
 
-    prepared = prepare_references(references, metrics, tokenizer=tokenizer, **metric_options)
+    prepared = prepare_references(references, metrics, tokenizer=tokenizer, split=split, **metric_options)
     prepared.save(output)
     captions = prepared.captions
     size = f"{output.stat().st_size / 1e6:,.1f} MB; " if output.is_file() and not is_taken(output) else ""

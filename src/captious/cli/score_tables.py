@@ -14,14 +14,24 @@ if TYPE_CHECKING:
     from captious.results.scores import Scores
 
 
-def show(results: list[Any], *, ci: bool = False, signature: bool = False, title: str = "") -> None:
+def show(
+    results: list[Any],
+    *,
+    ci: bool = False,
+    signature: bool = False,
+    title: str = "",
+    grouped: Sequence[Any] = (),
+    origin: bool = True,
+) -> None:
     """Print the table of scores, and the images and references behind it.
 
     A system with several captions per image gets a second row, with the best caption of each image. A value
-    is marked as the best only among values that can be compared.
+    is marked as the best only among values that can be compared. Tables of ``grouped`` scores follow.
     """
     if look().format == "csv":
-        print_tidy(row for scores in results for row in scores.tidy_rows(ci=ci and look().bootstrap))
+        print_tidy(
+            row for scores in [*results, *grouped] for row in scores.tidy_rows(ci=ci and look().bootstrap)
+        )
         print_origin(results, ci=ci)
         return
     names = list(dict.fromkeys(name for scores in results for name in scores))
@@ -43,10 +53,13 @@ def show(results: list[Any], *, ci: bool = False, signature: bool = False, title
         score = next(scores[name] for scores in results if name in scores)
         header.append(name if score.measure.higher_is_better else f"{name} ↓")
     print_table(title, ["system", *header], rows, best=best, turn=True)
-    note_marks(marks, len(results), ci=ci)
-    print_origin(results, ci=ci)
+    if origin:
+        note_marks(marks, len(results), ci=ci)
+        print_origin(results, ci=ci)
     if signature:
         print_signatures(results, ci=ci)
+    if grouped:
+        _show_groups(grouped, ci=ci)
 
 
 def marked(systems: Sequence[Scores], names: Sequence[str], *, ci: bool) -> dict[str, list[int]]:
@@ -96,6 +109,7 @@ def print_origin(results: list[Any], *, ci: bool = False) -> None:
             text += f"; {int(cut[1]) - int(cut[0]):,} of {int(cut[1]):,} images left out (--subset)"
         said.setdefault(text, []).append(scores.system)
     lines = [text if len(said) == 1 else f"{', '.join(systems)}: {text}" for text, systems in said.items()]
+    lines += _counted(results)
     if ci:
         how = look().bootstrap
         where = "low, high" if look().format == "csv" else "in brackets"
@@ -105,6 +119,44 @@ def print_origin(results: list[Any], *, ci: bool = False) -> None:
         )
     if lines:
         note("\n".join(lines))
+
+
+def _counted(results: list[Any]) -> list[str]:
+    """Return a line for each metric that some images have no value of."""
+    by_text: dict[str, list[str]] = {}
+    for scores in results:
+        for name, score in scores.items():
+            if score.counted < len(score.ids):
+                text = f"{name}: {score.counted:,} of {len(score.ids):,} images have a value and count"
+                by_text.setdefault(text, []).append(scores.system)
+    return [
+        text if len(systems) == len(results) else f"{', '.join(systems)}: {text}"
+        for text, systems in by_text.items()
+    ]
+
+
+def _show_groups(grouped: Sequence[Any], *, ci: bool = False) -> None:
+    """Print a table for each group of images, and one with the macro means."""
+    from captious.results.score_groups import MACRO
+
+    for group in dict.fromkeys(name for one in grouped for name in one.groups):
+        results = [one.groups[group] for one in grouped if group in one.groups]
+        images = max(len(score.ids) for scores in results for score in scores.values())
+        size = f"{images:,} image{'s' if images != 1 else ''}"
+        show(results, ci=ci, title=f"{grouped[0].column}: {group} ({size})", origin=False)
+    names = list(grouped[0].all)
+    rows = []
+    for one in grouped:
+        rows.append([one.system])
+        for name in names:
+            mean, form = one.macro_mean(name), one.all[name].measure.format
+            cell = shown(mean.value, form)
+            if ci and mean.value == mean.value:
+                cell += f" {interval(mean.interval(*look().bootstrap), form)}"
+            rows[-1].append(cell)
+    header = [name if grouped[0].all[name].measure.higher_is_better else f"{name} ↓" for name in names]
+    print_table(f"{MACRO} over {len(grouped[0].groups)} groups", ["system", *header], rows, turn=True)
+    note("all groups share the document frequencies and other weights of all images")
 
 
 def print_signatures(results: list[Any], *, ci: bool = False) -> None:

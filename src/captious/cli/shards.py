@@ -153,7 +153,7 @@ def score_shards(
             return
         result = scale.score(shards, given_references, wanted, name=(name or ["captions"])[0], **settings)
     if json is not None:
-        write_json(result.to_json(ci=look().bootstrap if ci else False), json)
+        write_json(result.to_json(ci=look().bootstrap if ci else False, numbers=look().numbers), json)
     if is_taken(json):
         return
     if len(result.scores):

@@ -148,6 +148,16 @@ class Score:
             return float("nan")
         return float(self.measure.value(self.statistics[self.best_captions].sum(axis=0)))
 
+    @cached_property
+    def counted(self) -> int:
+        """Number of images that have a value. The others do not count in the score of the corpus.
+
+        SPICE-Color, for example, has no value for an image whose references name no colour.
+        """
+        if self.measure.rows == "corpus":
+            return len(self.ids)
+        return int(np.count_nonzero(~np.isnan(self.measure.per_row(self.image_statistics))))
+
     @property
     def several(self) -> bool:
         """Whether some image has more than one caption."""
@@ -183,7 +193,7 @@ class Score:
             system,
             self.name,
             self.value,
-            len(self.ids),
+            self.counted,
             self.interval_signature(*bootstrap) if ci else self.signature,
             self.interval(*bootstrap) if ci else None,
             format=self.measure.format,
@@ -212,6 +222,8 @@ class Score:
             "captions": len(self.statistics),
             "signature": self.interval_signature(*bootstrap) if ci else self.signature,
         }
+        if self.counted < len(self.ids):
+            out["counted"] = self.counted
         if ci:
             out["interval"] = [number(bound) for bound in self.interval(*bootstrap)]
         if self.several:

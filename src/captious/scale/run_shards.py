@@ -25,6 +25,7 @@ from captious.io.prepared import is_prepared
 from captious.metrics.corpus.vocabulary_measures import Curve, type_token_curve
 from captious.metrics.registry import Wanted
 from captious.results.references import DEFAULT_TOKENIZER, References, Source
+from captious.results.result_rows import EXACT, NumberStyle
 from captious.results.saved_scores import SUFFIX, is_saved
 from captious.results.scores import Scores, json_number
 from captious.results.significance import Bootstrap
@@ -83,10 +84,10 @@ class Result:
         """Number of shards whose results are those of an earlier run."""
         return sum(done.kept for done in self.shards)
 
-    def to_json(self, ci: bool | Bootstrap = True) -> dict[str, Any]:
+    def to_json(self, ci: bool | Bootstrap = True, numbers: NumberStyle = EXACT) -> dict[str, Any]:
         """Return a description for JSON. It does not depend on the engine or the running time."""
         content = {
-            **self.scores.to_json(ci=ci),
+            **self.scores.to_json(ci=ci, numbers=numbers),
             "rows": self.rows,
             "bad_rows": self.bad,
             "shards": len(self.shards),

@@ -272,7 +272,9 @@ def _write_scores(
         try:
             with (
                 temporary.open("wb") as stream,
-                pyarrow.parquet.ParquetWriter(stream, schema, use_dictionary=False) as writer,
+                pyarrow.parquet.ParquetWriter(
+                    stream, schema, use_dictionary=False, write_page_checksum=True
+                ) as writer,
             ):
                 while several := list(itertools.islice(columns, _ROW_GROUP)):
                     whole = map(np.concatenate, zip(*several))
