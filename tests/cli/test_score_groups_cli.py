@@ -125,6 +125,12 @@ def test_prepared_references_of_a_split_serve_other_commands(folder: Path, tmp_p
     assert json.loads(done.stdout)["systems"][0]["scores"]["BLEU-1"]["images"] == 20
 
 
+def test_groups_and_splits_are_refused_for_shards(folder: Path) -> None:
+    words = ["score", GOOD, "--references", folder / "nocaps.json", "-m", "BLEU-1", "--dry-run"]
+    done = run(*words, "--group", "domain", "--split", "test")
+    assert "--split, --group are for files of predictions, not for shards" in str(done.exception)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

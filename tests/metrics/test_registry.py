@@ -295,7 +295,7 @@ print([row.better for row in captious.compare(corpus, corpus, "Brevity", bonus=2
         ("no_such_module:X", "no_such_module"),
     ],
 )
-def test_a_broken_package_is_named_and_stops_nobody_else(site: Path, entry: str, message: str) -> None:
+def test_a_broken_package_is_reported_and_others_work(site: Path, entry: str, message: str) -> None:
     info = site / "brevity-1.0.dist-info"
     (info / "entry_points.txt").write_text(f"[captious.measures]\nBroken = {entry}\n")
     done = with_plugin(site, "-m", "captious.cli.app", "score", "refs.json", "pred.json", "-m", "Broken")

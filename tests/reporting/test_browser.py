@@ -16,7 +16,7 @@ import pytest
 import captious
 from captious.data import demo_path
 from captious.metrics.learned.composite import Composite
-from captious.metrics.learned.contributions import explain
+from captious.metrics.learned.composite_network import explain
 from captious.reporting.metric_descriptions import feature_words
 from tests.reporting import hostile
 from tests.reporting.conftest import until

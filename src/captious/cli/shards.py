@@ -113,8 +113,11 @@ def score_shards(
     from captious.io.columns import selected as columns
 
     wrong = [
-        f"--{option.replace('_', '-')}"
-        for option in ("subset", "part", "per_image", "allow_several", "no_texts")
+        f"--{option.removeprefix('by_').replace('_', '-')}"
+        for option in (
+            *("subset", "part", "per_image", "allow_several", "no_texts"),
+            *("split", "by_group", "group_file"),
+        )
         if others.get(option)
     ]
     if wrong:

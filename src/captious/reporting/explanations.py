@@ -25,7 +25,7 @@ from captious.metrics.captions.cider import Cider, frequencies_of
 from captious.metrics.captions.meteor import Meteor
 from captious.metrics.captions.spice import Spice, matched_tuples
 from captious.metrics.learned.composite import Composite
-from captious.metrics.learned.contributions import draw
+from captious.metrics.learned.composite_network import draw
 from captious.metrics.registry import make_measures
 from captious.reporting.metric_descriptions import feature_words
 from captious.reporting.report_data import ReportImages, SystemEntry, frequencies, grouped, listed, rounded

@@ -22,7 +22,7 @@ from captious.metrics.captions.cider import Cider
 from captious.metrics.captions.meteor import Alignment, Meteor
 from captious.metrics.captions.spice import Spice
 from captious.metrics.learned.composite import Composite
-from captious.metrics.learned.contributions import explain as contributions
+from captious.metrics.learned.composite_network import explain as contributions
 from captious.metrics.sets.selection import of_images
 from captious.results.references import Source, load
 from captious.results.scores import json_number

@@ -18,6 +18,7 @@ from captious.io import CaptionWarning
 from captious.metrics import registry
 from captious.metrics.base import Measure
 from captious.metrics.registry import Wanted, make_measures
+from captious.metrics.statistics import Sequences
 from captious.results import significance
 from captious.results.comparison_result import ALPHA, Comparison, Comparisons
 from captious.results.paired_tests import PairedTests
@@ -150,19 +151,27 @@ def leaders(
     """
     settings = bootstrap or significance.Bootstrap()
     best = {metric: top[0] for metric, top in best_systems(systems, metrics).items() if len(top) == 1}
-    tests: dict[tuple[str, int, int], float] = {}
-    for metric, top in best.items():
-        having = [i for i, own in enumerate(systems) if metric in own]
-        paired = PairedTests([systems[i] for i in having], [metric])
-        pairs = [(having.index(top), k) for k, i in enumerate(having) if i != top]
-        # Rows of words are measured again in each trial, which is slow.
-        trials = settings.resamples if paired.word_metrics else significance.TRIALS
-        tests |= paired.randomised(pairs, trials, settings.seed)
+    # Metrics of the same systems share their trials. Rows of words are measured again in each trial, which is
+    # slow, so they get fewer.
+    together: dict[tuple[tuple[int, ...], int], list[str]] = {}
+    for metric in best:
+        having = tuple(i for i, own in enumerate(systems) if metric in own)
+        is_words = isinstance(systems[having[0]][metric].statistics, Sequences)
+        trials = settings.resamples if is_words else significance.TRIALS
+        together.setdefault((having, trials), []).append(metric)
+    tests: dict[tuple[str, int], float] = {}
+    for (having, trials), names in together.items():
+        paired = PairedTests([systems[i] for i in having], names)
+        tops = dict.fromkeys(having.index(best[name]) for name in names)
+        pairs = [(top, k) for top in tops for k in range(len(having)) if k != top]
+        for (name, top, k), p in paired.randomised(pairs, trials, settings.seed).items():
+            if best[name] == having[top]:
+                tests[name, having[k]] = p
     corrected = dict(zip(tests, significance.holm(list(tests.values()))))
     return {
         metric: [top]
         for metric, top in best.items()
-        if all(p <= alpha for (name, *_), p in corrected.items() if name == metric)
+        if all(p <= alpha for (name, _), p in corrected.items() if name == metric)
     }
 
 

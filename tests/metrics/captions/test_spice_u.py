@@ -50,7 +50,7 @@ def test_two_of_three() -> None:
     assert uniqueness([("person",), ("elephant",)], IMAGE, TABLE) == pytest.approx(expected)
 
 
-def test_what_the_references_do_not_say_counts_too() -> None:
+def test_tuples_outside_the_references_count() -> None:
     assert uniqueness([("unicorn",)], IMAGE, TABLE) == 1.0
 
 
