@@ -44,6 +44,12 @@ def test_scene_without_tuples(caption: str) -> None:
     assert result.exit_code == 0
 
 
+@pytest.mark.parametrize("captions", [[""], ["a dog", " "]])
+def test_scene_refuses_empty_captions(captions: list[str]) -> None:
+    result = runner.invoke(app, ["scene", *captions])
+    assert isinstance(result.exception, InputError) and "the caption is empty" in str(result.exception)
+
+
 def test_concepts(files: Path) -> None:
     table = files / "own.concepts"
     result = runner.invoke(app, ["concepts", "build", str(files / "refs.json"), "-o", str(table)])

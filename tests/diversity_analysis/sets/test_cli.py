@@ -175,3 +175,19 @@ def test_one_caption_per_image_beside_sets_is_a_warning() -> None:
         measure_diversity(REFERENCES, [SAMPLES, GOOD], tokenizer="simple")
     with pytest.warns(CaptionWarning, match="captions: every image has one caption"):
         captious.diversity({"1": "a dog", "2": "a cat"}, df=None)
+
+
+def test_people_are_a_judged_set(tmp_path: Path) -> None:
+    images = [str(i) for i in range(1001, 1061)]
+    scores = {
+        "sampling": {image: float(k % 7) for k, image in enumerate(images)},
+        "human": {image: float(k % 5) for k, image in enumerate(images)},
+    }
+    (tmp_path / "judged.json").write_text(json.dumps(scores))
+    words = (REFERENCES, SAMPLES, "-m", "", "--human-scores", str(tmp_path / "judged.json"), "--json", "-")
+    assert {row["sets"] for row in json.loads(run(*words))["agreement"]} == {120}
+    (tmp_path / "judged.json").write_text(json.dumps({"humans": scores["human"]}))
+    with pytest.raises(
+        InputError, match=r"not measured: humans; did you mean 'human'\? \(measured: human, sampling\)"
+    ):
+        run(*words)
