@@ -2343,7 +2343,7 @@ _mutant(
 _mutant(
     "old-columns-are-trusted",
     "scale/shard_task.py",
-    'if job.metrics and _file_digest(task.scores) != meta["scores"]:',
+    'if job.metrics and job.columns_saved and _file_digest(task.scores) != meta["scores"]:',
     "if False:",
     "scale/test_faults.py::test_only_what_is_missing_or_changed_is_done_again",
 )
@@ -2402,6 +2402,35 @@ _mutant(
     "                    if strikes[number] < STRIKES:\n                        continue",
     "                    if False:\n                        continue",
     "scale/test_faults.py::test_what_kills_every_worker_is_given_up_and_the_rest_is_done",
+)
+
+_mutant(
+    "missing-images-pass",
+    "scale/run_shards.py",
+    "if not len(missing) or settings.part:",
+    "if True:",
+    "scale/test_scoring.py::test_missing_images_are_refused_or_stated",
+)
+_mutant(
+    "merged-coverage-of-the-last-part",
+    "scale/shard_merging.py",
+    'covered=arrays["covered"] | total.covered if',
+    'covered=arrays["covered"] if',
+    "scale/test_scoring.py::test_missing_images_are_refused_or_stated",
+)
+_mutant(
+    "children-keep-locks",
+    "core/locks.py",
+    "    for lock in list(_all_locks):\n        lock._renew()",
+    "    pass",
+    "core/test_forks.py",
+)
+_mutant(
+    "children-keep-half-modules",
+    "core/locks.py",
+    "            del sys.modules[name]",
+    "            pass",
+    "core/test_forks.py",
 )
 
 # Kernels --------------------------------------------------------------------------------------------------------------

@@ -96,13 +96,17 @@ def print_origin(results: list[Any], *, ci: bool = False) -> None:
             (f["refs"].partition("@")[0].partition("x")[2] for f in fields if "refs" in f), None
         )
         cut = next((f["subset"].split("of") for f in fields if "subset" in f), None)
-        # Shards have sums over groups of images.
+        # Rows of shards are groups of images, which cover all images of the references unless they say so.
         grouped = any("groups" in f for f in fields)
-        text = (
-            f"{images:,} group{'s' if images != 1 else ''} of images"
-            if grouped
-            else f"{images:,} image{'s' if images != 1 else ''}"
-        )
+        total = next((int(f["refs"].partition("x")[0]) for f in fields if "refs" in f), None)
+        partial = next((f["part"].partition("of")[0] for f in fields if "part" in f), None)
+        if grouped:
+            if total is None:
+                continue
+            images = int(partial) if partial is not None else total
+        text = f"{images:,} image{'s' if images != 1 else ''}"
+        if total is not None and images < total:
+            text = f"{images:,} of {total:,} images (--part)"
         if references is not None:
             text += f", {references} reference{'s' if references != '1' else ''} per image"
         if cut is not None:

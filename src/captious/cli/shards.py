@@ -17,10 +17,7 @@ from captious.core.writing import is_standard
 
 @dataclass
 class Shards(OptionGroup):
-    """Options of ``score`` for captions in shards.
-
-    With one of them, all arguments of the command are shards.
-    """
+    """Options of ``score`` for captions in shards. With one of them, all arguments are shards."""
 
     heading: ClassVar[str] = "Captions in shards"
 
@@ -95,6 +92,7 @@ def score_shards(
     ci: bool,
     signature: bool,
     tokenizer: str | None,
+    part: bool,
     name: list[str] | None,
     json: str | None,
     output: Path | None,
@@ -115,7 +113,7 @@ def score_shards(
     wrong = [
         f"--{option.removeprefix('by_').replace('_', '-')}"
         for option in (
-            *("subset", "part", "per_image", "allow_several", "no_texts"),
+            *("subset", "per_image", "allow_several", "no_texts"),
             *("split", "by_group", "group_file"),
         )
         if others.get(option)
@@ -123,7 +121,7 @@ def score_shards(
     if wrong:
         raise InputError(
             f"{', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} for files of predictions, not for "
-            "shards"
+            "shards" + ("; to score the images that the shards have: --part" if "--subset" in wrong else "")
         )
     if name is not None and len(name) > 1:
         raise InputError(f"shards are of one system, and {len(name)} names were given")
@@ -132,12 +130,13 @@ def score_shards(
             "the scores of shards go to files: give a folder, or a name that ends in .scores for the merged "
             "scores"
         )
-    # Only the default is replaced: measures of the captions alone need no references.
+    # The default without references is measures that need none.
     wanted = None if metrics == "coco" and given_references is None else metrics
     shards = [references, *(predictions or [])]
     settings = {
         "output": output,
         "executor": engine or "local",
+        "part": part,
         "on_error": on_error or "stop",
         "image_column": columns().ids or None,
         "caption_column": columns().captions or None,
@@ -146,7 +145,7 @@ def score_shards(
         "top": top,
         **metric_options,
     }
-    # The columns are those of the shards; columns of references are found by their usual names.
+    # The options name columns of the shards. Columns of references are recognised by their usual names.
     with known_columns():
         if dry_run:
             forecast = scale.forecast(shards, given_references, wanted, **settings)

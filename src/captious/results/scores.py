@@ -317,7 +317,11 @@ class Scores(Mapping[str, Score]):
 
     @staticmethod
     def merge(
-        parts: Iterable[Scores | str | Path], *, name: str | None = None, order: Sequence[str] | None = None
+        parts: Iterable[Scores | str | Path],
+        *,
+        name: str | None = None,
+        order: Sequence[str] | None = None,
+        part: bool = False,
     ) -> Scores:
         """Merge scores of parts of a system's images (``captious.load(…, part=True)``) into the scores of the
         whole.
@@ -325,10 +329,10 @@ class Scores(Mapping[str, Score]):
         Images are in the order of the references, so the result equals, bit for bit, scoring all images at
         once, for any order of the parts. Without references, images are in ``order``, or sorted by id. The
         default name is that of the first part. Parts that share images or were scored differently are
-        refused.
+        refused. So are parts that together lack images of the references, unless ``part`` is true.
         """
-        loaded = [part if isinstance(part, Scores) else Scores.load(part) for part in parts]
-        return Scores._restored(merged([part._saved() for part in loaded], name, order))
+        loaded = [scores if isinstance(scores, Scores) else Scores.load(scores) for scores in parts]
+        return Scores._restored(merged([scores._saved() for scores in loaded], name, order, part=part))
 
     def _saved(self) -> records.Saved:
         rows = [
