@@ -222,6 +222,8 @@ def _planned(
         prepared = PreparedJob(job, encoded.captions if encoded is not None else None)
         prepared.job = job.identified(prepared)
         target = settings.folder or scratch / "shards"
+        for folder in {(target / shard.name).parent for shard in shards}:
+            folder.mkdir(parents=True, exist_ok=True)
         yield Plan(prepared, [Task(shard, str(target / shard.name)) for shard in shards], scratch, errors)
 
 
