@@ -11,7 +11,9 @@ import pytest
 import captious
 from captious.core.errors import InputError
 from captious.core.threads import working
+from captious.kernels import plain_forms
 from captious.metrics import registry
+from captious.metrics.captions.rouge import longest_common
 from captious.text.stemmer import stem
 from tests.growth import Cost, corpus_of, costs
 from tests.memory import traced_bytes
@@ -50,6 +52,24 @@ def test_time_does_not_grow_with_the_square(name: str) -> None:
     """Eight times as many words take at most 24 times as long, where squared time would be 64 times."""
     short, long = grown()[name]
     assert long.seconds < 3 * LONG / SHORT * short.seconds + 0.05
+
+
+def test_memory_of_kernels_is_linear_in_distinct_words() -> None:
+    """ROUGE-L's kernel allocates memory itself, which is seen in its plain form."""
+
+    def peak(words: int) -> int:
+        corpus = corpus_of("new", words)
+        assert len(corpus.pairs[0]) == 8
+        tracemalloc.start()
+        try:
+            longest_common(corpus)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    with plain_forms():
+        peak(50)
+        assert peak(800) < 1.5 * 4 * peak(200)
 
 
 def test_the_encoder_reads_a_limited_number_of_tokens() -> None:
