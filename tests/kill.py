@@ -255,7 +255,8 @@ class Harness:
         process.communicate()
         return running and process.returncode == -signal.SIGKILL
 
-    def _check_output(self, job: Job, whole: Tree, left: Tree, is_old: bool, finding: Finding) -> None:
+    @staticmethod
+    def _check_output(job: Job, whole: Tree, left: Tree, is_old: bool, finding: Finding) -> None:
         temporaries = {path for path in left if _is_temporary(path)}
         finding.temporaries += len(temporaries)
         states = set()
