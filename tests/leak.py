@@ -21,6 +21,7 @@ import tempfile
 import tracemalloc
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,25 +53,45 @@ class Growth:
         return self.per_step <= OBJECTS and self.process <= PROCESS
 
 
+def new_words(generator: random.Random) -> Iterator[str]:
+    """Yield words of twelve letters."""
+    while True:
+        yield "".join(generator.choices(string.ascii_lowercase, k=12))
+
+
 def batches(seed: int, captions: int, known: Sequence[str] | None = None) -> Iterator[list[list[str]]]:
     """Yield captions of two images: common words, and words that never occurred before, or known captions."""
-    generator = random.Random(seed)
+    words = new_words(random.Random(seed))
     for step in itertools.count():
         if known is not None:
             yield [[known[(step * captions + k) % len(known)] for k in range(captions)] for _ in range(2)]
             continue
-        rows = []
-        for _ in range(2 * captions):
-            new = ["".join(generator.choices(string.ascii_lowercase, k=12)) for _ in range(3)]
-            rows.append(f"a {new[0]} dog with two {new[1]}s is {new[2]}ing on the red grass")
+        rows = [
+            f"a {next(words)} dog with two {next(words)}s is {next(words)}ing on the red grass"
+            for _ in range(2 * captions)
+        ]
         yield [rows[:captions], rows[captions:]]
 
 
-def fill_caches() -> None:
-    """Fill the cache of stems, and bound that of synsets to a few words."""
+@contextmanager
+def traced() -> Iterator[None]:
+    """Trace memory with full caches.
+
+    Tracing starts before the caches are filled: a traced entry that replaces an untraced one would count as
+    growth. The cache of stems is filled, that of synsets bounded to a few words.
+    """
+    bound = synonyms._REMEMBERED
+    tracemalloc.start()
+    stem.cache_clear()
+    words = new_words(random.Random(0))
     for k in range(stem.cache_info().maxsize or 0):
-        stem(f"filling{k}")
+        stem(next(words) + ("", "s", "ing")[k % 3])
     synonyms._REMEMBERED = 64
+    try:
+        yield
+    finally:
+        synonyms._REMEMBERED = bound
+        tracemalloc.stop()
 
 
 def measure(metrics: Sequence[str], folder: Path, steps: int, seed: int = 1) -> Growth:
@@ -89,17 +110,13 @@ def measure(metrics: Sequence[str], folder: Path, steps: int, seed: int = 1) -> 
         assert len(scores) == len(metrics)
 
     warm = max(steps // 4, 1)
-    tracemalloc.start()
-    try:
-        for _ in range(warm):
-            step()
-        objects, process = traced_bytes(), _process_bytes()
-        for _ in range(steps - warm):
-            step()
-        per_step = (traced_bytes() - objects) / (steps - warm)
-        return Growth(tuple(metrics), steps, per_step, _process_bytes() - process)
-    finally:
-        tracemalloc.stop()
+    for _ in range(warm):
+        step()
+    objects, process = traced_bytes(), _process_bytes()
+    for _ in range(steps - warm):
+        step()
+    per_step = (traced_bytes() - objects) / (steps - warm)
+    return Growth(tuple(metrics), steps, per_step, _process_bytes() - process)
 
 
 def _process_bytes() -> int:
@@ -114,8 +131,7 @@ def _process_bytes() -> int:
 def run(steps: int, metrics: Sequence[str] = (), seed: int = 1) -> Iterator[Growth]:
     """Yield the growth of each metric, or of the families of metrics."""
     groups = [[name] for name in metrics] or families()
-    fill_caches()
-    with tempfile.TemporaryDirectory(prefix="captious-leak-") as folder, warnings.catch_warnings():
+    with tempfile.TemporaryDirectory(prefix="captious-leak-") as folder, warnings.catch_warnings(), traced():
         warnings.simplefilter("ignore")
         write_demo(Path(folder) / "demo", Path(folder), images=60)
         for group in groups:
