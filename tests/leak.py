@@ -32,6 +32,7 @@ from captious.text import synonyms
 from captious.text.stemmer import stem
 from tests.memory import traced_bytes
 from tools.freeze.inputs import OPTIONS, write_demo
+from tools.freeze.items import ENCODED
 
 #: Growth after the warm-up that is accepted: bytes of live objects per step, and bytes of the process.
 OBJECTS, PROCESS = 64.0, 16 * 2**20
@@ -74,8 +75,8 @@ def batches(seed: int, captions: int, known: Sequence[str] | None = None) -> Ite
 
 
 @contextmanager
-def traced() -> Iterator[None]:
-    """Trace memory with full caches.
+def traced(full_caches: bool = True) -> Iterator[None]:
+    """Trace memory, with full caches.
 
     Tracing starts before the caches are filled: a traced entry that replaces an untraced one would count as
     growth. The cache of stems is filled, that of synsets bounded to a few words.
@@ -84,7 +85,7 @@ def traced() -> Iterator[None]:
     tracemalloc.start()
     stem.cache_clear()
     words = new_words(random.Random(0))
-    for k in range(stem.cache_info().maxsize or 0):
+    for k in range(stem.cache_info().maxsize or 0 if full_caches else 0):
         stem(next(words) + ("", "s", "ing")[k % 3])
     synonyms._REMEMBERED = 64
     try:
@@ -128,10 +129,16 @@ def _process_bytes() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def run(steps: int, metrics: Sequence[str] = (), seed: int = 1) -> Iterator[Growth]:
+def run(
+    steps: int, metrics: Sequence[str] = (), seed: int = 1, *, full_caches: bool = True
+) -> Iterator[Growth]:
     """Yield the growth of each metric, or of the families of metrics."""
     groups = [[name] for name in metrics] or families()
-    with tempfile.TemporaryDirectory(prefix="captious-leak-") as folder, warnings.catch_warnings(), traced():
+    with (
+        tempfile.TemporaryDirectory(prefix="captious-leak-") as folder,
+        warnings.catch_warnings(),
+        traced(full_caches),
+    ):
         warnings.simplefilter("ignore")
         write_demo(Path(folder) / "demo", Path(folder), images=60)
         for group in groups:
@@ -139,13 +146,11 @@ def run(steps: int, metrics: Sequence[str] = (), seed: int = 1) -> Iterator[Grow
 
 
 def families() -> list[list[str]]:
-    """Return all metrics by family. Those with stored vectors are apart."""
-    listed = [name for name in names() if name not in _STORED_VECTORS]
+    """Return all metrics by family. Those with stored vectors and those with a sentence encoder are apart."""
+    apart = [list(_STORED_VECTORS), list(ENCODED)]
+    listed = [name for name in names() if not any(name in group for group in apart)]
     units = dict.fromkeys(measure_class(name).rows for name in listed)
-    return [
-        *([name for name in listed if measure_class(name).rows == unit] for unit in units),
-        list(_STORED_VECTORS),
-    ]
+    return [*([name for name in listed if measure_class(name).rows == unit] for unit in units), *apart]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

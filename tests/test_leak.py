@@ -14,7 +14,7 @@ from tests import leak
 
 
 def test_scoring_in_a_loop_keeps_nothing() -> None:
-    for growth in leak.run(steps=120, metrics=["CIDEr-D", "METEOR", "Self-CIDEr"]):
+    for growth in leak.run(steps=120, metrics=["CIDEr-D", "Self-CIDEr", "Types"], full_caches=False):
         assert growth.is_flat, growth
 
 
