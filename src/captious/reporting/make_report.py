@@ -25,7 +25,7 @@ from captious.reporting.explanations import explained
 from captious.reporting.language_section import language, set_captions, sets
 from captious.reporting.leaderboard import standings
 from captious.reporting.report_data import ReportImages, SystemEntry
-from captious.results.comparison import ALPHA
+from captious.results.comparison_result import ALPHA
 from captious.results.references import References, Source, load_systems
 from captious.results.saved_scores import SUFFIX, ScoredCaptions
 from captious.results.scores import Score, Scores
@@ -204,7 +204,8 @@ def _entries(
         if saved
         else _default_metrics(options)
     )
-    measures = make_measures(requested, options) if corpora else []
+    # The panel of objects uses its options even if CHAIR is not among the metrics.
+    measures = make_measures(requested, options, spare=("objects", "chair_synonyms")) if corpora else []
     scored: dict[int, list[Score]] = {}
     for corpus, measure in track(
         [(corpus, measure) for corpus in corpora for measure in measures], "scoring"
