@@ -97,7 +97,8 @@ def traced(full_caches: bool = True) -> Iterator[None]:
 
 def measure(metrics: Sequence[str], folder: Path, steps: int, seed: int = 1) -> Growth:
     """Score batches with metrics of one family and return the growth after the warm-up."""
-    options = {name: str(folder / file) for name, file in OPTIONS.items()}
+    taken = {option.name for metric in metrics for option in measure_class(metric).options}
+    options = {name: str(folder / file) for name, file in OPTIONS.items() if name in taken}
     references: References = captious.prepare(folder / "references.json", metrics, **options)
     images = references.captions.ids[:2]
     unit = measure_class(metrics[0]).rows
