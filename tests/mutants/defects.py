@@ -2298,8 +2298,8 @@ _mutant(
 _mutant(
     "infinite-log-p",
     "rerank/nbest.py",
-    "or not math.isfinite(value):",
-    "or False:",
+    "if not is_number(value):",
+    "if not isinstance(value, int | float):",
     "rerank/test_choosing.py::test_bad_rows",
 )
 _mutant(
