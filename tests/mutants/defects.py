@@ -409,6 +409,41 @@ _mutant(
     "            return _REPLACEMENTS[module, name]\n", "            return super().find_class(module, name)\n", "corpus/test_frequencies.py",
 )  # fmt: skip
 _mutant(
+    "parquet-pages-are-not-verified",
+    "io/table_files.py",
+    "page_checksum_verification=True",
+    "page_checksum_verification=False",
+    "fuzz/test_readers.py::test_damaged_pages_of_parquet_are_refused",
+)
+_mutant(
+    "cut-archives-pass",
+    "scale/shards.py",
+    'raise tarfile.ReadError("the end mark is missing; the archive is empty or cut off") from None',
+    "raise",
+    "fuzz/test_readers.py::test_an_archive_that_ends_too_early_is_refused",
+)
+_mutant(
+    "huge-numbers-overflow",
+    "io/content.py",
+    "    except OverflowError:\n",
+    "    except ZeroDivisionError:\n",
+    "fuzz/test_readers.py::test_huge_numbers_are_one_message",
+)
+_mutant(
+    "keys-before-their-encoding",
+    "io/json_reader.py",
+    "        _check_encoding(self.data)\n",
+    "",
+    "io/test_json_reader.py::test_messages_are_those_of_the_plain_reader",
+)
+_mutant(
+    "cells-of-any-depth",
+    "io/matlab_files.py",
+    "if depth > _DEEPEST:",
+    "if False:",
+    "io/test_matlab_files.py::test_limits_hold",
+)
+_mutant(
     "arrays-are-not-checked",
     "core/container.py",
     'if not self._trusted and _checksum(block) != row["check"]:',
@@ -852,9 +887,58 @@ _mutant(
 _mutant(
     "numbers-beyond-their-limits",
     "cli/command.py",
-    "_type(kind, declared.min, declared.max)",
-    "_type(kind)",
+    "_type(kind, declared.min, declared.max, declared.values, declared.writes)",
+    "_type(kind, None, None, declared.values, declared.writes)",
     "cli/test_command.py",
+)
+_mutant(
+    "targets-not-checked-before-work",
+    "cli/command.py",
+    "        _check_targets(everything, values)\n",
+    "",
+    "cli/test_output_option.py",
+)
+_mutant(
+    "folders-of-files-created",
+    "core/writing.py",
+    "    if not parent.exists():\n",
+    "    parent.mkdir(parents=True, exist_ok=True)\n    if not parent.exists():\n",
+    "cli/test_output_option.py",
+)
+_mutant(
+    "old-names-without-a-warning",
+    "cli/command.py",
+    "            warn_of_old_name(old, new)\n",
+    "            pass\n",
+    "cli/test_help_and_errors.py",
+)
+_mutant(
+    "swapped-letters-count-twice",
+    "core/errors.py",
+    "if i > 1 and j > 1 and letter == b[j - 2]",
+    "if i > 99 and j > 1 and letter == b[j - 2]",
+    "cli/test_help_and_errors.py",
+)
+_mutant(
+    "standard-output-cut-at-a-partial-write",
+    "core/writing.py",
+    "block = block[target.write(block) :]",
+    "block = block[target.write(block) or 0 :][:0]",
+    "cli/test_help_and_errors.py",
+)
+_mutant(
+    "references-as-predictions",
+    "results/references.py",
+    "if same is not None:",
+    "if False:",
+    "results/test_references.py",
+)
+_mutant(
+    "people-not-a-judged-set",
+    "diversity_analysis/sets/diversity_study.py",
+    "_correlations([people, *systems], judged)",
+    "_correlations(systems, judged)",
+    "diversity_analysis/sets/test_cli.py",
 )
 _mutant(
     "paraphrases-not-signed",
@@ -1205,8 +1289,8 @@ _mutant(
 _mutant(
     "places-of-the-last-reference",
     "metrics/captions/rouge.py",
-    "            places[k] = 0\n",
-    "            pass\n",
+    "        rows[row + w] = 0\n",
+    "        pass\n",
     "metrics/captions/test_long_captions.py::test_rows_of_several_words_of_bits",
 )
 _mutant(
@@ -2214,8 +2298,8 @@ _mutant(
 _mutant(
     "infinite-log-p",
     "rerank/nbest.py",
-    "or not math.isfinite(value):",
-    "or False:",
+    "if not is_number(value):",
+    "if not isinstance(value, int | float):",
     "rerank/test_choosing.py::test_bad_rows",
 )
 _mutant(
