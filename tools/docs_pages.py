@@ -60,7 +60,6 @@ def metrics_page() -> str:
     from click.testing import CliRunner
 
     from captious.cli.app import app
-
     from captious.metrics.registry import names
 
     pages = []
