@@ -92,7 +92,7 @@ def find(data_dir: str | Path | None = None) -> MeteorData:
         # find_spec of a top-level package does not run its code.
         spec = importlib.util.find_spec("pycocoevalcap")
         if spec is None or not spec.submodule_search_locations:
-            raise MissingExtraError("pycocoevalcap", "meteor", "METEOR without --meteor-data DIR")
+            raise MissingExtraError("pycocoevalcap", "meteor", "METEOR (without --meteor-data DIR)")
         folder = Path(next(iter(spec.submodule_search_locations))) / "meteor"
     jar = folder / _JAR
     paraphrases = folder / "data" / _PARAPHRASES
