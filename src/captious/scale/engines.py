@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -212,18 +212,56 @@ class Dask(Engine):
             # By default, Dask's workers return memory after every batch and request it again, which took a
             # third of their time.
             with dask.config.set({"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 1 << 28}):
-                self._cluster = LocalCluster(
-                    n_workers=workers or jobs(), threads_per_worker=1, dashboard_address=None
-                )
+                count = workers or jobs()
+                self._cluster = LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None)
+            # Dask does not replace a worker that is killed while it starts, unless the cluster is adaptive.
+            self._cluster.adapt(minimum=count, maximum=count)
         self.client = (
             client if client is not None else Client(self._cluster if self._cluster is not None else address)
         )
         self.workers = max(1, sum(self.client.nthreads().values()))
 
     def run(self, function: Function, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-        # Dask repeats a task when its worker dies, and gives it up after several deaths.
-        executor = self.client.get_executor(pure=False)
-        return Executing(executor, self.workers).run(function, items)
+        from distributed import KilledWorker
+
+        # Dask repeats a task when its worker dies, and gives it up after several deaths, together with tasks
+        # that waited at the same workers. Run alone, only the item at fault fails again.
+        suspects = []
+        for number, outcome in self._run(function, items, range(len(items))):
+            if isinstance(outcome, KilledWorker):
+                suspects.append(number)
+            else:
+                yield number, outcome
+        for number in suspects:
+            yield from self._run(function, items, [number])
+
+    def _run(
+        self, function: Function, items: Sequence[Any], numbers: Iterable[int]
+    ) -> Iterator[tuple[int, Any]]:
+        # Futures of Dask and not its executor, which loses results of workers that die.
+        from distributed import wait as wait_for
+
+        waiting = iter(numbers)
+        running: dict[Any, int] = {}
+        try:
+            while True:
+                for number in itertools.islice(waiting, 2 * self.workers + 2 - len(running)):
+                    running[self.client.submit(function, items[number], pure=False)] = number
+                if not running:
+                    return
+                for future in wait_for(list(running), return_when="FIRST_COMPLETED").done:
+                    number = running.pop(future)
+                    try:
+                        result = future.result(timeout=_SILENCE)
+                    except TimeoutError:
+                        # Its worker died with the result, so the task runs again.
+                        running[future] = number
+                    except Exception as error:
+                        yield number, error
+                    else:
+                        yield number, result
+        finally:
+            self.client.cancel(list(running))
 
     def close(self) -> None:
         if self._own:
