@@ -22,15 +22,15 @@ import torch
 import captious
 from benchmarks.common import data_folder, read_jsonl
 from captious.generate.captioner import captioner_checkpoint as checkpoint
-from captious.generate.captioner import retrieval as matching
-from captious.generate.captioner.batches import lessons
 from captious.generate.captioner.caption_sets import Plan, generate
-from captious.generate.captioner.captioner_checkpoint import Trained
-from captious.generate.captioner.captioner_training import Settings, train
-from captious.generate.captioner.captioners import Shape
-from captious.generate.captioner.image_features import Images, read_images
+from captious.generate.captioner.captioner_checkpoint import TrainedCaptioner
+from captious.generate.captioner.captioners import CaptionerShape
+from captious.generate.captioner.image_features import ImageFeatures, read_images
 from captious.metrics.registry import make_measures
 from captious.results.references import References
+from captious.training import captioner_examples as matching
+from captious.training.captioner_examples import lessons
+from captious.training.captioner_trainer import CaptionerSettings, train
 
 LAMBDAS = (0, 1, 2, 3, 5, 10, 20)
 BETAS = (1, 3, 5, 10, 20)
@@ -74,7 +74,7 @@ class Study:
         self.reserved = by_split["test"][UNSEEN:RESERVED]
         barred = {*self.unseen, *self.reserved, *self.validation}
         self.ids = [image for image in self.captions if image not in barred][: sizes.taught]
-        self.images: Images = read_images(data / "coco" / "objects.jsonl.gz")
+        self.images: ImageFeatures = read_images(data / "coco" / "objects.jsonl.gz")
         # Weights of n-grams are counted over the images that are learned from (and those for validation).
         kept = self.path("references.prepared")
         if not kept.exists():
@@ -86,10 +86,10 @@ class Study:
     def path(self, name: str) -> Path:
         return self.folder / name
 
-    def base(self) -> Trained:
+    def base(self) -> TrainedCaptioner:
         """The model that everything starts from."""
         sizes = self.sizes
-        settings = Settings(
+        settings = CaptionerSettings(
             steps=sizes.steps,
             batch=50,
             rate=4e-3,
@@ -98,23 +98,23 @@ class Study:
             seed=1,
         )
         return self._trained("base.safetensors", lambda path: train(
-            self.images, self.references, path, ids=self.ids, validation=self.validation, shape=Shape(hidden=sizes.hidden, dropout=0.1),
-            least=sizes.least, settings=settings, resume=True, told=_tell,
+            self.images, self.references, path, ids=self.ids, validation=self.validation, shape=CaptionerShape(hidden=sizes.hidden, dropout=0.1),
+            least=sizes.least, settings=settings, resume=True, progress=_tell,
         ))  # fmt: skip
 
-    def tuned(self, weight: float, beta: float = 0.0) -> Trained:
+    def tuned(self, weight: float, beta: float = 0.0) -> TrainedCaptioner:
         """Some steps more, with rewards (λ = 0 and β = 0: with cross-entropy alone)."""
-        settings = Settings(
+        settings = CaptionerSettings(
             steps=self.sizes.tuning, rate=1e-3, rewards={"CIDEr-D": float(weight)} if weight else {}, retrieval=beta,
             evaluate_every=self.sizes.tuning, save_every=20, seed=2, images=self.sizes.images, batch=50,
         )  # fmt: skip
         matcher = self._matcher() if beta else None
         return self._trained(f"lambda{weight:g}beta{beta:g}.safetensors", lambda path: train(
             self.images, self.references, path, ids=self.ids, validation=self.validation, settings=settings, start=self.base(),
-            matcher=matcher, resume=True, told=_tell,
+            matcher=matcher, resume=True, progress=_tell,
         ))  # fmt: skip
 
-    def _trained(self, name: str, make: Callable[[Path], Trained]) -> Trained:
+    def _trained(self, name: str, make: Callable[[Path], TrainedCaptioner]) -> TrainedCaptioner:
         path = self.path(name)
         if path.exists() and checkpoint.load_unfinished(path)[1] is None:
             return checkpoint.load(path)
@@ -129,12 +129,12 @@ class Study:
         if not path.exists():
             taught = lessons(self.images, self.references, self.ids, base.units, base.longest)
             torch.save(
-                matching.train_matcher(taught, len(base.units), steps=120, told=print).state_dict(), path
+                matching.train_matcher(taught, len(base.units), steps=120, progress=print).state_dict(), path
             )
         matcher.load_state_dict(torch.load(path, weights_only=True))
         return matcher.eval()
 
-    def drawn(self, name: str, model: Callable[[], Trained], plan: Plan) -> Path:
+    def drawn(self, name: str, model: Callable[[], TrainedCaptioner], plan: Plan) -> Path:
         """Captions of the unseen images, as a file that ``captious diversity`` reads."""
         path = self.path(f"{name}.jsonl")
         if not path.exists():

@@ -28,12 +28,11 @@ from captious import vectors
 from captious.agreement import agreement, load_judgements
 from captious.agreement.coefficients import COEFFICIENTS
 from captious.corpus import Captions
-from captious.critic.critic_checkpoint import Trained
-from captious.critic.critic_examples import Given, Negatives
-from captious.critic.critic_metric import CriticMeasure
-from captious.critic.critic_scoring import chances
+from captious.critic.critic_examples import Negatives, TrainingData
+from captious.critic.critic_network import TrainedCritic
+from captious.critic.critic_scoring import CriticMeasure, chances
 from captious.critic.critic_training import PRESETS, train
-from captious.critic.protocol import Protocol, hold_out, judge
+from captious.critic.protocol import CriticProtocol, hold_out, judge
 from captious.generate.captioner.image_features import read_images
 from captious.io import read
 from captious.metrics.base import as_statistics
@@ -129,7 +128,7 @@ class Study:
         rows = read_jsonl(self.data / "coco" / "systems" / f"{name}.jsonl.gz")
         return {str(row["image_id"]): row["caption"] for row in rows if str(row["image_id"]) in self.captions}
 
-    def given(self, ids: Sequence[str], systems: Sequence[str]) -> Given:
+    def given(self, ids: Sequence[str], systems: Sequence[str]) -> TrainingData:
         every = [self.system(name) for name in systems]
         taken = self.images.take(ids)
         # Images that are only judged need no samples.
@@ -137,7 +136,7 @@ class Study:
             self.samples if self.samples is not None and all(image in self.samples for image in ids) else None
         )
         drawn = None if sampled is None else Captions.of([sampled[image] for image in ids], ids=ids)
-        return Given(
+        return TrainingData(
             Captions.of([self.captions[image] for image in ids], ids=ids), Captions.of([[one[image] for one in every] for image in ids], ids=ids),
             drawn, taken.counted(), taken.classes,
         )  # fmt: skip
@@ -148,7 +147,7 @@ class Study:
             ("system", "pathological", "samples") if self.samples is not None else ("system", "pathological")
         )
 
-    def critic(self, variant: Variant) -> Trained:
+    def critic(self, variant: Variant) -> TrainedCritic:
         """A critic of three systems, trained now or read from its file."""
         shape = replace(
             PRESETS["quick"][0],
@@ -176,10 +175,10 @@ class Study:
         )
         return found
 
-    _lessons: Given | None = None
+    _lessons: TrainingData | None = None
 
     @property
-    def lessons(self) -> Given:
+    def lessons(self) -> TrainingData:
         if self._lessons is None:
             self._lessons = self.given(self.taught, THREE)
         return self._lessons
@@ -318,7 +317,7 @@ def caption(study: Study, epochs: int = 5) -> None:
                 for row in read_jsonl(study.data / "flickr8k" / "captions.jsonl.gz")
                 if row["split"] == "train"
             }
-            given = Given(Captions.of(list(taught.values()), ids=list(taught)))
+            given = TrainingData(Captions.of(list(taught.values()), ids=list(taught)))
             shape = replace(PRESETS["quick"][0], context=("reference",), combine=combine, hidden=HIDDEN)
             negatives = Negatives(("pathological",), ("random caption",), (100.0, 100.0))
             critic = train(
@@ -352,12 +351,12 @@ def systems(study: Study, images: int, epochs: int) -> None:
         corpora = load_systems(rest, [*given, human], names=[*names, "people"])
         shape, settings = PRESETS["quick"]
         settings = replace(settings, epochs=epochs, rate=RATE, negatives=Negatives(study.kinds))
-        protocol = Protocol(
+        protocol = CriticProtocol(
             replace(shape, context=WIDE, combine="cbp", hidden=HIDDEN), settings, study.vectors
         )
         found = judge(
             corpora, protocol, images=study.images, samples=study.samples, output=study.folder / "systems", resume=True,
-            told=lambda row: print(row, flush=True),
+            progress=lambda row: print(row, flush=True),
         )  # fmt: skip
         rows = []
         for corpus, judged in zip(corpora, found):

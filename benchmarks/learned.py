@@ -32,9 +32,9 @@ from captious.metrics.learned.composite_network import Network, spread
 from captious.metrics.learned.feature_table import GROUPS, Features
 from captious.results.significance import percentile_interval
 from captious.robustness import make_distractions
-from captious.training.learned.composite_examples import KINDS, Examples
-from captious.training.learned.composite_trainer import Plan, train
-from captious.training.learned.judged_captions import rated, rated_corpus
+from captious.training.composite_examples import KINDS, Examples
+from captious.training.composite_trainer import Plan, train
+from captious.training.judged_captions import rated, rated_corpus
 from tools.make_learned import Maker, Table, columns, kept
 
 EPOCHS = 40

@@ -35,12 +35,12 @@ from captious.rerank import (
     tuning,
 )
 from captious.rerank import likelihood as tests
-from captious.rerank.information import information
+from captious.rerank.criteria import information
 from captious.rerank.language_models import model_files as files
 from captious.rerank.language_models.language_model import tokens_of
-from captious.rerank.language_models.ngram import NGram
-from captious.rerank.language_models.unigram import Unigram
-from captious.rerank.system_comparison import (
+from captious.rerank.language_models.ngram import NGram, Unigram
+from captious.rerank.templates import TemplatePoint, captions, measured, read_detected, vocabulary
+from captious.rerank.tuning import (
     BASELINE,
     MEAN,
     System,
@@ -50,7 +50,6 @@ from captious.rerank.system_comparison import (
     split,
     variants,
 )
-from captious.rerank.templates import Point, captions, measured, read_detected, vocabulary
 from captious.results.references import References
 from captious.results.scores import Score, Scores
 
@@ -97,20 +96,22 @@ class Study:
         import torch
 
         from captious.generate.captioner import captioner_checkpoint as checkpoint
-        from captious.generate.captioner.captioner_training import Settings, train
-        from captious.generate.captioner.captioners import Shape
+        from captious.generate.captioner.captioners import CaptionerShape
         from captious.generate.captioner.image_features import read_images
+        from captious.training.captioner_trainer import CaptionerSettings, train
 
         torch.set_num_threads(1)
         path = self.path("captioner.safetensors")
         if path.exists() and checkpoint.load_unfinished(path)[1] is None:
             return checkpoint.load(path)
-        settings = Settings(steps=4000, batch=50, rate=4e-3, evaluate_every=1000, save_every=50, seed=1)
+        settings = CaptionerSettings(
+            steps=4000, batch=50, rate=4e-3, evaluate_every=1000, save_every=50, seed=1
+        )
         ids = self.taught[:9800]
         known = References.read({image: self.captions[image] for image in (*ids, *self.validation)})
         return train(
-            read_images(self.objects), known, path, ids=ids, validation=self.validation, shape=Shape(hidden=320, dropout=0.1), least=5,
-            settings=settings, resume=True, told=print,
+            read_images(self.objects), known, path, ids=ids, validation=self.validation, shape=CaptionerShape(hidden=320, dropout=0.1), least=5,
+            settings=settings, resume=True, progress=print,
         )  # fmt: skip
 
     def images(self, ids: list[str]) -> Any:
@@ -145,10 +146,10 @@ class Study:
         if kind == "lstm":
             import torch
 
-            from captious.training.language_models.lstm_trainer import Settings, train
+            from captious.training.lstm_trainer import Settings, train
 
             torch.set_num_threads(1)
-            train(taught, path, held_out=held, settings=Settings(epochs=4), resume=True, told=print)
+            train(taught, path, held_out=held, settings=Settings(epochs=4), resume=True, progress=print)
         elif not path.exists():
             files.save(Unigram.learn(taught) if kind == "unigram" else NGram.learn(taught, 3), path)
         model = load_model(path)
@@ -352,7 +353,7 @@ def templates(study: Study) -> Any:
     # The commonest classes are those of the images that were learned from.
     counted = {image: detected[image] for image in study.taught}
     measures = make_measures("SPICE,SPICE-U", {})
-    points: list[Point] = []
+    points: list[TemplatePoint] = []
     for size in SIZES:
         known = set(vocabulary(counted, size))
         own = {

@@ -17,9 +17,9 @@ import torch
 import captious
 from benchmarks.balance import Sizes, Study, _tell
 from captious.generate.captioner.caption_sets import Plan, generate
-from captious.generate.captioner.captioner_training import Settings, train
-from captious.generate.captioner.captioners import Shape
+from captious.generate.captioner.captioners import CaptionerShape
 from captious.metrics.registry import make_measures
+from captious.training.captioner_trainer import CaptionerSettings, train
 
 KINDS = {"words": None, "unigram": 1000, "bpe": 1000, "characters": None}
 METRICS = "CIDEr-D,BLEU-4,METEOR,ROUGE-L,SPICE"
@@ -39,7 +39,7 @@ def main() -> None:
     print(f"| units | vocabulary | longest | parameters | unique | {' | '.join(METRICS.split(','))} |")
     print("|---|---:|---:|---:|---:|" + "---:|" * len(METRICS.split(",")), flush=True)
     for kind in given.kinds.split(","):
-        settings = Settings(
+        settings = CaptionerSettings(
             steps=given.steps,
             batch=50,
             rate=4e-3,
@@ -48,8 +48,8 @@ def main() -> None:
             seed=1,
         )
         trained = study._trained(f"{kind}.safetensors", lambda path, kind=kind, settings=settings: train(  # type: ignore[misc]
-            study.images, study.references, path, ids=study.ids, validation=study.validation[:100], shape=Shape(hidden=given.hidden, dropout=0.1),
-            units=kind, vocabulary=KINDS[kind], settings=settings, resume=True, told=_tell,
+            study.images, study.references, path, ids=study.ids, validation=study.validation[:100], shape=CaptionerShape(hidden=given.hidden, dropout=0.1),
+            units=kind, vocabulary=KINDS[kind], settings=settings, resume=True, progress=_tell,
         ))  # fmt: skip
         made = generate(trained, study.images.take(study.unseen), Plan("beam", 3)).captions
         best = {image: texts[0] for image, texts in zip(study.unseen, made)}

@@ -24,10 +24,10 @@ from captious.metrics.learned.composite import WEIGHTS_FOLDER
 from captious.metrics.learned.composite_network import Network, to_bytes
 from captious.metrics.learned.feature_table import GROUPS, Features
 from captious.metrics.learned.own_features import OWN
-from captious.training.learned.composite_examples import KINDS, Examples, build_examples
-from captious.training.learned.composite_trainer import Plan, train
-from captious.training.learned.judged_captions import VALIDATE, rated
-from captious.training.learned.linear_fit import Part, weigh
+from captious.training.composite_examples import KINDS, Examples, build_examples
+from captious.training.composite_trainer import Plan, train
+from captious.training.judged_captions import VALIDATE, rated
+from captious.training.linear_fit import Part, weigh
 
 #: Images of COCO that examples are drawn from.
 IMAGES, SEED = 1500, 1

@@ -57,8 +57,8 @@ def test_cells_that_a_spreadsheet_would_run(tmp_path: Path) -> None:
         "'+A1",
         "'-A1",
         "'@SUM(A1)",
-        "'\tx",
-        "'\rx",
+        "\\tx",
+        "\\rx",
         "-0.5",
         "+3",
         "-1e-7",
@@ -93,7 +93,17 @@ def test_tables_warnings_and_errors_show_control_characters(tmp_path: Path) -> N
     assert "\x1b" not in done.stdout + done.stderr
     assert "sys\\x1b[2J" in done.stdout
     assert "=cmd\\x1b[2J" in done.stderr  # the warning of an empty caption names the image
-    assert "'=cmd" in (tmp_path / "out.csv").read_text()
+    assert "'=cmd\\x1b[2J" in (tmp_path / "out.csv").read_text()
+    shown = run("score", references, predictions, "-m", "BLEU-1", "-q", "--per-image", "-")
+    assert "\x1b" not in shown.stdout and "'=cmd\\x1b[2J" in shown.stdout
+    table = run("score", references, predictions, "-m", "BLEU-1", "-q", "--format", "csv")
+    assert "\x1b" not in table.stdout and "sys\\x1b[2J,BLEU-1" in table.stdout
+    run("score", references, predictions, "-m", "BLEU-1", "-q", "--per-image", tmp_path / "out.json")
+    text = (tmp_path / "out.json").read_text()
+    assert (
+        "\x1b" not in text
+        and f"=cmd{evil}" in json.loads(text)["systems"][0]["scores"]["BLEU-1"]["per_image"]
+    )
     missing = run("score", references, tmp_path / f"missing{evil}.json", "-m", "BLEU-1")
     assert missing.returncode == 2
     assert "\x1b" not in missing.stderr

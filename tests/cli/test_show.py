@@ -99,7 +99,12 @@ def test_show_signatures_json_and_images(folder: Path, tmp_path: Path) -> None:
     score = json.loads(out)["systems"][0]["scores"]["CIDEr-D"]
     assert score["signature"].startswith(signature)
     assert score["interval"][0] < score["value"] < score["interval"][1]
-    assert len(score["per_image"]) == 60
+    assert "per_image" not in score
+    run("show", file, "--per-image", tmp_path / "x.json", "--percent", "--digits", 3)
+    images = json.loads((tmp_path / "x.json").read_text())["systems"][0]["scores"]["CIDEr-D"]["per_image"]
+    exact = captious.load_scores(file)["CIDEr-D"].per_image
+    assert images == {image: pytest.approx(100 * value, abs=5e-4) for image, value in exact.items()}
+    assert all(value == round(value, 3) for value in images.values())
 
 
 def test_numbers_made_differently_are_shown_but_none_is_the_best(folder: Path, tmp_path: Path) -> None:

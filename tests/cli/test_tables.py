@@ -145,8 +145,9 @@ def test_markdown_latex_and_csv() -> None:
     assert (
         r"CHAIRs $\downarrow$ \\" in latex and r"good & \textbf{0.4434}" in latex and latex.count(r"\\") == 3
     )
-    rows = list(csv.reader(io.StringIO(run(*words, "--format", "csv", "--percent", "--digits", "2"))))
-    assert rows[1][:2] == ["good", "44.34"] and len(rows) == 3
+    rows = list(csv.DictReader(io.StringIO(run(*words, "--format", "csv", "--percent", "--digits", "2"))))
+    assert (rows[0]["system"], rows[0]["metric"], rows[0]["value"]) == ("good", "BLEU-4", "44.34")
+    assert len(rows) == 4
     assert list(json.loads(run(*words, "--format", "json"))["systems"][0]["scores"]) == ["BLEU-4", "CHAIRs"]
     done = CliRunner().invoke(app, [*words, "--format", "word"])
     assert "unknown format" in str(done.exception)
@@ -252,7 +253,7 @@ def test_names_that_other_tools_have() -> None:
 def test_cider_by_name_hints_at_cider_d_once() -> None:
     import captious
     from captious.io import CaptionWarning
-    from captious.metrics import factory as making
+    from captious.metrics import registry as making
 
     making._hint_at_cider_d.cache_clear()
     with pytest.warns(CaptionWarning, match="CIDEr-D"):

@@ -21,10 +21,13 @@ from tests.critic.world import world
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
-from captious.critic import critic_checkpoint as checkpoint  # noqa: E402
 from captious.critic import critic_training as learning  # noqa: E402
-from captious.critic.critic_checkpoint import TrainedCritic  # noqa: E402
-from captious.critic.critic_network import CriticShape, build  # noqa: E402
+from captious.critic.critic_network import (  # noqa: E402
+    CriticShape,
+    TrainedCritic,
+    build,
+    load_critic,
+)
 from captious.critic.critic_scoring import chances  # noqa: E402
 from captious.critic.critic_training import PRESETS, CriticSettings, check_images, train  # noqa: E402
 
@@ -153,12 +156,12 @@ def test_a_training_that_was_stopped_ends_with_the_same_weights(
     assert path.exists() == (stopped > 1)
     if stopped > 1:
         with pytest.raises(InputError, match=f"stopped at step {stopped - stopped % 2}"):
-            checkpoint.load(path)
+            load_critic(path)
     resumed = train(TAUGHT, SMALL, settings, VECTORS, output=path, resume=True)
     assert same(whole, resumed) and resumed.history == whole.history
     # A finished training is not done again, and its file holds all of it.
     assert same(whole, train(TAUGHT, SMALL, settings, VECTORS, output=path, resume=True))
-    loaded = checkpoint.load(path)
+    loaded = load_critic(path)
     assert (
         same(whole, loaded)
         and loaded.words == whole.words
@@ -182,9 +185,9 @@ def test_files_that_are_no_critics_are_refused(tmp_path: Path) -> None:
     bad = tmp_path / "bad.safetensors"
     bad.write_bytes(b"no")
     with pytest.raises(InputError, match="not a critic"):
-        checkpoint.load(bad)
+        load_critic(bad)
     with pytest.raises(InputError, match="no such critic"):
-        checkpoint.load(tmp_path / "none.safetensors")
+        load_critic(tmp_path / "none.safetensors")
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,9 @@ from tests.critic.world import Files, world, write
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
-from captious.critic import critic_checkpoint as checkpoint  # noqa: E402
 from captious.critic import protocol  # noqa: E402
-from captious.critic.critic_metric import CriticMeasure  # noqa: E402
-from captious.critic.critic_network import CriticShape  # noqa: E402
+from captious.critic.critic_network import CriticShape, load_critic  # noqa: E402
+from captious.critic.critic_scoring import CriticMeasure  # noqa: E402
 from captious.critic.critic_training import CriticSettings  # noqa: E402
 from captious.critic.protocol import CriticProtocol, folds, hold_out, judge  # noqa: E402
 from captious.generate.captioner.image_features import read_images  # noqa: E402
@@ -103,7 +102,7 @@ def test_scores_of_a_system() -> None:
     }
     told: list[dict[str, Any]] = []
     corpora = load_systems(WORLD.captions, [machine], names=["machine"], several=True)
-    one, two = (judge(corpora, replace(SMALL, runs=runs), told=told.append)[0] for runs in (1, 2))
+    one, two = (judge(corpora, replace(SMALL, runs=runs), progress=told.append)[0] for runs in (1, 2))
     assert one.score.value < 0.5 < one.human.value
     assert np.isnan(one.spread) and two.spread == pytest.approx(abs(two.runs[0] - two.runs[1]) / np.sqrt(2))
     assert two.runs[0] == pytest.approx(one.runs[0], abs=1e-12) and two.score.value == pytest.approx(
@@ -140,7 +139,7 @@ def test_a_critic_as_a_measure(files: Files, tmp_path: Path) -> None:
     corpus = load_systems(WORLD.captions, [WORLD.machine])[0]
     shape = replace(SMALL.shape, context=("image", "reference"))
     judge([corpus], replace(SMALL, shape=shape), images=read_images(files.objects), output=tmp_path)
-    critics = [checkpoint.load(path) for path in sorted(tmp_path.rglob("*.safetensors"))]
+    critics = [load_critic(path) for path in sorted(tmp_path.rglob("*.safetensors"))]
     images = read_images(files.objects)
     features = dict(zip(images.ids, images.counted()))
     from captious.results.scores import Score
@@ -185,7 +184,7 @@ def test_the_command(files: Files, tmp_path: Path) -> None:
         "other",
         "people",
         "image and reference",
-        "wrong on purpose, drawn at random",
+        "negative captions: of the system, corrupted, sampled",
         "p (Holm)",
     ):
         assert text in shown, text
@@ -208,7 +207,7 @@ def test_the_command(files: Files, tmp_path: Path) -> None:
     )
     assert done.exit_code == 0 and "Critic" in done.output
     # What is there is not trained again, and nothing else may be written over it.
-    assert "has critics already" in refused(*words, "--human", "-o", tmp_path / "out")
+    assert "already has critics" in refused(*words, "--human", "-o", tmp_path / "out")
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "critics").rglob("*.safetensors")}
     run(*words, "--human", "-o", tmp_path / "out", "--resume")
     assert len(before) == 6 and before == {path: path.stat().st_mtime_ns for path in before}
@@ -268,7 +267,7 @@ def test_samples_from_a_captioner(files: Files, tmp_path: Path) -> None:
         tmp_path / "m.scores",
     )
     assert "samples" in load_scores(tmp_path / "m.scores")["Critic"].signature.fields
-    assert "is a captioner, which looks at images" in refused(
+    assert "is a captioner and needs image features" in refused(
         files.references, files.machine, "--samples", model, *QUICK
     )
 
@@ -315,12 +314,12 @@ def test_bad_input_is_refused_before_training(
     )
     assert "have only one" in refused(lone, files.machine, *QUICK)
     assert "samples have no captions for 30 of 60" in refused(*plain, "--samples", half)
-    assert "give what is seen of images with --features" in refused(*plain, "--context", "image")
-    assert "not 'pictures'" in refused(*plain, "--context", "pictures")
+    assert "add --features, or set --context reference" in refused(*plain, "--context", "image")
+    assert "unknown context 'pictures'" in refused(*plain, "--context", "pictures")
     assert "unknown combination 'sum'" in refused(*plain, "--combine", "sum")
     assert "did you mean 'quick'" in refused(*plain, "--preset", "quik")
     assert "part of augmentation" in refused(*plain, "--samples", files.samples, "--no-augmentation")
-    assert "--resume goes on" in refused(*plain, "--resume")
+    assert "--resume continues" in refused(*plain, "--resume")
     assert "is one file" in refused(*plain, files.machine, "-o", tmp_path / "x.scores")
     assert "name a network" in refused(*plain, "--features", tmp_path)
     assert "combine by linear or mlp" in refused(*plain, "--context", "none")

@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from captious.critic.count_sketch import CompactBilinear, CountSketch  # noqa: E402
+from captious.critic.critic_network import CompactBilinear, CountSketch  # noqa: E402
 
 
 @pytest.mark.parametrize(("first", "second", "size"), [(3, 5, 16), (4, 4, 7), (6, 2, 2)])

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from captious import InputError
 from captious.cli.app import app
-from captious.generate.captioner.backbone import Backbone, look_at
+from captious.generate.captioner.image_source import Backbone, Photographs
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
@@ -69,7 +69,7 @@ def photographs(tmp_path: Path) -> Path:
     "how", [{}, {"classes": True}, {"last": True}], ids=["map", "classes", "colours last"]
 )
 def test_the_last_map_is_averaged(how: dict[str, bool], photographs: Path, tmp_path: Path) -> None:
-    images = look_at(photographs, network(tmp_path / "net.onnx", **how), ["1", "2", "3", "4"])
+    images = Photographs(photographs, network(tmp_path / "net.onnx", **how)).images(["1", "2", "3", "4"])
     expected = [2 * (np.array(colour) / 255 - MEAN) / SPREAD for colour in COLOURS.values()]
     assert images.ids == ("1", "2", "3", "4") and np.allclose(images.counted(), expected, atol=1e-4)
 
@@ -77,27 +77,27 @@ def test_the_last_map_is_averaged(how: dict[str, bool], photographs: Path, tmp_p
 def test_anything_in_the_network_can_be_asked_for(photographs: Path, tmp_path: Path) -> None:
     path = network(tmp_path / "net.onnx", classes=True)
     assert Backbone(path).output == "pool"
-    assert look_at(photographs, path, ["1"], output="map").width == 3
+    assert Photographs(photographs, path, output="map").images(["1"]).width == 3
     with pytest.raises(InputError, match="no tensor called 'pol'"):
         Backbone(path, "pol")
     with pytest.raises(InputError, match="rows or maps of features are needed"):
-        look_at(photographs, path, ["1"], output="sum")
+        Photographs(photographs, path, output="sum").images(["1"])
 
 
 def test_what_cannot_be_looked_at_is_refused(photographs: Path, tmp_path: Path) -> None:
     path = network(tmp_path / "net.onnx")
     with pytest.raises(InputError, match="no photograph for 2 of 3 images: 8, 9"):
-        look_at(photographs, path, ["1", "8", "9"])
+        Photographs(photographs, path).images(["1", "8", "9"])
     (photographs / "5.png").write_bytes(b"no picture")
     with pytest.raises(InputError, match=r"5\.png: not a readable photograph"):
-        look_at(photographs, path, ["5"])
+        Photographs(photographs, path).images(["5"])
     with pytest.raises(InputError, match="no such folder"):
-        look_at(tmp_path / "nowhere", path, ["1"])
+        Photographs(tmp_path / "nowhere", path).images(["1"])
     with pytest.raises(InputError, match="no such network"):
-        look_at(photographs, tmp_path / "none.onnx", ["1"])
+        Photographs(photographs, tmp_path / "none.onnx").images(["1"])
     (tmp_path / "bad.onnx").write_bytes(b"no network")
     with pytest.raises(InputError, match="not a network that onnxruntime can run"):
-        look_at(photographs, tmp_path / "bad.onnx", ["1"])
+        Photographs(photographs, tmp_path / "bad.onnx").images(["1"])
     with pytest.raises(InputError, match="4 colour channels"):
         Backbone(network(tmp_path / "four.onnx", colours=4))
     with pytest.raises(InputError, match="has one input"):
@@ -152,12 +152,12 @@ def test_a_real_network_on_real_photographs(tmp_path: Path) -> None:
     (tmp_path / "p").mkdir()
     for name in names:
         (tmp_path / "p" / f"{name}.png").symlink_to(Path(pictures.origin).parent / "data" / f"{name}.png")
-    images = look_at(tmp_path / "p", path, names)
+    images = Photographs(tmp_path / "p", path).images(names)
     rows = images.counted()
     assert images.width > 100 and np.isfinite(rows).all() and rows.std() > 0
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     near = unit @ unit.T
     # Two views of one motorcycle are nearer to each other than to anything else.
     assert near[3, 4] > max(near[3, :3].max(), near[4, :3].max())
-    again = look_at(tmp_path / "p", path, names[::-1]).counted()[::-1]
+    again = Photographs(tmp_path / "p", path).images(names[::-1]).counted()[::-1]
     assert np.allclose(again, rows, atol=1e-4)

@@ -22,15 +22,14 @@ pytest.importorskip("safetensors")
 
 from captious.generate.captioner import captioner_checkpoint as checkpoint  # noqa: E402
 from captious.generate.captioner import decoding  # noqa: E402
-from captious.generate.captioner.batches import lessons  # noqa: E402
-from captious.generate.captioner.caption_sets import Plan, generate, likelihoods  # noqa: E402
+from captious.generate.captioner.caption_sets import Plan, generate, unit_likelihoods  # noqa: E402
 from captious.generate.captioner.captioner_checkpoint import TrainedCaptioner  # noqa: E402
-from captious.generate.captioner.captioner_training import CaptionerSettings, train  # noqa: E402
 from captious.generate.captioner.captioners import CaptionerShape, Views  # noqa: E402
 from captious.generate.captioner.decoding import Sampling  # noqa: E402
 from captious.generate.captioner.image_features import ImageFeatures, read_images  # noqa: E402
-from captious.generate.captioner.retrieval import train_matcher  # noqa: E402
 from captious.generate.captioner.subword_units import END, Units  # noqa: E402
+from captious.training.captioner_examples import lessons, train_matcher  # noqa: E402
+from captious.training.captioner_trainer import CaptionerSettings, train  # noqa: E402
 
 OBJECTS, CAPTIONS = world()
 UNSEEN = [str(i) for i in range(50, 60)]
@@ -95,7 +94,7 @@ def test_models_learn_to_name_what_is_there(
         shape=CaptionerShape(kind, 32, 0.0),
         settings=settings,
         least=1,
-        told=rows.append,
+        progress=rows.append,
     )
     assert named(trained, images) > 0.6  # a third by chance
     assert [row["step"] for row in rows] == [30, 60, 90]
@@ -186,7 +185,7 @@ def test_beam_search_is_exhaustive_search_where_it_is_wide_enough(
         if pair[0] == END and pair[1] != END:
             continue
         row = torch.tensor([pair])
-        best.append((float(decoding.likelihood(fc.model, seen, row)), pair))
+        best.append((float(decoding.unit_likelihoods(fc.model, seen, row).sum(1)), pair))
     best.sort(reverse=True)
     count = len(best)
     assert [tuple(row) for row in units[0, :5].tolist()] == [pair for _, pair in best[:5]]
@@ -198,7 +197,7 @@ def test_searches_give_the_models_own_likelihoods(fc: TrainedCaptioner, images: 
     for plan in (Plan("greedy", 1), Plan("beam", 4), Plan("diverse", 6, groups=3), Plan("rs", 3)):
         made = generate(fc, some, plan)
         assert made.logprobs is not None and all(len(group) == plan.m for group in made.captions)
-        again = likelihoods(fc, some, made.captions)
+        again = [[sum(one.values) for one in group] for group in unit_likelihoods(fc, some, made.captions)]
         # A caption of the greatest length has no end sign.
         ended = np.array([[len(text.split()) <= fc.longest for text in group] for group in made.captions])
         assert ended.mean() > 0.8
@@ -296,7 +295,7 @@ def test_a_latent_vector_varies_captions(
         shape=CaptionerShape(hidden=48, dropout=0, latent=4),
         settings=settings,
         least=1,
-        told=rows.append,
+        progress=rows.append,
     )
     assert rows[0]["divergence"] > 0
     made = generate(trained, images.take(UNSEEN), Plan("drv", 8, sigma=(1.0, 1.0)))
@@ -351,7 +350,7 @@ def test_a_training_that_was_killed_goes_on_to_the_same_result(
             least=1,
             start=start,
             resume=resume,
-            told=told,
+            progress=told,
         )
 
     checkpoint.save(tmp_path / "fc", fc)

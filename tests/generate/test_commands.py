@@ -150,12 +150,12 @@ def test_what_cannot_work_is_said_before_training(folder: Path, tmp_path: Path) 
         tmp_path / "x.safetensors",
     )
     train = ["train", "captioner", objects, captions, "-o", out]
-    assert "is there already" in refused("train", "captioner", objects, captions, "-o", model)
+    assert "already exists" in refused("train", "captioner", objects, captions, "-o", model)
     assert "train one by cross-entropy first" in refused(*train, "--reward", "CIDEr-D=5")
     assert "METRIC=WEIGHT" in refused(*train, "--reward", "CIDEr-D:5")
     assert "unknown metric 'CIDERX'" in refused(*train, "--reward", "CIDERX=5")
     assert "unknown model 'cnn'" in refused(*train, "--model", "cnn")
-    assert "cannot be held back" in refused(*train, "--validation", "60")
+    assert "cannot be held out" in refused(*train, "--validation", "60")
     assert "have no image in common" in refused(*train, "--exclude", captions)
     other = tmp_path / "other.jsonl"
     other.write_text('{"image_id": 1, "objects": ["unicorn"]}\n')
@@ -165,6 +165,18 @@ def test_what_cannot_work_is_said_before_training(folder: Path, tmp_path: Path) 
     )
     assert "--sigma is a number" in refused("generate", model, objects, "-o", out, "--sigma", "a:b")
     assert "not a captioner" in refused("generate", objects, objects, "-o", out)
+    for arguments, message in (
+        (["--how", "greedy", "--captions", 5], "greedy decoding writes one caption per image, not 5"),
+        (
+            ["--how", "beam", "--temperature", 0.5],
+            "--how beam does not use --temperature, --top-k and --top-p",
+        ),
+        (["--sigma", "1:2"], "leave it out, or use --how gnc or drv"),
+        (["--how", "ss", "--groups", 2], "use --how diverse"),
+        (["--score", captions, "--how", "beam"], "leave out --how"),
+        (["--score", captions, "--captions", 3], "leave out --how"),
+    ):
+        assert message in refused("generate", model, objects, "-o", out, *arguments), arguments
     assert not out.exists()
 
 

@@ -18,8 +18,8 @@ onnx = pytest.importorskip("onnx")
 Image = pytest.importorskip("PIL.Image")
 
 from captious.generate.captioner import captioner_checkpoint as checkpoint  # noqa: E402
-from captious.generate.captioner.backbone import Photographs  # noqa: E402
 from captious.generate.captioner.caption_sets import Plan, generate, generate_from_crops  # noqa: E402
+from captious.generate.captioner.image_source import Photographs  # noqa: E402
 
 COLOURS = {"red": (220, 20, 20), "green": (20, 200, 30), "blue": (20, 40, 210), "white": (240, 240, 240)}
 MEAN, SPREAD = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])

@@ -513,7 +513,7 @@ _mutant(
 _mutant(
     "a-step-writes-on",
     "parser/network_kernels.py",
-    "        if i < kept:\n",
+    "        if i < copied:\n",
     "        if True:\n",
     "parser/test_decode.py::test_cells_agree_to_the_last_bit",
 )
@@ -1694,6 +1694,13 @@ _mutant(
     "metrics/captions/test_meteor_parts.py",
 )
 _mutant(
+    "long-words-by-their-keys",
+    "meteor/paraphrase_index.py",
+    "and equal_bytes(data, start, text, ends[number - 1], letters)",
+    "",
+    "metrics/captions/test_meteor_parts.py",
+)
+_mutant(
     "sources-by-their-length",
     "meteor/paraphrase_index.py",
     "data[at + length] == 10 and equal_bytes(data, at, data, source, length)",
@@ -1808,8 +1815,8 @@ _mutant(
 _mutant(
     "rewards-without-weights",
     "rewards/reward.py",
-    "total += (weight * found).astype(np.float32)",
-    "total += found.astype(np.float32)",
+    "total += (weight * per_caption).astype(np.float32)",
+    "total += per_caption.astype(np.float32)",
     "rewards/test_rewards.py",
 )
 _mutant(
@@ -1821,14 +1828,14 @@ _mutant(
 )
 _mutant(
     "no-signs-in-sketches",
-    "critic/count_sketch.py",
+    "critic/critic_network.py",
     "index_add(1, self.place, vectors * self.sign)",
     "index_add(1, self.place, vectors)",
     "critic/test_sketch.py",
 )
 _mutant(
     "forms-without-turning",
-    "critic/count_sketch.py",
+    "critic/critic_network.py",
     "(self.first.place[:, None] + self.second.place[None, :]) % self.size",
     "(self.first.place[:, None] + self.second.place[None, :]).clamp(max=self.size - 1)",
     "critic/test_sketch.py",
@@ -1891,7 +1898,7 @@ _mutant(
 )
 _mutant(
     "classes-for-features",
-    "generate/captioner/backbone.py",
+    "generate/captioner/image_source.py",
     "str((maps or pooled or outputs)[-1])",
     "str((maps or outputs)[-1])",
     "generate/test_backbone.py",
@@ -2079,21 +2086,21 @@ _mutant(
 )
 _mutant(
     "weights-of-alpha-swapped",
-    "rerank/language_models/interpolated.py",
+    "rerank/criteria.py",
     "alpha * first + (1 - alpha) * second",
     "(1 - alpha) * first + alpha * second",
     "rerank/test_choosing.py::test_two_models_are_interpolated",
 )
 _mutant(
     "the-generic-is-rewarded",
-    "rerank/information.py",
+    "rerank/criteria.py",
     "log_p - weights.lam * prior.mixed",
     "log_p + weights.lam * prior.mixed",
     "rerank/test_choosing.py::test_rare_words_win_with_weight",
 )
 _mutant(
     "unknown-words-are-welcome",
-    "rerank/information.py",
+    "rerank/criteria.py",
     "    if unknown_share > REFUSED:\n",
     "    if False:\n",
     "rerank/test_choosing.py::test_a_model_with_another_vocabulary",
@@ -2107,14 +2114,14 @@ _mutant(
 )
 _mutant(
     "a-candidate-agrees-with-itself",
-    "rerank/consensus.py",
+    "rerank/criteria.py",
     "pairs[:, pairs[0] != pairs[1]]",
     "pairs",
     "rerank/test_choosing.py::test_consensus_is_the_mean_similarity_with_the_others",
 )
 _mutant(
     "less-is-better-is-forgotten",
-    "rerank/given_scores.py",
+    "rerank/external_scores.py",
     "return -values if self.lower else values",
     "return values",
     "rerank/test_choosing.py::test_saved_scores",
@@ -2142,7 +2149,7 @@ _mutant(
 )
 _mutant(
     "tested-on-what-was-tuned",
-    "rerank/system_comparison.py",
+    "rerank/tuning.py",
     "np.sort(order[:tuned]), np.sort(order[tuned:])",
     "np.sort(order[:tuned]), np.sort(order[:tuned])",
     "rerank/test_tuning.py::test_systems_are_compared_on_the_other_images",

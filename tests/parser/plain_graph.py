@@ -135,7 +135,10 @@ class _Graph:
         for d in range(1, len(tree.words)):
             head, relation = tree.heads[d], tree.relations[d]
             if relation in _MODIFIERS and d in self.markers:
-                relation = self.modifier(head, relation, self.markers[d][-1])
+                markers = self.markers[d]
+                if relation == "nmod" and head in self.passive:
+                    markers = [m for m in markers if _name(tree, m) == "by"] or markers
+                relation = self.modifier(head, relation, markers[-1])
             elif relation == "conj":
                 name = self.conjunction(head, d)
                 if name:

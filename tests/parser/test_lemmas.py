@@ -10,8 +10,8 @@ import pytest
 from captious.parser import Sentence
 from captious.parser.lemmas import lemma, regular
 from captious.parser.network_model import shipped_model
-from captious.training.parser.lemma_exceptions import learn_exceptions
 from captious.training.parser.treebank import read_parses
+from captious.training.parser.word_scores import learn_exceptions
 
 
 @pytest.mark.parametrize(

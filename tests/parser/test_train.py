@@ -21,10 +21,9 @@ from captious.parser.sentences import Sentence
 from captious.training.parser.averaging import average
 from captious.training.parser.labels import choose, convert, recombine
 from captious.training.parser.labels import main as labels
-from captious.training.parser.observed_classes import observed_classes
 from captious.training.parser.train_parser import main
 from captious.training.parser.treebank import part_of, read_parses
-from captious.training.parser.word_scores import invented, read_scores
+from captious.training.parser.word_scores import invented, observed_classes, read_scores
 
 NOUNS = ["dog", "cat", "man", "boy", "girl", "bird", "horse", "cow", "fish", "duck"]
 VERBS = ["sees", "likes", "chases", "feeds", "hears", "follows"]

@@ -28,7 +28,7 @@ from captious.rerank import (
     rerank,
 )
 from captious.rerank.language_models.language_model import ModelVocabulary
-from captious.rerank.language_models.unigram import Unigram
+from captious.rerank.language_models.ngram import Unigram
 from tests.rerank.world import rows, write
 
 WORDS = ["a", "the", "dog", "cat", "red", "zebra"]

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import math
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from captious.cli.app import app
 from captious.core.errors import InputError
 from captious.figures import word_colours
+from captious.io import CaptionWarning
 from captious.metrics.captions.chair import ChairS
+from captious.rerank import GenericCaptions
 from captious.rerank.likelihood import commonest, distractors, likelihood_test, p_of_difference, to_score
 from captious.rerank.nbest import NBest
 from captious.results.references import References
@@ -37,6 +43,31 @@ def test_a_distractor_names_what_is_not_there() -> None:
     # Objects that are known to be there are no hallucinations.
     objects = {"1": ["person", "horse", "dog", "sports ball"], "2": [], "3": []}
     assert distractors(known, GENERIC, ChairS(objects))["1"] == []
+
+
+def test_a_caption_that_occurs_once_is_no_distractor(tmp_path: Path) -> None:
+    """Unrepeated captions are refused, also from the command line; too few repeated ones give a warning."""
+    references, training = tmp_path / "refs.json", tmp_path / "training.json"
+    references.write_text(json.dumps(REFERENCES))
+    with pytest.raises(InputError, match=r"no caption that occurs more than once.*--training CAPTIONS"):
+        GenericCaptions.find(references)
+    out = tmp_path / "need.jsonl"
+    done = CliRunner().invoke(app, ["likelihood", str(references), "--write", str(out)])
+    assert isinstance(done.exception, InputError) and not out.exists()
+    texts = ["a man rides a horse", "A man rides a horse.", "a dog runs", "a dog runs", "a zebra"]
+    training.write_text(json.dumps({"7": texts}))
+    assert GenericCaptions.find(references, training, common=2).commonest == [
+        ("a dog runs", 2),
+        ("a man rides a horse", 2),
+    ]
+    with pytest.warns(
+        CaptionWarning, match="only 2 of the 3 most frequent captions of .*training.json occur"
+    ):
+        generic = GenericCaptions.find(references, training, common=3)
+    assert [text for text, _ in generic.commonest] == ["a dog runs", "a man rides a horse"]
+    training.write_text(json.dumps({"7": ["a zebra"]}))
+    with pytest.raises(InputError, match="pass more training captions"):
+        GenericCaptions.find(references, training)
 
 
 def scored(values: dict[str, dict[str, float]]) -> NBest:

@@ -18,7 +18,6 @@ from captious.data import demo_path
 from captious.io import CaptionWarning, read
 from captious.rerank.language_models import model_files as files
 from captious.rerank.language_models.arpa import read_arpa, write_arpa
-from captious.rerank.language_models.interpolated import Interpolated
 from captious.rerank.language_models.language_model import (
     LanguageModel,
     ModelVocabulary,
@@ -26,8 +25,7 @@ from captious.rerank.language_models.language_model import (
     tokens_of,
 )
 from captious.rerank.language_models.lstm_model import LSTM
-from captious.rerank.language_models.ngram import NGram
-from captious.rerank.language_models.unigram import Unigram
+from captious.rerank.language_models.ngram import NGram, Unigram
 from tests.rerank.slow_kneser_ney import SlowKneserNey
 
 pytestmark = pytest.mark.filterwarnings("ignore:too few")
@@ -146,18 +144,6 @@ def test_perplexity_counts_ends() -> None:
     model = Unigram.learn([["a"], ["a"]])  # P(a) = P(end) = 2/5
     assert model.score([["a"], ["a"]]).perplexity == pytest.approx(2.5)
     assert model.score([[]]).perplexity == pytest.approx(2.5)
-
-
-def test_interpolation_is_log_linear() -> None:
-    one, two = Unigram.learn(SMALL), NGram.learn(SMALL, 2)
-    for alpha in (0.0, 0.3, 1.0):
-        mixed = Interpolated(one, two, alpha).log_p(SMALL)
-        assert mixed == pytest.approx(alpha * one.log_p(SMALL) + (1 - alpha) * two.log_p(SMALL))
-    with pytest.raises(InputError, match="between 0 and 1"):
-        Interpolated(one, two, 1.5)
-    other = Unigram.learn(SMALL, tokenizer="simple")
-    with pytest.raises(InputError, match="different tokenizers"):
-        Interpolated(one, other, 0.5)
 
 
 @pytest.mark.parametrize("kind", ["unigram", "3-grams", "lstm"])
@@ -285,7 +271,7 @@ def test_arpa_without_unknown_words_has_no_place_for_them(tmp_path: Path) -> Non
 
 def test_lstm_in_numpy_is_pytorchs(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    from captious.training.language_models.lstm_trainer import Net, Settings
+    from captious.training.lstm_trainer import Net, Settings
 
     torch.manual_seed(3)
     vocabulary = ModelVocabulary(["a", "b", "c"])
@@ -303,7 +289,7 @@ def test_lstm_in_numpy_is_pytorchs(tmp_path: Path) -> None:
 
 def test_lstm_learns_resumes_and_repeats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
-    from captious.training.language_models import lstm_trainer as lstm
+    from captious.training import lstm_trainer as lstm
 
     captions = [["a", "dog", "runs"], ["a", "cat", "sits"], ["two", "dogs", "run"]] * 20
     settings = lstm.Settings(
@@ -311,7 +297,7 @@ def test_lstm_learns_resumes_and_repeats(tmp_path: Path, monkeypatch: pytest.Mon
     )
     told: list[dict[str, float]] = []
     whole = lstm.train(
-        captions, tmp_path / "whole", held_out=captions[:3], settings=settings, told=told.append
+        captions, tmp_path / "whole", held_out=captions[:3], settings=settings, progress=told.append
     )
     assert told[-1]["perplexity"] < 2 < told[0]["perplexity"] and len(told) == 10
 

@@ -15,10 +15,18 @@ from captious.io import read
 from captious.metrics.registry import make_measures
 from captious.rerank import MutualInformation, NBest, Prior, Weights, judge, rerank, tune
 from captious.rerank.language_models.language_model import tokens_of
-from captious.rerank.language_models.ngram import NGram
-from captious.rerank.language_models.unigram import Unigram
-from captious.rerank.system_comparison import MEAN, changed, choices, compared, split, variants
-from captious.rerank.tuning import ScoredCandidates, Tuned, geometric_mean
+from captious.rerank.language_models.ngram import NGram, Unigram
+from captious.rerank.tuning import (
+    MEAN,
+    ScoredCandidates,
+    Tuned,
+    changed,
+    choices,
+    compared,
+    geometric_mean,
+    split,
+    variants,
+)
 from captious.results.references import References
 from tests.rerank.world import rows
 

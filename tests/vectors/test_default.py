@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from captious.core.errors import InputError
-from captious.training.vectors import distil
+from captious.training import distil_vectors as distil
 from captious.vectors import get
 from captious.vectors import packaged_vectors as default
 from tests.conftest import read_jsonl

@@ -16,6 +16,7 @@ from captious.core.errors import InputError
 from captious.core.progress import track
 from captious.io.judgements import JudgementSet, RatedSystems
 from captious.metrics.registry import make_measures
+from captious.results.result_rows import EXACT, NumberStyle, ResultRow
 from captious.results.significance import RESAMPLES, SEED
 
 #: Minimum number of rows for a point of a curve.
@@ -40,10 +41,20 @@ class AgreementCurve:
     axis: str
     points: list[CurvePoint]
 
-    def to_json(self) -> dict[str, Any]:
-        """A JSON-ready description."""
+    def tidy_rows(self) -> list[ResultRow]:
+        """Return the points as rows for CSV."""
+        return [
+            item.tidy_row()._replace(
+                metric=f"{item.judgements} {item.coefficient} by {self.axis}: {point.label}"
+            )
+            for point in self.points
+            for item in point.agreements
+        ]
+
+    def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
+        """Return a JSON-ready description."""
         points = [
-            {"at": p.at, "label": p.label, "found": [item.to_json() for item in p.agreements]}
+            {"at": p.at, "label": p.label, "agreement": [item.to_json(numbers) for item in p.agreements]}
             for p in self.points
         ]
         return {"judgements": self.judgements, "axis": self.axis, "points": points}

@@ -16,6 +16,7 @@ from captious.agreement.study import METRICS, Study
 from captious.core.errors import InputError, did_you_mean
 from captious.io.judgements import CaptionPairs, RatedCaptions, RatedSystems, find_judgements
 from captious.metrics.registry import make_measures
+from captious.results.result_rows import EXACT, NumberStyle, ResultRow
 
 #: Curves that can be computed.
 CURVES = ("references", "length", "level")
@@ -36,28 +37,38 @@ class AgreementReport:
         """Signatures of all metrics, without duplicates."""
         return list(dict.fromkeys(item.signature for item in self.agreement))
 
-    def tables(self) -> list[TextTable]:
+    def tables(self, digits: int | None = None) -> list[TextTable]:
         """Return the tables of the report: an overview of several sets, then details."""
         names = list(dict.fromkeys(item.judgements for item in self.agreement))
-        tables = [result_tables.overview(self.agreement)] if len(names) > 1 else []
+        tables = [result_tables.overview(self.agreement, digits)] if len(names) > 1 else []
         for name in names:
             items = [item for item in self.agreement if item.judgements == name]
             if len(names) == 1 or len({(item.part, item.coefficient) for item in items}) > 1:
-                tables.append(result_tables.of_set(items))
-        tables += [result_tables.comparisons(tests) for tests in self.comparisons]
-        tables += [result_tables.curve(curve) for curve in self.curves if curve.points]
+                tables.append(result_tables.of_set(items, digits))
+        tables += [result_tables.comparisons(tests, digits) for tests in self.comparisons]
+        tables += [result_tables.curve(curve, digits) for curve in self.curves if curve.points]
         tables += [result_tables.correlations(item) for item in self.correlations]
-        tables += [result_tables.pairs(pairs) for pairs in self.pairs if pairs]
+        tables += [result_tables.pairs(pairs, digits) for pairs in self.pairs if pairs]
         return tables
 
-    def to_json(self) -> dict[str, Any]:
+    def tidy_rows(self) -> list[ResultRow]:
+        """Return all results as rows for CSV."""
+        return [
+            *(item.tidy_row() for item in self.agreement),
+            *(item.tidy_row() for tests in self.comparisons for item in tests),
+            *(row for curve in self.curves for row in curve.tidy_rows()),
+            *(row for matrix in self.correlations for row in matrix.tidy_rows()),
+            *(item.tidy_row() for pairs in self.pairs for item in pairs),
+        ]
+
+    def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
         """Return a JSON-ready description."""
         return {
-            "agreement": [item.to_json() for item in self.agreement],
-            "comparisons": [item.to_json() for tests in self.comparisons for item in tests],
-            "curves": [item.to_json() for item in self.curves],
-            "correlations": [item.to_json() for item in self.correlations],
-            "pairs": [item.to_json() for pairs in self.pairs for item in pairs],
+            "agreement": [item.to_json(numbers) for item in self.agreement],
+            "comparisons": [item.to_json(numbers) for tests in self.comparisons for item in tests],
+            "curves": [item.to_json(numbers) for item in self.curves],
+            "correlations": [item.to_json(numbers) for item in self.correlations],
+            "pairs": [item.to_json(numbers) for pairs in self.pairs for item in pairs],
         }
 
 

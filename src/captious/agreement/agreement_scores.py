@@ -21,6 +21,7 @@ from captious.agreement.resampling import (
 from captious.agreement.study import METRICS, Study
 from captious.core.progress import track
 from captious.io.judgements import JudgementSet
+from captious.results.result_rows import EXACT, NumberStyle, ResultRow
 from captious.results.scores import json_number
 from captious.results.significance import RESAMPLES, SEED, holm, percentile_interval
 
@@ -49,16 +50,27 @@ class HumanAgreement:
     units: int
     signature: str
 
-    def to_json(self) -> dict[str, Any]:
-        """A JSON-ready description."""
+    @property
+    def quantity(self) -> str:
+        """Name of the value: the set, its part, and the coefficient."""
+        return " ".join(filter(None, (self.judgements, self.part, self.coefficient)))
+
+    def tidy_row(self) -> ResultRow:
+        """Return the agreement as a row for CSV. The metric is the system that is judged."""
+        return ResultRow(
+            self.metric, self.quantity, self.value, self.rows, self.signature, interval=self.interval
+        )
+
+    def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
+        """Return a JSON-ready description."""
         return {
             "metric": self.metric,
             "judgements": self.judgements,
             "part": self.part or None,
             "coefficient": self.coefficient,
             "level": self.level,
-            "value": json_number(self.value),
-            "interval": [json_number(bound) for bound in self.interval] if self.interval else None,
+            "value": numbers.number(self.value),
+            "interval": [numbers.number(bound) for bound in self.interval] if self.interval else None,
             "rows": self.rows,
             "undefined": self.undefined,
             "units": self.units,
@@ -193,6 +205,7 @@ class MetricComparison:
     p_williams: float | None
     #: The larger of the two p-values, with Holm's correction over all pairs of this set.
     p_holm: float
+    signature: str = ""
 
     @property
     def better(self) -> str | None:
@@ -201,23 +214,38 @@ class MetricComparison:
             return None
         return self.a if self.difference > 0 else self.b
 
-    def to_json(self) -> dict[str, Any]:
-        """A JSON-ready description."""
+    def tidy_row(self) -> ResultRow:
+        """Return the difference A − B as a row for CSV."""
+        return ResultRow(
+            self.a,
+            " ".join(filter(None, (self.judgements, self.part, self.coefficient))),
+            self.difference,
+            self.rows,
+            self.signature,
+            interval=self.interval,
+            other_system=self.b,
+            p=self.p_bootstrap if self.p_williams is None else max(self.p_bootstrap, self.p_williams),
+            p_corrected=self.p_holm,
+        )
+
+    def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
+        """Return a JSON-ready description."""
         return {
             "judgements": self.judgements,
             "part": self.part or None,
             "coefficient": self.coefficient,
             "a": self.a,
             "b": self.b,
-            "value_a": json_number(self.value_a),
-            "value_b": json_number(self.value_b),
-            "difference": json_number(self.difference),
-            "interval": [json_number(bound) for bound in self.interval],
+            "value_a": numbers.number(self.value_a),
+            "value_b": numbers.number(self.value_b),
+            "difference": numbers.number(self.difference),
+            "interval": [numbers.number(bound) for bound in self.interval],
             "rows": self.rows,
             "p_bootstrap": json_number(self.p_bootstrap),
             "p_williams": None if self.p_williams is None else json_number(self.p_williams),
             "p_holm": json_number(self.p_holm),
             "better": self.better,
+            "signature": self.signature,
         }
 
 
@@ -270,6 +298,7 @@ def compare_metrics(
             p_bootstrap=p_boot[k],
             p_williams=p_williams[k] if is_correlation else None,
             p_holm=adjusted[k],
+            signature=f"{signature_of(table, a, resamples, seed)}|minus:{b}|holm:{len(pairs)}",
         )
         for k, (a, b) in enumerate(pairs)
     ]

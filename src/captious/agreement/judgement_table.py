@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from captious.agreement.coefficients import COEFFICIENTS, Coefficient, Counts, FloatArray, IntArray
+from captious.core.memo import cached_property
 from captious.io.judgements import Protocol
 
 

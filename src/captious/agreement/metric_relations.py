@@ -14,6 +14,7 @@ from captious.agreement.coefficients import COEFFICIENTS, FloatArray, IntArray
 from captious.agreement.judgement_table import JudgementTable
 from captious.core.errors import InputError, require
 from captious.core.progress import track
+from captious.results.result_rows import EXACT, NumberStyle, ResultRow
 from captious.results.scores import json_number
 from captious.results.significance import RESAMPLES, SEED, holm
 
@@ -29,14 +30,22 @@ class MetricCorrelations:
     metrics: list[str]
     matrix: FloatArray
 
-    def to_json(self) -> dict[str, Any]:
-        """A JSON-ready description."""
+    def tidy_rows(self) -> list[ResultRow]:
+        """Return the correlation of each pair of metrics as a row for CSV."""
+        name = f"{self.coefficient} over {self.over}"
+        return [
+            ResultRow(a, name, float(self.matrix[i, j]), self.rows, "", other_system=b)
+            for (i, a), (j, b) in combinations(enumerate(self.metrics), 2)
+        ]
+
+    def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
+        """Return a JSON-ready description."""
         return {
             "over": self.over,
             "coefficient": self.coefficient,
             "rows": self.rows,
             "metrics": self.metrics,
-            "matrix": [[json_number(v) for v in row] for row in self.matrix.tolist()],
+            "matrix": [[numbers.number(v) for v in row] for row in self.matrix.tolist()],
         }
 
 
@@ -102,25 +111,33 @@ class PairOfMetrics:
     gain: float
     interval: tuple[float, float]
     p_holm: float
+    rows: int
 
     @property
     def complementary(self) -> bool:
         """Whether the pair agrees significantly better with people than either metric alone."""
         return self.gain > 0 and self.p_holm < ALPHA
 
-    def to_json(self) -> dict[str, Any]:
-        """A JSON-ready description."""
+    def tidy_row(self) -> ResultRow:
+        """Return the gain of the pair as a row for CSV."""
+        name = f"{self.judgements} {self.coefficient}, gain of the pair"
+        return ResultRow(
+            self.a, name, self.gain, self.rows, "", self.interval, self.b, p_corrected=self.p_holm
+        )
+
+    def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
+        """Return a JSON-ready description."""
         return {
             "judgements": self.judgements,
             "coefficient": self.coefficient,
             "a": self.a,
             "b": self.b,
-            "value_a": json_number(self.value_a),
-            "value_b": json_number(self.value_b),
-            "combined": json_number(self.combined),
+            "value_a": numbers.number(self.value_a),
+            "value_b": numbers.number(self.value_b),
+            "combined": numbers.number(self.combined),
             "share_a": json_number(self.share_a),
-            "gain": json_number(self.gain),
-            "interval": [json_number(v) for v in self.interval],
+            "gain": numbers.number(self.gain),
+            "interval": [numbers.number(v) for v in self.interval],
             "p_holm": json_number(self.p_holm),
             "complementary": self.complementary,
         }
@@ -168,6 +185,7 @@ def complementary_pairs(
             gain=test.difference,
             interval=test.interval,
             p_holm=p,
+            rows=test.rows,
         )
         for (a, b, share, test), p in zip(tested_pairs, adjusted)
     ]

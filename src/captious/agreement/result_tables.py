@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -24,21 +22,26 @@ class TextTable:
     words: tuple[int, ...] = (0,)
 
 
-def percent(value: float) -> str:
-    """Format a coefficient × 100, as papers print it."""
-    return "–" if value != value else f"{100 * value:.3f}"
+def percent(value: float, digits: int | None = None) -> str:
+    """Format a coefficient × 100, as papers print it, with 3 digits by default."""
+    return "–" if value != value else f"{100 * value:.{3 if digits is None else digits}f}"
 
 
-def _short(value: float) -> str:
-    return "–" if value != value else f"{100 * value:.1f}"
+def bounds(interval: tuple[float, float], digits: int | None = None) -> str:
+    """Format an interval × 100, with 1 digit by default."""
+    low, high = (percent(bound, 1 if digits is None else digits) for bound in interval)
+    return f"[{low}, {high}]"
 
 
-def with_interval(item: HumanAgreement) -> str:
+def _signed(value: float, digits: int | None) -> str:
+    text = percent(value, digits)
+    return text if value != value or value < 0 else f"+{text}"
+
+
+def with_interval(item: HumanAgreement, digits: int | None = None) -> str:
     """Format a coefficient × 100 with its interval, if it has one."""
-    text = percent(item.value)
-    return (
-        text if item.interval is None else f"{text} [{_short(item.interval[0])}, {_short(item.interval[1])}]"
-    )
+    text = percent(item.value, digits)
+    return text if item.interval is None else f"{text} {bounds(item.interval, digits)}"
 
 
 def p_value(p: float | None) -> str:
@@ -48,7 +51,7 @@ def p_value(p: float | None) -> str:
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def overview(agreements: Sequence[HumanAgreement]) -> TextTable:
+def overview(agreements: Sequence[HumanAgreement], digits: int | None = None) -> TextTable:
     """Build a table with one row per metric and one column per set (its first coefficient)."""
     first: dict[str, HumanAgreement] = {}
     for item in agreements:
@@ -58,7 +61,7 @@ def overview(agreements: Sequence[HumanAgreement]) -> TextTable:
     names = list(dict.fromkeys(item.metric for item in agreements))
     header = ["metric", *(f"{name} ({_column(first[name])})" for name in columns)]
     rows = [
-        [name, *(with_interval(cells[name, c]) if (name, c) in cells else "" for c in columns)]
+        [name, *(with_interval(cells[name, c], digits) if (name, c) in cells else "" for c in columns)]
         for name in names
     ]
     return TextTable("Agreement with people, × 100", header, rows)
@@ -69,7 +72,7 @@ def _column(item: HumanAgreement) -> str:
     return f"{part}{item.coefficient}"
 
 
-def of_set(agreements: Sequence[HumanAgreement]) -> TextTable:
+def of_set(agreements: Sequence[HumanAgreement], digits: int | None = None) -> TextTable:
     """Build the table of one set: one row per metric, one column per part and coefficient."""
     columns = list(dict.fromkeys((item.part, item.coefficient) for item in agreements))
     cells = {(item.metric, item.part, item.coefficient): item for item in agreements}
@@ -79,7 +82,10 @@ def of_set(agreements: Sequence[HumanAgreement]) -> TextTable:
     most = max(agreements, key=lambda item: item.rows)
     level = {"caption": "", "image": ", mean within images", "system": ", over systems"}[one.level]
     rows = [
-        [name, *(with_interval(cells[name, p, c]) if (name, p, c) in cells else "" for p, c in columns)]
+        [
+            name,
+            *(with_interval(cells[name, p, c], digits) if (name, p, c) in cells else "" for p, c in columns),
+        ]
         for name in names
     ]
     title = f"{one.judgements}: agreement × 100{level}; {most.rows:,} rows of {most.units:,} {unit}"
@@ -94,13 +100,13 @@ def of_set(agreements: Sequence[HumanAgreement]) -> TextTable:
     return TextTable(title, header, rows, notes)
 
 
-def comparisons(compared: Sequence[MetricComparison]) -> TextTable:
+def comparisons(compared: Sequence[MetricComparison], digits: int | None = None) -> TextTable:
     """Build a table of compared pairs of metrics, with tests and verdicts."""
     one = compared[0]
     rows = [
         [
-            c.a, c.b, percent(c.value_a), percent(c.value_b),
-            f"{100 * c.difference:+.3f} [{_short(c.interval[0])}, {_short(c.interval[1])}]",
+            c.a, c.b, percent(c.value_a, digits), percent(c.value_b, digits),
+            f"{_signed(c.difference, digits)} {bounds(c.interval, digits)}",
             p_value(c.p_bootstrap), p_value(c.p_williams), p_value(c.p_holm),
             f"{c.better} is better" if c.better else "no difference shown",
         ]
@@ -112,7 +118,7 @@ def comparisons(compared: Sequence[MetricComparison]) -> TextTable:
     return TextTable(title, header, rows, words=(0, 1, 8))
 
 
-def curve(agreement_curve: AgreementCurve) -> TextTable:
+def curve(agreement_curve: AgreementCurve, digits: int | None = None) -> TextTable:
     """Build the table of a curve: one row per metric, one column per point."""
     names = list(dict.fromkeys(item.metric for point in agreement_curve.points for item in point.agreements))
     cells = {
@@ -122,7 +128,7 @@ def curve(agreement_curve: AgreementCurve) -> TextTable:
         [
             name,
             *(
-                with_interval(cells[p.label, name]) if (p.label, name) in cells else ""
+                with_interval(cells[p.label, name], digits) if (p.label, name) in cells else ""
                 for p in agreement_curve.points
             ),
         ]
@@ -148,12 +154,13 @@ def correlations(matrix: MetricCorrelations) -> TextTable:
     )
 
 
-def pairs(metric_pairs: Sequence[PairOfMetrics], number: int = 10) -> TextTable:
+def pairs(metric_pairs: Sequence[PairOfMetrics], digits: int | None = None, number: int = 10) -> TextTable:
     """Build a table of the pairs of metrics with the largest gain over the better of the two."""
     rows = [
         [
-            f"{p.a} + {p.b}", percent(p.value_a), percent(p.value_b), percent(p.combined), f"{p.share_a:.2f}",
-            f"{100 * p.gain:+.3f} [{_short(p.interval[0])}, {_short(p.interval[1])}]", p_value(p.p_holm),
+            f"{p.a} + {p.b}",
+            *(percent(value, digits) for value in (p.value_a, p.value_b, p.combined)), f"{p.share_a:.2f}",
+            f"{_signed(p.gain, digits)} {bounds(p.interval, digits)}", p_value(p.p_holm),
             "yes" if p.complementary else "not shown",
         ]
         for p in metric_pairs[:number]
@@ -196,12 +203,3 @@ def as_markdown(tables: Sequence[TextTable], signatures: Sequence[str] = ()) -> 
 
 def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def as_csv(tables: Sequence[TextTable]) -> str:
-    """Format tables as CSV, one after the other, each under its title."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    for table in tables:
-        writer.writerows([[table.title], table.header, *table.rows, []])
-    return out.getvalue()

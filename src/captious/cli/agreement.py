@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from captious.cli import options
 from captious.cli.command import Argument, Option, command
-from captious.cli.formatting import Tables
-from captious.cli.output import is_taken, note_figures, print_text_tables, write_json
+from captious.cli.formatting import ScoreTables, look
+from captious.cli.output import is_taken, note_figures, print_report, write_json
 
 
 def agreement(
@@ -115,11 +115,13 @@ def agreement(
 
         files = agreement_plots.write(report.agreement, report.curves, report.correlations, plots)
     if json is not None:
-        write_json(report.to_json(), json)
+        write_json(report.to_json(look().numbers), json)
     if not is_taken(json):
-        print_text_tables(report.tables(), report.signatures)
+        print_report(report)
         if plots is not None:
             note_figures(files, plots)
 
 
-COMMAND = command("agreement", agreement, options.Jobs, options.MeasureOptions, options.PrintedOutput, Tables)
+COMMAND = command(
+    "agreement", agreement, options.Jobs, options.MeasureOptions, options.PrintedOutput, ScoreTables
+)

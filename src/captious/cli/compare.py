@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from captious.cli import options
 from captious.cli.command import Argument, Option, command
-from captious.cli.formatting import ScoreTables, interval, number
+from captious.cli.formatting import ScoreTables, interval, look, number
 from captious.cli.formatting import score as shown
 from captious.cli.output import is_taken, note, print_table, write_json
 from captious.cli.score_tables import print_origin, print_signatures
@@ -73,7 +73,7 @@ def compare(
     )
     if json is not None:
         source = {"references": str(references)} if references is not None else {}
-        write_json({**source, **comparisons.to_json()}, json)
+        write_json({**source, **comparisons.to_json(look().numbers)}, json)
     if not is_taken(json):
         show(comparisons)
         if signature:

@@ -14,6 +14,7 @@ from captious.cli.output import (
     note,
     note_figures,
     print_table,
+    print_tidy,
     write_json,
 )
 from captious.core.errors import printable
@@ -80,7 +81,13 @@ def corpus(
     if output is not None:
         Scores.save_all(list(result.scores.values()), output, texts=not no_texts)
     if json is not None:
-        write_json({"references": str(references), **result.to_json(ci=ci and look().bootstrap)}, json)
+        write_json(
+            {
+                "references": str(references),
+                **result.to_json(ci=ci and look().bootstrap, numbers=look().numbers),
+            },
+            json,
+        )
     if not quiet:
         show(result, words, ci=ci)
         if plots is not None and written:
@@ -89,8 +96,12 @@ def corpus(
 
 def show(result: Any, words: int, *, ci: bool = False) -> None:
     """Print the table, and the words that matter most."""
-    header, rows = result.table(ci=ci and look().bootstrap, show=shown)
-    print_table("", header, rows)
+    bootstrap = ci and look().bootstrap
+    if look().format == "csv":
+        print_tidy(result.tidy_rows(ci=bootstrap))
+    else:
+        header, rows = result.table(ci=bootstrap, show=shown)
+        print_table("", header, rows)
     lines = [f"{measure.title(result.n):9s} {measure.summary}" for measure in result.columns()]
     if not result.trained:
         lines.append(

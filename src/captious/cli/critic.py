@@ -32,7 +32,11 @@ def critic(
     backbone_output: options.BackboneOutput = None,
     save_features: Annotated[
         Path | None,
-        Option("--save-features", metavar="OUT.npz", help="Save what the network sees, for --features."),
+        Option(
+            "--save-features",
+            metavar="OUT.npz",
+            help="Save the features of photographs, to reuse with --features.",
+        ),
     ] = None,
     ids: Annotated[
         Path | None, Option("--ids", metavar="FILE", help="Ids of the images of a bare array, one per line.")
@@ -53,38 +57,42 @@ def critic(
         Option(
             "--samples",
             metavar="F",
-            help="Captions drawn from a model at random; or a captioner (safetensors), which then draws "
-            "them.",
+            help="Captions sampled from a model, or a captioner (safetensors) to sample them from.",
         ),
     ] = None,
     augmentation: Annotated[
         bool,
-        Option("--augmentation/--no-augmentation", help="Learn from wrong and from sampled captions, too."),
+        Option("--augmentation/--no-augmentation", help="Also learn from corrupted and sampled captions."),
     ] = True,
     runs: Annotated[int, Option("--runs", min=1, help="Trainings to average.")] = 1,
     human: Annotated[
         bool,
         Option(
             "--human",
-            help="Judge people, too: one reference of each image becomes a system, and is no reference.",
+            help="Judge people, too: one reference per image becomes a system and is removed from the "
+            "references.",
         ),
     ] = False,
     epochs: Annotated[
         int | None,
-        Option("--epochs", min=1, help="How often each reference is learned from (default: by preset)."),
+        Option("--epochs", min=1, help="Passes over the references (default: by preset)."),
     ] = None,
     hidden: Annotated[
         int | None, Option("--hidden", min=1, help="Width of the LSTM (default: by preset).")
     ] = None,
     layers: Annotated[int | None, Option("--layers", min=1, help="Layers of the LSTM (default: 1).")] = None,
-    least: Annotated[int, Option("--least", min=1, help="How often a word must occur to be known.")] = 5,
+    least: Annotated[
+        int, Option("--least", min=1, help="Occurrences that a word needs to be in the vocabulary.")
+    ] = 5,
     vectors: Annotated[
         str | None, Option("--vectors", help="Word vectors to begin with: a file, glove-6b-50d, or default.")
     ] = None,
-    seed: Annotated[int, Option("--seed", min=0, help="The same seed gives the same critics.")] = 1,
+    seed: Annotated[
+        int, Option("--seed", min=0, help="Random seed. The same seed gives the same critics.")
+    ] = 1,
     resume: Annotated[
         bool,
-        Option("--resume", help="Use the critics that -o has already, and go on with one that was stopped."),
+        Option("--resume", help="Reuse the critics stored under -o, and continue an interrupted training."),
     ] = False,
     output: Annotated[
         Path | None,
@@ -103,18 +111,15 @@ def critic(
     signature: options.WithSignatures = False,
     json: options.JsonOut = None,
 ) -> None:
-    """Train critics to tell a system's captions from people's, and score each caption by how well it passes
+    """Train critics to tell a system's captions from human ones, and score each caption by how well it passes
     (Cui et al. 2018).
 
-    The images are divided in two; critics of either half judge the other. A score is the chance that a person
-    wrote the caption.
+    The images are divided into two halves. The critics of each half judge the other. A score is the
+    probability that a person wrote the caption.
     """
     from captious.critic.system_judging import CriticOptions, judge_systems
     from captious.generate.captioner.image_source import ImageSource
-    from captious.results.saved_scores import check_target
-    from captious.results.scores import Scores
 
-    check_target(output, len(systems) + human)
     quiet = is_taken(json)
     chosen = CriticOptions(
         context=_context(context),
@@ -146,8 +151,6 @@ def critic(
         threads=threads,
     )
     scores = [judged.scores for judged in report.systems]
-    if output is not None:
-        Scores.save_all(scores, output)
     if json is not None:
         write_json({"references": str(references), **report.to_json(ci=look().bootstrap)}, json)
     if quiet:
@@ -183,15 +186,15 @@ def _show(report: CriticReport) -> None:
         )
     images = len(report.systems[0].score.ids)
     header = ["system", "Critic", "95 % interval", "spread of runs", "references", "95 % interval"]
-    print_table(f"{images:,} images, two folds: the chance that a person wrote the caption", header, rows)
-    kinds = {"system": "the system's", "pathological": "wrong on purpose", "samples": "drawn at random"}
+    print_table(f"{images:,} images, two folds: probability that a person wrote the caption", header, rows)
+    kinds = {"system": "of the system", "pathological": "corrupted", "samples": "sampled"}
     protocol = report.protocol
     negatives = ", ".join(kinds[kind] for kind in protocol.settings.negatives.kinds)
     note(
-        f"context: {' and '.join(protocol.shape.context) or 'none'}; learned against captions: {negatives}; "
-        "references: by the same critics, each beside the others\n"
+        f"context: {' and '.join(protocol.shape.context) or 'none'}; negative captions: {negatives}; "
+        "references are scored by the same critics, each with the others as context\n"
         "intervals and tests are over images, for these critics; "
-        "how much another training changes is the spread of runs (--runs)"
+        "the spread of runs (--runs) shows how much another training changes"
     )
 
 

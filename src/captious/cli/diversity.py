@@ -9,7 +9,7 @@ from captious.cli import options
 from captious.cli.command import Argument, Option, command
 from captious.cli.formatting import IntervalTables, interval, look
 from captious.cli.formatting import score as shown
-from captious.cli.output import is_taken, note, print_table, write_json
+from captious.cli.output import is_taken, note_figures, print_table, print_tidy, write_json
 from captious.cli.score_tables import print_origin, print_signatures, write_per_image
 
 #: Rows of the table, before accuracy; the JSON has every measure.
@@ -122,11 +122,14 @@ def diversity(
     if json is not None:
         description = {
             "references": str(references),
-            **study.to_json(per_image=True, ci=ci and look().bootstrap),
+            **study.to_json(ci=ci and look().bootstrap, numbers=look().numbers),
             **({"figures": [str(path) for path in figures]} if figures else {}),
         }
         write_json(description, json)
-    if not quiet:
+    if not quiet and look().format == "csv":
+        print_tidy(study.tidy_rows(ci=ci and look().bootstrap))
+        print_origin(study.systems, ci=ci)
+    elif not quiet:
         show(study.rows, study.accuracy, ci=ci)
         print_origin(study.systems, ci=ci)
         if signature:
@@ -135,8 +138,8 @@ def diversity(
             show_best(study.best, study.accuracy[0])
         if study.agreement:
             show_agreement(study.agreement)
-        if figures:
-            note(f"{len(figures)} figures in {plots}: {', '.join(sorted({path.stem for path in figures}))}")
+    if not quiet and plots is not None:
+        note_figures(figures, plots)
 
 
 def show(systems: list[Any], accuracies: list[str], *, ci: bool) -> None:

@@ -15,12 +15,10 @@ from typing import Annotated, Any, ClassVar
 
 from captious.cli.command import Option, OptionGroup
 from captious.core.errors import InputError, did_you_mean
+from captious.results.result_rows import FRACTION, NumberStyle
 from captious.results.significance import Bootstrap
 
 FORMATS = ("rich", "markdown", "latex", "csv", "json")
-
-#: Format of measures that are fractions, which --percent multiplies by 100.
-_FRACTION = ".4f"
 
 
 @dataclass(frozen=True)
@@ -33,6 +31,11 @@ class Look:
     quiet: bool = False
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
 
+    @property
+    def numbers(self) -> NumberStyle:
+        """Scale and rounding of numbers in CSV and JSON."""
+        return NumberStyle(self.percent, self.digits)
+
 
 _LOOK: ContextVar[Look | None] = ContextVar("look", default=None)
 
@@ -42,15 +45,15 @@ def look() -> Look:
     return _LOOK.get() or Look()
 
 
-def number(value: float, form: str = _FRACTION) -> str:
+def number(value: float, form: str = FRACTION) -> str:
     """Format a number for a table; a dash for NaN."""
     return "–" if value != value else format(value, form)
 
 
-def score(value: float, form: str = _FRACTION) -> str:
+def score(value: float, form: str = FRACTION) -> str:
     """Format a score for a table, with --digits, and times 100 with --percent if it is a fraction."""
     settings = look()
-    fraction = form.lstrip("+") == _FRACTION
+    fraction = form.lstrip("+") == FRACTION
     if fraction and settings.percent:
         value *= 100
     if fraction:
@@ -61,7 +64,7 @@ def score(value: float, form: str = _FRACTION) -> str:
     return number(value, form)
 
 
-def interval(bounds: tuple[float, float], form: str = _FRACTION) -> str:
+def interval(bounds: tuple[float, float], form: str = FRACTION) -> str:
     """Format an interval for a table; without spaces, so that a narrow table breaks before it."""
     low, high = bounds
     return f"[{score(low, form)},{score(high, form)}]"

@@ -12,14 +12,12 @@ from captious.core.errors import InputError
 
 
 def generate(
-    model: Annotated[
-        Path, Argument(metavar="MODEL", help="A captioner ('captious train captioner' makes one).")
-    ],
+    model: Annotated[Path, Argument(metavar="MODEL", help="Captioner, from 'captious train captioner'.")],
     images: Annotated[
         Path,
         Argument(
             metavar="IMAGES",
-            help="Objects, features or a folder of photographs (--backbone), of the kind it was trained on.",
+            help="Objects, features or a folder of photographs (--backbone), as in training.",
         ),
     ],
     output: Annotated[
@@ -34,13 +32,18 @@ def generate(
             "greedy.",
         ),
     ] = "rs",
-    m: Annotated[int, Option("--captions", "-m", "-n", min=1, help="Captions of each image.")] = 10,
-    temperature: Annotated[float, Option("--temperature", help="Below 1: likelier units (rs).")] = 1.0,
+    m: Annotated[
+        int | None,
+        Option("--captions", "-m", "-n", min=1, help="Captions per image (default: 10; greedy: 1)."),
+    ] = None,
+    temperature: Annotated[
+        float, Option("--temperature", help="Below 1, likelier units are sampled (rs).")
+    ] = 1.0,
     top_k: Annotated[
-        int, Option("--top-k", min=0, help="Draw among so many of the likeliest units (rs).")
+        int, Option("--top-k", min=0, help="Sample from this many of the likeliest units, 0 for all (rs).")
     ] = 0,
     top_p: Annotated[
-        float, Option("--top-p", help="Draw among the likeliest units that make up this share (rs).")
+        float, Option("--top-p", help="Sample from the likeliest units with this total probability (rs).")
     ] = 1.0,
     sigma: Annotated[
         str | None,
@@ -52,25 +55,27 @@ def generate(
     ] = None,
     keep: Annotated[
         float,
-        Option("--keep", help="The chance of an object, or the share of a photograph, to be seen (crop)."),
+        Option("--keep", help="Probability of keeping an object, or share of a photograph's area (crop)."),
     ] = 0.7,
     switch: Annotated[
-        str, Option("--switch", metavar="FROM:TO", help="The chance of a word to be switched (ss).")
+        str, Option("--switch", metavar="FROM:TO", help="Probability of replacing a word (ss).")
     ] = "0.1:0.5",
     vectors: Annotated[
         str | None, Option("--vectors", help="Word vectors (ss): a file, glove-6b-50d, or default.")
     ] = None,
     groups: Annotated[int, Option("--groups", min=1, help="Groups of a diverse beam.")] = 5,
     penalty: Annotated[
-        float, Option("--penalty", help="What a group pays for a unit of an earlier group (diverse).")
+        float, Option("--penalty", help="Penalty for a unit that an earlier group used (diverse).")
     ] = 0.5,
     score: Annotated[
-        Path | None, Option("--score", metavar="CAPTIONS", help="Make nothing: give log P of these captions.")
+        Path | None,
+        Option("--score", metavar="CAPTIONS", help="Write log P of these captions instead of new ones."),
     ] = None,
     tokens: Annotated[
         bool,
         Option(
-            "--tokens", help="With --score: also log P of each unit (token_logprobs; the last is the end)."
+            "--tokens",
+            help="With --score: also log P of each unit (token_logprobs; the last one is the end).",
         ),
     ] = False,
     only: Annotated[
@@ -81,15 +86,21 @@ def generate(
     ids: Annotated[
         Path | None, Option("--ids", metavar="FILE", help="Ids of the images of a bare array, one per line.")
     ] = None,
-    seed: Annotated[int, Option("--seed", min=0, help="The same seed gives the same captions.")] = 1,
+    seed: Annotated[
+        int, Option("--seed", min=0, help="Random seed. The same seed gives the same captions.")
+    ] = 1,
     threads: Annotated[int, Option("--threads", min=1, help="Threads of PyTorch.")] = 1,
 ) -> None:
-    """Write captions of images with a captioner. 'captious diversity' reads what comes out."""
+    """Write captions of images with a captioner. 'captious diversity' reads the output."""
     from captious.generate import caption_likelihoods, generate_captions
     from captious.generate.captioner.image_source import ImageSource
 
     if tokens and score is None:
-        raise InputError("--tokens gives log P of the units of given captions; name them with --score")
+        raise InputError(
+            "--tokens adds log P of the units of existing captions; name their file with --score"
+        )
+    if score is not None and (how != "rs" or m is not None or only is not None):
+        raise InputError("--score writes no captions; leave out --how, --captions and --only")
     source = ImageSource(images, backbone, backbone_output, ids, threads)
     if score is not None:
         rows = caption_likelihoods(model, source, score, tokens=tokens, threads=threads)

@@ -28,7 +28,9 @@ def likelihood(
     ] = None,
     write: Annotated[
         Path | None,
-        Option("--write", metavar="CAPTIONS", help="Make no test: write the captions whose log P it needs."),
+        Option(
+            "--write", metavar="CAPTIONS", help="Write the captions whose log P the test needs, and stop."
+        ),
     ] = None,
     training: Annotated[
         Path | None,
@@ -39,7 +41,7 @@ def likelihood(
         ),
     ] = None,
     common: Annotated[
-        int, Option("--common", "-k", min=1, help="How many of the commonest captions are distractors.")
+        int, Option("--common", "-k", min=1, help="Number of distractors: the most frequent captions.")
     ] = 5,
     objects: options.Objects = None,
     chair_synonyms: options.ChairSynonyms = None,
@@ -77,18 +79,20 @@ def likelihood(
 ) -> None:
     """Test whether a captioner prefers wrong generic captions to human ones (Wang et al. 2020, §3.1).
 
-    Distractors are the commonest captions of the training corpus that name an object which the image does not
+    Distractors are the most frequent captions of the training corpus that name an object the image does not
     have.
     """
-    from captious.rerank.likelihood_study import GenericCaptions, likelihood_study
+    from captious.rerank.likelihood import GenericCaptions, likelihood_study
 
     if (scored is None) == (write is None):
         raise InputError(
-            "give log P of the captions (--scored FILE), "
-            "or have the captions written that need it (--write CAPTIONS)"
+            "choose one of --scored FILE (log P of the captions) "
+            "and --write CAPTIONS (write the captions that need log P)"
         )
     if figure is not None and (words is None or figure.suffix not in (".html", ".svg")):
-        raise InputError("--figure is of the words of one image (--words IMAGE), and ends in .html or .svg")
+        raise InputError(
+            "--figure shows the words of one image; add --words IMAGE, and name a file .html or .svg"
+        )
     is_taken(json, write, figure)
     if scored is not None and words is not None:
         _show_words(scored, words, figure)
@@ -132,7 +136,7 @@ def _show(report: LikelihoodReport) -> None:
     )
     distractors = "; ".join(f"{text} ({count:,})" for text, count in report.generic.commonest)
     note(
-        f"{first.left_out:,} images were left out: no distractor is surely wrong there. "
+        f"{first.left_out:,} images have no certainly wrong distractor and were left out. "
         f"Distractors: {distractors}"
     )
     if report.p is not None:
@@ -142,7 +146,7 @@ def _show(report: LikelihoodReport) -> None:
 def _show_words(scored: Path, image: str, figure: Path | None) -> None:
     """Show the captions of an image with the probability of each word, in the terminal or as a figure."""
     from captious.figures import word_colours
-    from captious.rerank.likelihood_study import word_likelihoods
+    from captious.rerank.likelihood import word_likelihoods
 
     lines = [word_colours.WordLine(*line) for line in word_likelihoods(scored, image)]
     if figure is None:

@@ -44,7 +44,8 @@ JsonOut = Annotated[
     str | None, Option("--json", metavar="OUT", help="Write JSON to a file, or '-' for stdout.")
 ]
 PerImage = Annotated[
-    Path | None, Option("--per-image", metavar="OUT.csv", help="Write the score of every image.")
+    Path | None,
+    Option("--per-image", metavar="OUT", help="Write the score of every image (OUT.csv or OUT.json)."),
 ]
 SaveTo = Annotated[
     Path | None,

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 from captious.cli.formatting import look
 from captious.core.errors import InputError, printable
 from captious.core.writing import atomic_write, is_standard
+from captious.results.result_rows import COLUMNS, ResultRow, tidy
 
 if TYPE_CHECKING:
-    from captious.agreement.result_tables import TextTable
+    from captious.agreement import AgreementReport
+    from captious.robustness import RobustnessReport
 
 #: A column of text may be folded to this width where the terminal is narrow.
 _LEAST_TEXT = 12
@@ -93,8 +95,7 @@ def print_table(
     elif form == "latex":
         print(_latex(title, table))
     elif form == "csv":
-        rows_of_text = [[_inert(cell) for cell in row] for row in (table.header, *table.rows)]
-        csv.writer(sys.stdout, lineterminator="\n").writerows(rows_of_text)
+        _print_csv([table.header, *table.rows])
     else:
         _draw(title, table, turn, keys)
 
@@ -257,23 +258,43 @@ _NUMBER = re.compile(r"[-+]?([\d.,]+%?(e[-+]?\d+)?|inf|nan)")
 
 
 def _inert(cell: Any) -> Any:
-    """Put an apostrophe before text that a spreadsheet would run as a formula."""
-    is_formula = isinstance(cell, str) and cell[:1] in tuple("=+-@\t\r") and not _NUMBER.fullmatch(cell)
-    return f"'{cell}" if is_formula else cell
+    """Escape control characters, and put an apostrophe before text that a spreadsheet would run."""
+    if not isinstance(cell, str):
+        return cell
+    text = printable(cell)
+    return f"'{text}" if text[:1] in tuple("=+-@") and not _NUMBER.fullmatch(text) else text
+
+
+def _print_csv(rows: Iterable[Sequence[Any]]) -> None:
+    csv.writer(sys.stdout, lineterminator="\n").writerows([_inert(cell) for cell in row] for row in rows)
+
+
+def print_tidy(rows: Iterable[ResultRow]) -> None:
+    """Print results as CSV: one number per row, with the same columns for all commands."""
+    _print_csv([COLUMNS, *tidy(rows, look().numbers)])
 
 
 # Files ---------------------------------------------------------------------------------------------
 
 
-def write_json(data: Any, target: str) -> None:
+def write_json(data: Any, target: str | Path) -> None:
     """Write JSON to a file (atomically) or, for ``-``, to standard output."""
     text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
-    write_text(text + "\n", target)
+    write_text(_escaped(text) + "\n", target)
 
 
 def write_json_lines(rows: Iterable[Any], target: str | Path) -> None:
     """Write one JSON value per line to a file (atomically) or, for ``-``, to standard output."""
-    write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), target)
+    write_text("".join(_escaped(json.dumps(row, ensure_ascii=False)) + "\n" for row in rows), target)
+
+
+#: Characters that control terminals or the direction of text and that JSON allows unescaped.
+_CONTROL = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def _escaped(text: str) -> str:
+    """Escape the control characters of a JSON text, which occur only inside its strings."""
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def write_text(text: str, target: str | Path) -> None:
@@ -282,19 +303,20 @@ def write_text(text: str, target: str | Path) -> None:
         temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
 
 
-def print_text_tables(tables: Sequence[TextTable], signatures: Sequence[str]) -> None:
-    """Print tables under their titles in the command's format; Markdown lists the signatures below."""
+def print_report(report: AgreementReport | RobustnessReport) -> None:
+    """Print the tables of a report under their titles, with signatures in Markdown. CSV has tidy rows."""
     form = look().format
+    if form == "csv":
+        print_tidy(report.tidy_rows())
+        return
+    tables = report.tables(look().digits)
     if form == "markdown":
         from captious.agreement.result_tables import as_markdown
 
-        sys.stdout.write("\n".join(map(printable, as_markdown(tables, signatures).split("\n"))))
+        sys.stdout.write("\n".join(map(printable, as_markdown(tables, report.signatures).split("\n"))))
         return
-    for place, table in enumerate(tables):
-        if form == "csv":
-            print("" if place == 0 else "\n", end="")  # an empty line between tables
-            print_table("", [table.title], [], text=(0,))
-        elif form == "rich":
+    for table in tables:
+        if form == "rich":
             # Above the table and not in it, where the title would be folded to the width of the table.
             print(printable(table.title))
         print_table(table.title if form == "latex" else "", table.header, table.rows, text=table.words)

@@ -12,9 +12,9 @@ from captious.cli.output import is_taken, note, print_table, say, write_json, wr
 from captious.core.errors import InputError
 
 if TYPE_CHECKING:
-    from captious.rerank.information import Weights
+    from captious.rerank.criteria import Weights
     from captious.rerank.reranking import Tuning
-    from captious.rerank.system_comparison import Cell
+    from captious.rerank.tuning import Cell
 
 
 def rerank(
@@ -43,7 +43,7 @@ def rerank(
         Option(
             "--lm",
             metavar="MODEL",
-            help="A language model: of 'captious train lm', ARPA, or a folder (transformers); twice to "
+            help="Language model: from 'captious train lm', ARPA, or a folder (transformers); pass two to "
             "interpolate.",
         ),
     ] = None,
@@ -54,14 +54,16 @@ def rerank(
         float | None, Option("--alpha", metavar="α", help="Weight of the first of two language models.")
     ] = None,
     normalise: Annotated[
-        bool, Option("--normalise", help="Per token: longer captions are not worse for being longer.")
+        bool, Option("--normalise", help="Divide by the number of tokens, so that length does not count.")
     ] = False,
     metric: Annotated[
         str | None,
-        Option("--metric", help="The metric of a consensus (CIDEr-D), or of a file with several scores."),
+        Option(
+            "--metric", help="Metric of a consensus (CIDEr-D), or the one to use from a file with several."
+        ),
     ] = None,
     posterior: Annotated[
-        bool, Option("--posterior", help="In a consensus, candidates weigh as likely as they are.")
+        bool, Option("--posterior", help="Weight the candidates of a consensus by their probability.")
     ] = False,
     scores: Annotated[
         Path | None,
@@ -80,7 +82,7 @@ def rerank(
         Option(
             "--tune",
             metavar="REFS",
-            help="Find λ and α on a part of the images, with these references; compare on the others.",
+            help="Tune λ and α on a part of the images with these references; compare on the others.",
         ),
     ] = None,
     metrics: Annotated[
@@ -88,18 +90,18 @@ def rerank(
         Option(
             "--metrics",
             "-m",
-            help="What to tune for: the geometric mean of these (default: BLEU-4, METEOR, CIDEr-D, CHAIRs, "
-            "SPICE, SPICE-U).",
+            help="Tune for the geometric mean of these (default: BLEU-4, METEOR, CIDEr-D, CHAIRs, SPICE, "
+            "SPICE-U).",
         ),
     ] = None,
-    part: Annotated[float, Option("--part", help="The share of images to tune on.")] = 0.5,
+    part: Annotated[float, Option("--part", help="Share of images to tune on.")] = 0.5,
     trials: Annotated[int, Option("--trials", min=1, help="Trials of the randomisation test.")] = 10_000,
     resamples: Annotated[int, Option("--resamples", min=2, help="Resamples of the bootstrap.")] = 1000,
     seed: Annotated[
         int, Option("--seed", min=0, help="Seed of the division of images and of the tests.")
     ] = 1,
     plots: Annotated[
-        Path | None, Option("--plots", metavar="DIR", help="Draw the grid of λ and α into this folder.")
+        Path | None, Option("--plots", metavar="DIR", help="Folder for a figure of the grid of λ and α.")
     ] = None,
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,
@@ -108,12 +110,12 @@ def rerank(
 ) -> None:
     """Choose a caption from each n-best list.
 
-    By mutual information (Wang et al. 2020): log P(s|I) − λ log P(s). With --tune, λ and α are found first.
+    By mutual information (Wang et al. 2020): log P(s|I) − λ log P(s). With --tune, λ and α are tuned first.
     """
     from captious.rerank import rerank as choose
 
     if output is None and keep is None and tune is None:
-        raise InputError("say where the chosen captions go: -o results.json")
+        raise InputError("no output is named; write the chosen captions with -o results.json")
     quiet = is_taken(output, keep, json)
     chosen = choose(
         nbest,
@@ -151,7 +153,7 @@ def rerank(
         write_json(chosen.to_json(), json)
     say(
         f"{output or keep or nbest}: {len(chosen.nbest):,} images by {chosen.criterion}, "
-        f"{chosen.changed:,} captions are not the likeliest",
+        f"{chosen.changed:,} captions differ from the likeliest",
         output,
         keep,
         json,
@@ -176,8 +178,7 @@ def _show(tuning: Tuning) -> None:
     print_table(title, ["", "weights", "changed", *names], rows)
     note(
         "* differs from the baseline: p ≤ 0.05, Holm's correction over all cells (GeoMean: paired "
-        "bootstrap). "
-        "Intervals are of 95 %."
+        "bootstrap). 95 % intervals."
     )
 
 

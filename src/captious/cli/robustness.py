@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from captious.cli import options
 from captious.cli.command import Argument, Option, command
-from captious.cli.formatting import Tables
-from captious.cli.output import is_taken, note_figures, print_text_tables, write_json
+from captious.cli.formatting import ScoreTables, look
+from captious.cli.output import is_taken, note_figures, print_report, write_json
 
 #: The default of :func:`captious.robustness.measure_robustness`, which is not imported to list options.
 METRICS = "BLEU-1,BLEU-4,ROUGE-L,METEOR,CIDEr-D,SPICE,WMD,MOWE,WEmbSim,SentenceSim"
@@ -87,9 +87,9 @@ def robustness(
 
         files = robustness_plots.write(report.curves, report.accuracies, plots)
     if json is not None:
-        write_json(report.to_json(), json)
+        write_json(report.to_json(look().numbers), json)
     if not quiet:
-        print_text_tables(report.tables(), report.signatures)
+        print_report(report)
         if plots is not None and files:
             note_figures(files, plots)
 
@@ -101,5 +101,5 @@ COMMAND = command(
     options.Columns,
     options.MeasureOptions,
     options.PrintedOutput,
-    Tables,
+    ScoreTables,
 )

@@ -37,7 +37,7 @@ def show(
         write_per_image(results, per_image)
     if json is not None:
         write_json(
-            {"systems": [scores.to_json(per_image=True, ci=ci and look().bootstrap) for scores in results]},
+            {"systems": [s.to_json(ci=ci and look().bootstrap, numbers=look().numbers) for s in results]},
             json,
         )
     if not quiet:
@@ -65,7 +65,7 @@ def merge(
     whole.save(output)
     images = len(dict.fromkeys(image for score in whole.values() for image in score.ids))
     if json is not None:
-        write_json({"systems": [whole.to_json(per_image=True)]}, json)
+        write_json({"systems": [whole.to_json(numbers=look().numbers)]}, json)
     if not quiet:
         show_table([whole], title=f"{images:,} images from {len(files)} parts")
 

@@ -60,7 +60,7 @@ def score(
         write_json(
             {
                 "references": str(references),
-                "systems": [r.to_json(per_image=True, ci=ci and look().bootstrap) for r in results],
+                "systems": [r.to_json(ci=ci and look().bootstrap, numbers=look().numbers) for r in results],
             },
             json,
         )

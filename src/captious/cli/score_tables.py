@@ -7,7 +7,7 @@ from typing import Any
 
 from captious.cli.formatting import interval, look
 from captious.cli.formatting import score as shown
-from captious.cli.output import note, print_table, write_csv
+from captious.cli.output import note, print_table, print_tidy, write_csv, write_json
 
 
 def show(results: list[Any], *, ci: bool = False, signature: bool = False, title: str = "") -> None:
@@ -16,6 +16,10 @@ def show(results: list[Any], *, ci: bool = False, signature: bool = False, title
     A system with several captions per image gets a second row, with the best caption of each image. A value
     is marked as the best only among values that can be compared.
     """
+    if look().format == "csv":
+        print_tidy(row for scores in results for row in scores.tidy_rows(ci=ci and look().bootstrap))
+        print_origin(results, ci=ci)
+        return
     names = list(dict.fromkeys(name for scores in results for name in scores))
     rows: list[list[str]] = []
     numbers: list[list[float | None]] = []
@@ -105,17 +109,27 @@ def _cell(score: Any, ci: bool) -> str:
 
 
 def write_per_image(results: list[Any], target: Path) -> None:
-    """Write a CSV file with one row per system and image."""
+    """Write the score of every image: CSV with one row per system and image, or JSON if the name says so."""
+    style = look().numbers
+    if target.suffix == ".json":
+        systems = [scores.to_json(per_image=True, numbers=style) for scores in results]
+        write_json({"systems": systems}, target)
+        return
     names = list(dict.fromkeys(name for scores in results for name in scores))
     rows: list[list[Any]] = [["system", "image_id", *names]]
     for scores in results:
-        columns = {name: score.per_image for name, score in scores.items()}
+        columns = {
+            name: {
+                image: style.number(value, score.measure.format) for image, value in score.per_image.items()
+            }
+            for name, score in scores.items()
+        }
         images = dict.fromkeys(image for column in columns.values() for image in column)
         rows.extend(
             [
                 scores.system,
                 image,
-                *(repr(columns[n][image]) if image in columns.get(n, ()) else "" for n in names),
+                *(columns[n].get(image) if n in columns else None for n in names),
             ]
             for image in images
         )

@@ -1,4 +1,4 @@
-"""``captious templates``: captions from objects by a template, and what metrics make of them."""
+"""``captious templates``: template captions from objects, and their metric scores."""
 
 from __future__ import annotations
 
@@ -30,22 +30,26 @@ def templates(
             "--vocabulary",
             "-k",
             metavar="K,…",
-            help="Only the K commonest classes are named; several for curves.",
+            help="Name only the K most frequent classes; several values for --curves.",
         ),
     ] = "80",
     threshold: Annotated[
-        str, Option("--threshold", metavar="T,…", help="The least score of an object; several for curves.")
+        str,
+        Option("--threshold", metavar="T,…", help="Minimum score of an object; several values for --curves."),
     ] = "0",
     most: Annotated[
-        str | None, Option("--most", metavar="N,…", help="The most objects of a caption; several for curves.")
+        str | None,
+        Option("--most", metavar="N,…", help="Maximum of objects in a caption; several values for --curves."),
     ] = None,
     curves: Annotated[
         Path | None,
-        Option("--curves", metavar="REFS", help="Score captions of every setting against these references."),
+        Option(
+            "--curves", metavar="REFS", help="Score the captions of every setting against these references."
+        ),
     ] = None,
     metrics: options.Metrics = "SPICE,SPICE-U",
     plots: Annotated[
-        Path | None, Option("--plots", metavar="DIR", help="Draw the curves into this folder.")
+        Path | None, Option("--plots", metavar="DIR", help="Folder for a figure of the curves.")
     ] = None,
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,
@@ -55,7 +59,7 @@ def templates(
     """Write captions such as "there is a tennis ball, court and person" from objects (Wang et al. 2020,
     §3.2).
     """
-    from captious.rerank import templates as made
+    from captious.rerank import templates as room
     from captious.rerank.selection_rules import as_given
 
     sizes = [_whole(part, "--vocabulary") for part in vocabulary.split(",")]
@@ -63,14 +67,14 @@ def templates(
     thresholds = [_number(part) for part in threshold.split(",")]
     if output is None and curves is None:
         raise InputError(
-            "say where the captions go (-o results.json), or what to score them against (--curves REFS)"
+            "no output is named; write captions with -o results.json, or score them with --curves REFS"
         )
     if output is not None and (len(sizes), len(limits), len(thresholds)) != (1, 1, 1):
-        raise InputError("one file has the captions of one setting; several settings are for --curves")
+        raise InputError("-o writes the captions of one setting; score several settings with --curves")
     quiet = is_taken(output, json)
-    found = made.read_detected(source)
+    detected = room.read_detected(source)
     if output is not None:
-        texts = made.captions(found, sizes[0], threshold=thresholds[0], most=limits[0])
+        texts = room.captions(detected, sizes[0], threshold=thresholds[0], most=limits[0])
         rows = [{"image_id": as_given(image), "caption": text} for image, text in texts.items()]
         write_json_lines([rows], output)
         say(f"{output}: {len(rows):,} captions", output, json)
@@ -79,8 +83,8 @@ def templates(
     from captious.metrics.registry import make_measures
     from captious.results.references import References
 
-    points = made.curve(
-        found,
+    points = room.curve(
+        detected,
         References.read(curves, tokenizer),
         make_measures(metrics, metric_options),
         sizes,
@@ -115,14 +119,14 @@ def _whole(text: str, flag: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise InputError(f"{flag} has whole numbers with commas between, not '{text}'") from None
+        raise InputError(f"{flag} takes integers separated by commas, not '{text}'") from None
 
 
 def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"--threshold has numbers with commas between, not '{text}'") from None
+        raise InputError(f"--threshold takes numbers separated by commas, not '{text}'") from None
 
 
 COMMAND = command("templates", templates, options.Columns, options.MeasureOptions, Tables)

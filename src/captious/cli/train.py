@@ -1,4 +1,4 @@
-"""``captious train``: models of one's own."""
+"""``captious train``: composite metrics, captioners and language models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from captious.cli.command import group
 
 
 class _ByFeatures(click.Group):
-    """Words that are no sub-command are features of a composite metric."""
+    """Treat a word that is not a sub-command as a feature of a composite metric."""
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:

@@ -29,23 +29,23 @@ def captioner(
     model: Annotated[str, Option("--model", help="fc, att or relation.")] = "fc",
     hidden: Annotated[int, Option("--hidden", min=1, help="Width of the model.")] = 320,
     latent: Annotated[
-        int, Option("--latent", min=0, help="Numbers of a latent vector (a CVAE; fc alone).")
+        int, Option("--latent", min=0, help="Size of the latent vector, 0 for none (a CVAE; only fc).")
     ] = 0,
-    dropout: Annotated[float, Option("--dropout", help="Share of numbers left out at random.")] = 0.2,
+    dropout: Annotated[float, Option("--dropout", help="Share of dropout.")] = 0.2,
     units: Annotated[str, Option("--units", help="words, characters, bpe or unigram.")] = "words",
     vocabulary: Annotated[
-        int | None, Option("--vocabulary", min=4, help="The most units (pieces: 1,000 unless told).")
+        int | None, Option("--vocabulary", min=4, help="Maximum of units (bpe, unigram: 1,000 by default).")
     ] = None,
-    least: Annotated[int, Option("--least", min=1, help="How often a word must occur to be a unit.")] = 5,
+    least: Annotated[int, Option("--least", min=1, help="Occurrences that a word needs to be a unit.")] = 5,
     steps: Annotated[
         int | None, Option("--steps", min=1, help="Steps (default: 2,000; 100 with rewards).")
     ] = None,
-    batch: Annotated[int, Option("--batch", min=1, help="Captions of a step.")] = 100,
+    batch: Annotated[int, Option("--batch", min=1, help="Captions per step.")] = 100,
     rate: Annotated[
         float | None, Option("--rate", help="Learning rate (default: 0.002; 0.0005 with rewards).")
     ] = None,
     start: Annotated[
-        Path | None, Option("--from", metavar="MODEL", help="Go on with a captioner that was trained before.")
+        Path | None, Option("--from", metavar="MODEL", help="Continue with a trained captioner.")
     ] = None,
     rewards: Annotated[
         list[str] | None,
@@ -54,18 +54,18 @@ def captioner(
     retrieval: Annotated[
         float, Option("--retrieval", metavar="β", help="Weight of the retrieval reward.")
     ] = 0.0,
-    samples: Annotated[int, Option("--samples", min=1, help="Samples of an image, for rewards.")] = 5,
-    at_once: Annotated[int, Option("--images", min=1, help="Images of a step with rewards.")] = 64,
+    samples: Annotated[int, Option("--samples", min=1, help="Samples per image, for rewards.")] = 5,
+    at_once: Annotated[int, Option("--images", min=1, help="Images per step with rewards.")] = 64,
     baseline: Annotated[str, Option("--baseline", help="leave-one-out or greedy.")] = "leave-one-out",
     validation: Annotated[
-        int, Option("--validation", min=0, help="Images to hold back for validation.")
+        int, Option("--validation", min=0, help="Images to hold out for validation.")
     ] = 200,
     exclude: Annotated[
         Path | None,
         Option(
             "--exclude",
             metavar="CAPTIONS",
-            help="Images (any file of captions) that must not be learned from.",
+            help="Exclude the images of this file of captions from training.",
         ),
     ] = None,
     evaluate_every: Annotated[
@@ -77,8 +77,10 @@ def captioner(
     ids: Annotated[
         Path | None, Option("--ids", metavar="FILE", help="Ids of the images of a bare array, one per line.")
     ] = None,
-    resume: Annotated[bool, Option("--resume", help="Go on from the last checkpoint in MODEL.")] = False,
-    seed: Annotated[int, Option("--seed", min=0, help="The same seed gives the same captioner.")] = 1,
+    resume: Annotated[bool, Option("--resume", help="Continue from the last checkpoint in MODEL.")] = False,
+    seed: Annotated[
+        int, Option("--seed", min=0, help="Random seed. The same seed gives the same captioner.")
+    ] = 1,
     threads: Annotated[int, Option("--threads", min=1, help="Threads of PyTorch.")] = 1,
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,

@@ -1,4 +1,4 @@
-"""``captious train lceval|nneval|FEATURES…``: a learned metric from human captions and worse ones."""
+"""``captious train lceval|nneval|FEATURES…``: a metric learned from human captions and worse ones."""
 
 from __future__ import annotations
 
@@ -45,12 +45,16 @@ def composite(
     ] = "thumb,capeval1k",
     data: Annotated[
         Path | None,
-        Option("--data", metavar="DIR", help="Folder of those sets (else CAPTIOUS_DATA, else here)."),
+        Option(
+            "--data",
+            metavar="DIR",
+            help="Folder of those sets (default: CAPTIOUS_DATA, or the current folder).",
+        ),
     ] = None,
     images: Annotated[
         int | None, Option("--images", min=2, help="Images to draw examples from (default: all).")
     ] = None,
-    epochs: Annotated[int, Option("--epochs", min=1, help="Epochs at most.")] = 800,
+    epochs: Annotated[int, Option("--epochs", min=1, help="Maximum of epochs.")] = 800,
     hidden: Annotated[
         str | None, Option("--hidden", metavar="N,…", help="Sizes of the hidden layers; 0 for none.")
     ] = None,
@@ -59,7 +63,7 @@ def composite(
     *,
     metric_options: dict[str, Any],
 ) -> None:
-    """Train a metric on features of your choice; 'captious train FEATURES…' is the same."""
+    """Train a metric on features of your choice. 'captious train FEATURES…' does the same."""
     from captious.training import train_composite
 
     sets = [part.strip() for part in validate.split(",")]
@@ -82,7 +86,7 @@ def composite(
     if json != "-":
         print_table(
             f"{result.name}: {len(result.features)} features, {result.examples:,} examples, "
-            f"epoch {result.epoch}, {100 * result.accuracy:.1f} % told apart",
+            f"epoch {result.epoch}, {100 * result.accuracy:.1f} % classified correctly",
             ["validated by", "tau-b × 100"],
             [[name, f"{100 * tau:.1f}"] for name, tau in result.tau_b.items()],
         )

@@ -26,40 +26,42 @@ def lm(
         ),
     ],
     kind: Annotated[str, Option("--kind", help="unigram, ngram (modified Kneser–Ney) or lstm.")] = "ngram",
-    order: Annotated[int, Option("--order", min=1, help="The length of n-grams.")] = 3,
+    order: Annotated[int, Option("--order", min=1, help="Length of n-grams.")] = 3,
     least: Annotated[
         int | None,
-        Option("--least", min=1, help="How often a word must occur to be known (default: 1; lstm: 5)."),
+        Option("--least", min=1, help="Occurrences that a word needs to be known (default: 1; lstm: 5)."),
     ] = None,
     held_out: Annotated[
-        int, Option("--held-out", min=0, help="Images to hold back for the perplexity.")
+        int, Option("--held-out", min=0, help="Images to hold out for the perplexity.")
     ] = 100,
     exclude: Annotated[
         Path | None,
         Option(
             "--exclude",
             metavar="CAPTIONS",
-            help="Images (any file of captions) that must not be learned from.",
+            help="Exclude the images of this file of captions from training.",
         ),
     ] = None,
     hidden: Annotated[int, Option("--hidden", min=1, help="Width of the LSTM.")] = 512,
-    embedding: Annotated[int, Option("--embedding", min=1, help="Numbers of a word's vector (lstm).")] = 300,
-    dropout: Annotated[float, Option("--dropout", help="Share of numbers left out at random (lstm).")] = 0.3,
-    epochs: Annotated[int, Option("--epochs", min=1, help="How often all captions are seen (lstm).")] = 5,
-    batch: Annotated[int, Option("--batch", min=1, help="Captions of a step (lstm).")] = 64,
+    embedding: Annotated[int, Option("--embedding", min=1, help="Size of word vectors (lstm).")] = 300,
+    dropout: Annotated[float, Option("--dropout", help="Share of dropout (lstm).")] = 0.3,
+    epochs: Annotated[int, Option("--epochs", min=1, help="Passes over the captions (lstm).")] = 5,
+    batch: Annotated[int, Option("--batch", min=1, help="Captions per step (lstm).")] = 64,
     rate: Annotated[float, Option("--rate", help="Learning rate (lstm).")] = 2e-3,
     save_every: Annotated[int, Option("--save-every", min=1, help="Steps between checkpoints (lstm).")] = 200,
     resume: Annotated[
-        bool, Option("--resume", help="Go on from the last checkpoint in MODEL (lstm).")
+        bool, Option("--resume", help="Continue from the last checkpoint in MODEL (lstm).")
     ] = False,
-    seed: Annotated[int, Option("--seed", min=0, help="The same seed gives the same model.")] = 1,
+    seed: Annotated[
+        int, Option("--seed", min=0, help="Random seed. The same seed gives the same model.")
+    ] = 1,
     threads: Annotated[int, Option("--threads", min=1, help="Threads of PyTorch (lstm).")] = 1,
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,
 ) -> None:
     """Train a language model of captions.
 
-    Its perplexity on images that were held back counts words and ends.
+    Its perplexity on held-out images counts words and ends.
     """
     from captious.training import train_language_model
 

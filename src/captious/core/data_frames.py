@@ -33,6 +33,11 @@ def of_metrics(scores: Mapping[str, Score]) -> Any:
     return _pandas().DataFrame(rows).set_index("metric") if rows else _pandas().DataFrame()
 
 
+def of_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
+    """Return a frame of rows under column names."""
+    return _pandas().DataFrame(rows, columns=list(columns))
+
+
 def of_images(system: str, scores: Sequence[Score]) -> Any:
     """Return a frame with one row per image and one column per metric."""
     frame = _pandas().DataFrame(

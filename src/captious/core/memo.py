@@ -1,14 +1,40 @@
-"""Thread-safe cache of derived values, some of which can be saved in a file."""
+"""Thread-safe caches of derived values, some of which can be saved in a file."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+
+from captious.core.locks import Lock
+
+if TYPE_CHECKING:
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property:  # noqa: N801 - used like functools.cached_property
+        """Property that is computed on first use, without a lock.
+
+        Two threads may both compute the value, and both get the one that was stored first. The lock of
+        Python 3.11's ``functools.cached_property`` would stay locked for ever in a child that is forked while
+        another thread computes.
+        """
+
+        def __init__(self, function):
+            self.function, self.__doc__ = function, function.__doc__
+
+        def __set_name__(self, owner, name):
+            self.name = name
+
+        def __get__(self, instance, owner=None):
+            if instance is None:
+                return self
+            # Without a __set__, Python finds the stored value before this method.
+            return instance.__dict__.setdefault(self.name, self.function(instance))
+
 
 T = TypeVar("T")
 Arrays = Mapping[str, NDArray[Any]]
@@ -32,15 +58,15 @@ class Memo:
         self.stored: Mapping[ProductKey, Arrays] = stored if stored is not None else {}
         self._values: dict[Hashable, Any] = {}
         self._kinds: dict[ProductKey, Product[Any]] = {}
-        self._locks: dict[Hashable, threading.RLock] = {}
-        self._guard = threading.Lock()
+        self._locks: dict[Hashable, Lock] = {}
+        self._guard = Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the value of a key. The first call computes it with ``make``."""
         if key in self._values:
             return cast(T, self._values[key])
         with self._guard:
-            lock = self._locks.setdefault(key, threading.RLock())
+            lock = self._locks.setdefault(key, Lock())
         with lock:
             if key not in self._values:
                 self._values[key] = make()

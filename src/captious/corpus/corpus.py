@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from captious.core import digests as digest
 from captious.core import notebook_html as html
 from captious.core.container import Grouped, Texts
 from captious.core.errors import InputError
-from captious.core.memo import Memo, Product
+from captious.core.memo import Memo, Product, cached_property
 from captious.core.ragged import IntArray, offsets_of, runs
 from captious.corpus.encoding import Encoding
 from captious.kernels import kernel

@@ -8,14 +8,13 @@ change, so any number of systems, threads and training steps can share them.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.container import Texts, compact
-from captious.core.memo import Arrays, Memo, Product
+from captious.core.memo import Arrays, Memo, Product, cached_property
 from captious.core.ragged import IntArray, offsets_of, stretches
 from captious.text import tokenizers
 from captious.text.ngrams import NgramIndex, NgramTable, TableWriter, is_exact, ngram_positions, pack

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from captious.core import digests as digest
 from captious.core.errors import InputError
-from captious.core.memo import Memo, Product
+from captious.core.memo import Memo, Product, cached_property
 from captious.corpus import Captions
 from captious.corpus.encoding import Encoding
 from captious.kernels import kernel

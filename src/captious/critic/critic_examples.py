@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from captious.core import digests as digest
 from captious.core.errors import InputError, did_you_mean
+from captious.core.memo import cached_property
 from captious.core.ragged import IntArray
 from captious.corpus import Captions
 from captious.critic.critic_vocabulary import CriticVocabulary, EncodedTexts
@@ -77,17 +77,17 @@ class Negatives:
 
     def check(self) -> None:
         """Raise InputError for unknown kinds or an invalid strength."""
-        for what, names, known in (
+        for label, names, choices in (
             ("negatives", self.kinds, NEGATIVES),
             ("transformations", self.transformations, TRANSFORMATIONS),
         ):
             if not names:
-                raise InputError(f"no {what} selected; choose some of {', '.join(known)}")
+                raise InputError(f"no {label} selected; choose some of {', '.join(choices)}")
             for name in names:
-                if name not in known:
+                if name not in choices:
                     raise InputError(
-                        f"unknown {what} '{name}'{did_you_mean(name, known)}; choose some of "
-                        f"{', '.join(known)}"
+                        f"unknown {label} '{name}'{did_you_mean(name, choices)}; choose some of "
+                        f"{', '.join(choices)}"
                     )
         low, high = self.strength
         if not 0 <= low <= high <= 100 or high == 0:
@@ -111,7 +111,7 @@ class CriticExamples:
 
     def __init__(
         self,
-        given: TrainingData,
+        data: TrainingData,
         words: CriticVocabulary,
         negatives: Negatives,
         *,
@@ -123,17 +123,17 @@ class CriticExamples:
         ``other_reference``: the context of a human caption is a different reference. ``by_features``: nearest
         images are found by features, else by captions.
         """
-        self.given, self.words, self.negatives = given, words, negatives
+        self.data, self.words, self.negatives = data, words, negatives
         self.other_reference = other_reference
-        references = given.references
+        references = data.references
         self.references = words.encode(references.sentences)
         self.first, self.each, self.image_of = (
             references.image_offsets,
             references.per_image,
             references.image_of,
         )
-        self.system = None if given.system is None else words.encode(given.system.sentences)
-        self.samples = None if given.samples is None else words.encode(given.samples.sentences)
+        self.system = None if data.system is None else words.encode(data.system.sentences)
+        self.samples = None if data.samples is None else words.encode(data.samples.sentences)
         # Truncate to the words the critic reads: it could not see a change after them.
         self.texts = [
             [word for word in sentence.split(" ") if word][: words.longest]
@@ -141,8 +141,8 @@ class CriticExamples:
         ]
         self.neighbours: Neighbours | None = None
         if "pathological" in negatives.kinds and "random caption" in negatives.transformations:
-            if by_features and given.features is not None:
-                self.neighbours = Neighbours(given.features.astype(np.float64))
+            if by_features and data.features is not None:
+                self.neighbours = Neighbours(data.features.astype(np.float64))
             else:
                 bounds = references.image_offsets.tolist()
                 self.neighbours = Neighbours.by_captions(
@@ -168,7 +168,7 @@ class CriticExamples:
         )
         rng = np.random.default_rng([seed, step, 2])
         count = len(human)
-        images = np.concatenate([self.image_of[human], rng.integers(0, len(self.given), count)])
+        images = np.concatenate([self.image_of[human], rng.integers(0, len(self.data), count)])
         contexts = self._reference(images, rng)
         if self.other_reference:
             contexts[:count] = self._another(human, rng)
@@ -206,7 +206,7 @@ class CriticExamples:
                 tokens[selected], lengths[selected] = encoded_wrong
                 continue
             captions, encoded = (
-                (self.given.system, self.system) if kind == "system" else (self.given.samples, self.samples)
+                (self.data.system, self.system) if kind == "system" else (self.data.samples, self.samples)
             )
             if captions is None or encoded is None:
                 raise InputError(
@@ -231,7 +231,3 @@ class CriticExamples:
         # Also the fallback for captions without words to change.
         other = self.neighbours.draw(image, gamma, rng)
         return self.texts[int(self._reference(np.array([other]), rng)[0])]
-
-
-# Former names, used by other rooms.
-Given = TrainingData

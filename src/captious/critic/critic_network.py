@@ -1,22 +1,73 @@
-"""Critic network: the probability that a person wrote a caption, given its context (Cui et al. 2018, section
-3.2).
+"""Critic network and its file: the probability that a person wrote a caption, given its context.
 
-One LSTM reads the candidate and the reference. Image features are projected to the size of a caption vector.
-Both are combined by a linear classifier, a hidden layer, or compact bilinear pooling.
+See Cui et al. (2018), section 3.2. One LSTM reads the candidate and the reference. Image features are
+projected to the size of a caption vector. Both are combined by a linear classifier, a hidden layer, or
+compact bilinear pooling.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from captious.core.errors import InputError, did_you_mean
-from captious.critic.count_sketch import CompactBilinear
-from captious.critic.critic_vocabulary import FILLING
+from captious.critic.critic_vocabulary import FILLING, CriticVocabulary
+from captious.generate.network_files import ModelFile
+from captious.io.content import shown_name
+
+
+class CountSketch(nn.Module):  # type: ignore[misc]
+    """Count sketch from ``width`` to ``size`` dimensions.
+
+    Positions and signs are drawn once and stored with the weights.
+    """
+
+    def __init__(self, width: int, size: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.size = size
+        self.place: Tensor
+        self.sign: Tensor
+        self.register_buffer("place", torch.randint(0, size, (width,), generator=generator))
+        self.register_buffer("sign", torch.randint(0, 2, (width,), generator=generator).float() * 2 - 1)
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """Sketch each row."""
+        return vectors.new_zeros(len(vectors), self.size).index_add(1, self.place, vectors * self.sign)
+
+
+class CompactBilinear(nn.Module):  # type: ignore[misc]
+    """Compact bilinear pooling (Gao et al. 2016): a small sketch of the outer product of two vectors.
+
+    A count sketch adds every component of a vector, with a random sign, to a random position. The circular
+    convolution of two sketches is a count sketch of the outer product (Pham & Pagh 2013): element (i, j) goes
+    to the sum of both positions, with the product of both signs. Fourier transforms compute the convolution.
+    """
+
+    def __init__(self, first: int, second: int, size: int, seed: int) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(seed)
+        self.size = size
+        self.first = CountSketch(first, size, generator)
+        self.second = CountSketch(second, size, generator)
+
+    def forward(self, first: Tensor, second: Tensor) -> Tensor:
+        """Pool rows of both sides into rows of ``size`` numbers."""
+        product = torch.fft.rfft(self.first(first)) * torch.fft.rfft(self.second(second))
+        return torch.fft.irfft(product, n=self.size)
+
+    def form(self, weight: Tensor) -> Tensor:
+        """Return the matrix M with ``firstᵀ M second = weight · forward(first, second)``.
+
+        A linear classifier of the sketch is a bilinear form, which is faster to apply to many pairs.
+        """
+        places = (self.first.place[:, None] + self.second.place[None, :]) % self.size
+        return weight[places] * (self.first.sign[:, None] * self.second.sign[None, :])
+
 
 CONTEXTS = ("image", "reference")
 COMBINATIONS = ("cbp", "mlp", "linear")
@@ -128,5 +179,61 @@ def build(shape: CriticShape, vocabulary: int, embedding: int, width: int, seed:
         return Critic(shape, vocabulary, embedding, width if "image" in shape.context else 0, seed)
 
 
-# Former names, used by other rooms.
-Shape = CriticShape
+_FILE = ModelFile("critic", "create some with 'captious critic … -o FOLDER'")
+
+
+@dataclass
+class TrainedCritic:
+    """A critic with its vocabulary and training history."""
+
+    model: Critic
+    words: CriticVocabulary
+    tokenizer: str = "ptb"
+    #: Object classes of the columns of an image's features. Empty for other features.
+    classes: tuple[str, ...] = ()
+    #: Settings, digest of the training data, and loss of each epoch.
+    history: dict[str, Any] = field(default_factory=dict)
+
+
+def save_critic(
+    path: str | Path, trained: TrainedCritic, step: int | None = None, state: dict[str, Tensor] | None = None
+) -> None:
+    """Write a critic. ``step`` and ``state`` describe an unfinished training."""
+    model = trained.model
+    head = {
+        "shape": model.shape.to_json(),
+        "width": model.width,
+        "embedding": model.embed.embedding_dim,
+        "words": trained.words.to_json(),
+        "tokenizer": trained.tokenizer,
+        "classes": list(trained.classes),
+        "history": trained.history,
+        "step": step,
+    }
+    _FILE.write(path, head, model, state)
+
+
+def load_critic(path: str | Path) -> TrainedCritic:
+    """Read a critic whose training is finished."""
+    trained, step, _ = load_unfinished(path)
+    if step is not None:
+        raise InputError(
+            f"{shown_name(path)}: the training of this critic stopped at step {step:,}; continue it with "
+            "--resume"
+        )
+    return trained
+
+
+def load_unfinished(path: str | Path) -> tuple[TrainedCritic, int | None, dict[str, Tensor]]:
+    """Read a critic, the step its training has reached (None when finished), and the training's state."""
+    return _FILE.read(path, _rebuild)
+
+
+def _rebuild(head: dict[str, Any]) -> tuple[TrainedCritic, int | None]:
+    words = CriticVocabulary.from_json(head["words"])
+    shape = CriticShape.from_json(head["shape"])
+    model = build(shape, len(words), int(head["embedding"]), int(head["width"]), seed=0)
+    trained = TrainedCritic(
+        model, words, str(head["tokenizer"]), tuple(head["classes"]), dict(head["history"])
+    )
+    return trained, None if head["step"] is None else int(head["step"])

@@ -17,12 +17,17 @@ from torch import Tensor
 
 from captious.core.errors import InputError
 from captious.core.progress import track
-from captious.critic import critic_checkpoint as checkpoint
-from captious.critic.critic_checkpoint import TrainedCritic
 from captious.critic.critic_examples import CriticExamples, Negatives, TrainingData
-from captious.critic.critic_network import Critic, CriticShape, build
+from captious.critic.critic_network import (
+    Critic,
+    CriticShape,
+    TrainedCritic,
+    build,
+    load_unfinished,
+    save_critic,
+)
 from captious.critic.critic_vocabulary import CriticVocabulary, EncodedTexts
-from captious.generate.captioner_files import optimizer_state, restore_optimizer
+from captious.generate.network_files import optimizer_state, restore_optimizer
 from captious.vectors import WordVectors
 
 
@@ -78,32 +83,32 @@ PRESETS: dict[str, tuple[CriticShape, CriticSettings]] = {
 }
 
 
-def check_images(given: TrainingData, shape: CriticShape, settings: CriticSettings) -> None:
+def check_images(data: TrainingData, shape: CriticShape, settings: CriticSettings) -> None:
     """Raise InputError for images and captions that a critic cannot learn from."""
     shape.check()
     settings.check()
-    if len(given) < 2:
-        raise InputError(f"a critic needs at least two images to learn from, not {len(given)}")
-    if "image" in shape.context and given.features is None:
+    if len(data) < 2:
+        raise InputError(f"a critic needs at least two images to learn from, not {len(data)}")
+    if "image" in shape.context and data.features is None:
         raise InputError(
             "the context includes the image, but there are no image features; "
             "add features, or set the context to reference"
         )
-    for kind, captions in (("system", given.system), ("samples", given.samples)):
+    for kind, captions in (("system", data.system), ("samples", data.samples)):
         if kind in settings.negatives.kinds and captions is None:
             raise InputError(f"negatives of the kind '{kind}' are requested, but there are no such captions")
     if "reference" in shape.context:
-        alone = np.flatnonzero(given.references.per_image < 2)
+        alone = np.flatnonzero(data.references.per_image < 2)
         if len(alone):
             raise InputError(
-                f"{len(alone):,} of {len(given):,} images have only one reference, such as "
-                f"{given.references.ids[int(alone[0])]}, but a human caption needs another one as context; "
+                f"{len(alone):,} of {len(data):,} images have only one reference, such as "
+                f"{data.references.ids[int(alone[0])]}, but a human caption needs another one as context; "
                 "add references, or set the context to image"
             )
 
 
 def train(
-    given: TrainingData,
+    data: TrainingData,
     shape: CriticShape,
     settings: CriticSettings,
     vectors: WordVectors,
@@ -116,18 +121,18 @@ def train(
 
     The critic is saved to ``output``, if set. With ``resume``, an interrupted training continues.
     """
-    check_images(given, shape, settings)
+    check_images(data, shape, settings)
     provenance = {
         "settings": settings.to_json(),
         "shape": shape.to_json(),
-        "captions": given.digest,
+        "captions": data.digest,
         "vectors": vectors.digest,
     }
-    trained, first_step, state = _begin(given, shape, settings, vectors, provenance, output, resume)
+    trained, first_step, state = _begin(data, shape, settings, vectors, provenance, output, resume)
     if first_step is None:
         return trained
     examples = CriticExamples(
-        given,
+        data,
         trained.words,
         settings.negatives,
         other_reference="reference" in shape.context,
@@ -138,7 +143,7 @@ def train(
 
 
 def _begin(
-    given: TrainingData,
+    data: TrainingData,
     shape: CriticShape,
     settings: CriticSettings,
     vectors: WordVectors,
@@ -148,7 +153,7 @@ def _begin(
 ) -> tuple[TrainedCritic, int | None, dict[str, Tensor]]:
     """Return the critic to train, the completed steps (None if all), and the optimizer's state."""
     if resume and output is not None and Path(output).exists():
-        trained, step, state = checkpoint.load_unfinished(output)
+        trained, step, state = load_unfinished(output)
         before = {name: trained.history.get(name) for name in provenance}
         if before != provenance:
             differing = ", ".join(name for name in provenance if before[name] != provenance[name])
@@ -158,16 +163,16 @@ def _begin(
             )
         return trained, step, state
     words = CriticVocabulary.learn(
-        given.references.sentences, settings.vocabulary, settings.least, settings.longest
+        data.references.sentences, settings.vocabulary, settings.least, settings.longest
     )
-    width = 0 if given.features is None else given.features.shape[1]
+    width = 0 if data.features is None else data.features.shape[1]
     model = build(shape, len(words), vectors.dimension, width, settings.seed)
     with torch.no_grad():
         model.embed.weight.copy_(torch.from_numpy(words.embeddings(vectors, settings.seed)))
-        if "image" in shape.context and given.features is not None:
-            model.scale.fill_(float(np.sqrt(np.mean(given.features.astype(np.float64) ** 2))) or 1.0)
-    classes = given.classes if "image" in shape.context else ()
-    return TrainedCritic(model, words, given.references.tokenizer, classes, {**provenance, "loss": []}), 0, {}
+        if "image" in shape.context and data.features is not None:
+            model.scale.fill_(float(np.sqrt(np.mean(data.features.astype(np.float64) ** 2))) or 1.0)
+    classes = data.classes if "image" in shape.context else ()
+    return TrainedCritic(model, words, data.references.tokenizer, classes, {**provenance, "loss": []}), 0, {}
 
 
 def _learn(
@@ -184,7 +189,7 @@ def _learn(
     optimizer = torch.optim.Adam(model.parameters(), settings.rate)
     if state:
         restore_optimizer(optimizer, state)
-    features = None if examples.given.features is None else torch.from_numpy(examples.given.features)
+    features = None if examples.data.features is None else torch.from_numpy(examples.data.features)
     model.train()
     losses: list[float] = trained.history["loss"]
     for step in track(range(first_step, total), label, total=total - first_step):
@@ -206,10 +211,10 @@ def _learn(
             losses.append(0.0)
         losses[-1] += float(loss.detach()) / steps_per_epoch
         if output is not None and (step + 1) % settings.save_every == 0 and step + 1 < total:
-            checkpoint.save(output, trained, step + 1, optimizer_state(optimizer))
+            save_critic(output, trained, step + 1, optimizer_state(optimizer))
     model.eval()
     if output is not None:
-        checkpoint.save(output, trained)
+        save_critic(output, trained)
 
 
 def _outputs(model: Critic, examples: CriticExamples, batch: Any, features: Tensor | None) -> Tensor:
@@ -228,7 +233,3 @@ def _outputs(model: Critic, examples: CriticExamples, batch: Any, features: Tens
         context.insert(0, model.see(features[torch.from_numpy(batch.images)]))
     logits: Tensor = model(candidate, context)
     return logits
-
-
-# Former names, used by other rooms.
-Settings = CriticSettings

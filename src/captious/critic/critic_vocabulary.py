@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.errors import InputError
+from captious.core.memo import cached_property
 from captious.core.ragged import IntArray
 from captious.vectors import WordVectors
 

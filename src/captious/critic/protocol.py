@@ -22,9 +22,8 @@ from captious.core.names import distinct
 from captious.core.ragged import IntArray, runs
 from captious.corpus import Captions, Corpus
 from captious.critic.critic_examples import TrainingData
-from captious.critic.critic_metric import CriticMeasure
 from captious.critic.critic_network import CriticShape
-from captious.critic.critic_scoring import chances
+from captious.critic.critic_scoring import CriticMeasure, chances
 from captious.critic.critic_training import CriticSettings, check_images, train
 from captious.generate.captioner.image_features import ImageFeatures
 from captious.io import CaptionWarning
@@ -89,8 +88,11 @@ class CriticProtocol:
     runs: int = 1
     seed: int = 1
 
-    def fields(self, features: str | None, samples: str | None) -> dict[str, str]:
-        """Return the signature fields that determine the scores, besides references and captions."""
+    def fields(self, features: str = "", samples: str = "") -> dict[str, str]:
+        """Return the signature fields that determine the scores, besides references and captions.
+
+        ``features`` and ``samples`` are digests of the image features and of the sampled captions.
+        """
         shape, settings, negatives = self.shape, self.settings, self.settings.negatives
         fields = {
             "context": "+".join(shape.context) or "none",
@@ -110,9 +112,9 @@ class CriticProtocol:
                 "".join(part[0] for part in name.split()) for name in negatives.transformations
             )
         if "image" in shape.context:
-            fields["features"] = features or "given"
+            fields["features"] = features
         if "samples" in negatives.kinds:
-            fields["samples"] = samples or "given"
+            fields["samples"] = samples
         return {**fields, "folds": str(FOLDS), "runs": str(self.runs), "seed": str(self.seed)}
 
 
@@ -131,7 +133,7 @@ def judge(
     samples: Mapping[str, Sequence[str]] | None = None,
     output: str | Path | None = None,
     resume: bool = False,
-    told: ProgressCallback | None = None,
+    progress: ProgressCallback | None = None,
     where: str = "the features",
 ) -> list[CriticResult]:
     """Judge systems on the same references.
@@ -146,7 +148,13 @@ def judge(
         label = f"{corpus.name} ({number} of {len(corpora)})"
         results.append(
             _judge(
-                corpus, data, protocol, None if output is None else Path(output) / name, resume, told, label
+                corpus,
+                data,
+                protocol,
+                None if output is None else Path(output) / name,
+                resume,
+                progress,
+                label,
             )
         )
     return results
@@ -164,16 +172,10 @@ def _training_data(
     if len(ids) < LEAST_IMAGES:
         raise InputError(
             f"{len(ids)} image{'s are' if len(ids) != 1 else ' is'} too few: a critic learns from one half "
-            "of the "
-            f"images and judges the other; use at least {LEAST_IMAGES}, better thousands"
+            f"of the images and judges the other; use at least {LEAST_IMAGES}, better thousands"
         )
     features, classes = None, tuple[str, ...]()
-    if "image" in protocol.shape.context:
-        if images is None:
-            raise InputError(
-                "the context includes the image, but there are no image features; "
-                "add --features, or set --context reference"
-            )
+    if images is not None and "image" in protocol.shape.context:
         taken = images.take(ids, where)
         features, classes = taken.counted(), taken.classes
     sample_captions = None
@@ -203,7 +205,7 @@ def _judge(
     protocol: CriticProtocol,
     output: Path | None,
     resume: bool,
-    told: ProgressCallback | None,
+    progress: ProgressCallback | None,
     label: str,
 ) -> CriticResult:
     halves = folds(data.references.ids, protocol.seed)
@@ -236,19 +238,21 @@ def _judge(
                 critic, held_out.references.sentences, held_out.references.image_of, *context, own=own
             )
             losses.append(critic.history["loss"][-1])
-            if told is not None:
-                told({"system": corpus.name, "run": run + 1, "fold": fold + 1, "loss": losses[-1]})
+            if progress is not None:
+                progress({"system": corpus.name, "run": run + 1, "fold": fold + 1, "loss": losses[-1]})
     if np.mean(losses) > LEARNED:
         warnings.warn(
             CaptionWarning(
                 f"{corpus.name}: the critics learned next to nothing (loss {np.mean(losses):.3f}; guessing "
-                "gives "
-                f"{np.log(2):.3f}), so the score is meaningless; use more images, or more epochs (--epochs)"
+                f"gives {np.log(2):.3f}), so the score is meaningless; use more images, or more "
+                "epochs (--epochs)"
             ),
             stacklevel=3,
         )
+    features = data.features
     fields = protocol.fields(
-        _features_label(data.features), None if data.samples is None else data.samples.digest
+        "" if features is None else f"{features.shape[1]}@{digest.of_arrays(features)}",
+        "" if data.samples is None else data.samples.digest,
     )
     measure = CriticMeasure(fixed=fields)
     signature = Signature.of("Critic", {**fields, **data_fields(measure, corpus)})
@@ -262,10 +266,6 @@ def _judge(
         _means(machine, captions),
         _means(human, references),
     )
-
-
-def _features_label(features: Any) -> str | None:
-    return None if features is None else f"{features.shape[1]}@{digest.of_arrays(features)}"
 
 
 def _rows(captions: Captions, images: IntArray) -> IntArray:
@@ -297,7 +297,3 @@ def hold_out(
         human[image] = [texts.pop(int(rng.integers(0, len(texts))))]
         rest[image] = texts
     return rest, human
-
-
-# Former names, used by other rooms.
-Protocol = CriticProtocol

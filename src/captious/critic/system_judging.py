@@ -17,16 +17,14 @@ from captious.generate.captioner.image_source import ImageSource
 from captious.io import read
 from captious.results.comparison import Comparisons, compare
 from captious.results.references import References, load_systems
-from captious.results.saved_scores import SUFFIX
+from captious.results.saved_scores import SUFFIX, check_target
+from captious.results.scores import Scores
 
 if TYPE_CHECKING:
-    from captious.critic.critic_network import Shape
-    from captious.critic.critic_training import Settings
+    from captious.critic.critic_network import CriticShape
+    from captious.critic.critic_training import CriticSettings
     from captious.critic.protocol import CriticProtocol, CriticResult
-    from captious.generate.captioner.image_features import Images
-
-CONTEXTS = ("image", "reference")
-NO_FEATURES = "the image is part of the context; give what is seen of images with --features"
+    from captious.generate.captioner.image_features import ImageFeatures
 
 
 @dataclass(frozen=True)
@@ -55,8 +53,9 @@ class CriticOptions:
     vectors: str | None = None
     seed: int = 1
 
-    def shape_and_settings(self, has_images: bool) -> tuple[Shape, Settings]:
+    def shape_and_settings(self, has_images: bool) -> tuple[CriticShape, CriticSettings]:
         """Return the architecture and the training settings, checked."""
+        from captious.critic.critic_network import CONTEXTS
         from captious.critic.critic_training import PRESETS
 
         if self.preset not in PRESETS:
@@ -66,15 +65,22 @@ class CriticOptions:
             raise InputError(
                 "--samples are a part of augmentation; leave out --no-augmentation, or --samples"
             )
+        default = CONTEXTS if has_images else ("reference",)
+        context = default if self.context is None else tuple(sorted(self.context))
         shape, settings = PRESETS[self.preset]
         shape = replace(
             shape,
-            context=self._parts(has_images),
+            context=context,
             combine=self.combine,
             hidden=self.hidden or shape.hidden,
             layers=self.layers or shape.layers,
         )
         shape.check()
+        if "image" in context and not has_images:
+            raise InputError(
+                "the context includes the image, but there are no image features; "
+                "add --features, or set --context reference"
+            )
         kinds = ["system", "pathological", "samples"]
         if not self.augmentation:
             kinds = kinds[:1]
@@ -88,19 +94,6 @@ class CriticOptions:
         )
         settings.check()
         return shape, settings
-
-    def _parts(self, has_images: bool) -> tuple[str, ...]:
-        if self.context is None:
-            return CONTEXTS if has_images else ("reference",)
-        for part in sorted(self.context):
-            if part not in CONTEXTS:
-                raise InputError(
-                    f"a critic's context is image, reference, both, or none, not '{part}'"
-                    f"{did_you_mean(part, CONTEXTS)}"
-                )
-        if "image" in self.context and not has_images:
-            raise InputError(NO_FEATURES)
-        return tuple(part for part in CONTEXTS if part in self.context)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +131,7 @@ def judge_systems(
     """Train critics to tell systems' captions from human ones, and score each caption by how well it passes.
 
     The images are divided into two folds. The critics of either fold judge the other. A score is the
-    probability that a
-    person wrote the caption.
+    probability that a person wrote the caption.
 
     Parameters
     ----------
@@ -172,8 +164,9 @@ def judge_systems(
     from captious import vectors
     from captious.critic.protocol import CriticProtocol, hold_out, judge
 
+    check_target(None if output is None else Path(output), len(systems) + human)
     if resume and output is None:
-        raise InputError("--resume goes on in the folder that -o names; give -o")
+        raise InputError("--resume continues in the folder of -o; add -o FOLDER")
     options = options or CriticOptions()
     shape, settings = options.shape_and_settings(images is not None)
     protocol = CriticProtocol(shape, settings, vectors.get(options.vectors), options.runs, options.seed)
@@ -188,9 +181,7 @@ def judge_systems(
         source, captions, tokenizer=tokenizer, subset=subset, several=several, names=labels
     )
     features = None
-    if "image" in shape.context:
-        if images is None:
-            raise InputError(NO_FEATURES)
+    if images is not None and "image" in shape.context:
         features = _features(
             ImageSource.of(images), list(dict.fromkeys(image for corpus in corpora for image in corpus.ids))
         )
@@ -207,23 +198,25 @@ def judge_systems(
         resume=resume,
         where=str(images.path if isinstance(images, ImageSource) else images),
     )
+    if output is not None:
+        Scores.save_all([one.scores for one in judged], output)
     compared = compare(*(one.scores for one in judged)) if len(judged) > 1 else None
     return CriticReport(judged, protocol, compared)
 
 
-def _features(source: ImageSource, wanted: list[str]) -> Images:
+def _features(source: ImageSource, wanted: list[str]) -> ImageFeatures:
     # Which images a file lacks is reported system by system.
     return source.read(wanted if source.backbone is not None else None)
 
 
-def _save(images: Images, path: str | Path) -> None:
+def _save(images: ImageFeatures, path: str | Path) -> None:
     import numpy as np
 
     with atomic_write(path) as temporary, temporary.open("wb") as file:
         np.savez(file, ids=np.array(images.ids), features=images.counted())
 
 
-def _samples(path: Path, images: Images | None, seed: int) -> dict[str, list[str]]:
+def _samples(path: Path, images: ImageFeatures | None, seed: int) -> dict[str, list[str]]:
     """Read sampled captions, or let a captioner draw one for each image."""
     if path.suffix != ".safetensors":
         file = read(path, "predictions", several=True)
@@ -234,8 +227,8 @@ def _samples(path: Path, images: Images | None, seed: int) -> dict[str, list[str
     trained = captioner_checkpoint.load(path)
     if images is None:
         raise InputError(
-            f"{path} is a captioner, which looks at images; "
-            "give --features of the kind it was trained on, or a file of samples"
+            f"{path} is a captioner and needs image features; "
+            "add --features of the kind it was trained on, or pass a file of samples"
         )
     return dict(zip(images.ids, generate(trained, images, Plan("rs", 1, seed=seed)).captions))
 
@@ -246,5 +239,5 @@ def _critics_folder(output: str | Path | None, resume: bool) -> Path | None:
     path = Path(output)
     folder = path.with_suffix(".critics") if path.name.endswith(SUFFIX) else path / "critics"
     if folder.exists() and not resume:
-        raise InputError(f"{folder} has critics already; --resume goes on with them, or name another place")
+        raise InputError(f"{folder} already has critics; continue with --resume, or name another place")
     return folder

@@ -18,7 +18,7 @@ def generate_captions(
     model: str | Path,
     images: str | Path | ImageSource,
     how: str = "rs",
-    m: int = 10,
+    m: int | None = None,
     *,
     only: str | Path | None = None,
     temperature: float = 1.0,
@@ -40,18 +40,18 @@ def generate_captions(
         "rs" (random sampling), "gnc" (noise), "crop", "ss" (synonyms), "drv" (random vectors), "beam",
         "diverse", "greedy".
     m
-        Captions of each image.
+        Captions per image (default: 10, and 1 for "greedy", which has only one).
     only
         A file of captions: only its images are captioned.
     temperature, top_k, top_p
-        Settings of "rs": sharpness of the distribution, and the units to draw from.
+        Settings of "rs": sharpness of the distribution, and the units to sample from.
     sigma
-        Noise of the first and of the last caption. The default is (1, 10), and (1, 1) for "drv".
+        Noise of the first and of the last caption, for "gnc" (default: (1, 10)) and "drv" (default: (1, 1)).
     threads
         Threads of PyTorch.
     plan
         Other fields of :class:`~captious.generate.captioner.caption_sets.Plan`: keep, switch, vectors,
-        groups, penalty, seed.
+        groups, penalty, seed. A setting that ``how`` does not use raises InputError.
 
     Returns
     -------
@@ -67,8 +67,11 @@ def generate_captions(
     from captious.io import read
 
     trained = captioner_checkpoint.load(model)
-    noise = sigma if sigma is not None else (1.0, 1.0) if how == "drv" else (1.0, 10.0)
-    chosen = Plan(how=how, m=m, sampling=Sampling(temperature, top_k, top_p), sigma=noise, **plan)
+    if m is None:
+        m = 1 if how == "greedy" else Plan.m
+    if sigma is None:
+        sigma = (1.0, 1.0) if how == "drv" else Plan.sigma
+    chosen = Plan(how=how, m=m, sampling=Sampling(temperature, top_k, top_p), sigma=sigma, **plan)
     chosen.check(trained)
     source = ImageSource.of(images)
     wanted = list(read(only, "predictions", several=True).ids) if only is not None else None

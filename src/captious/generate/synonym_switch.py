@@ -7,16 +7,17 @@ words, so p moves the system from accurate to diverse.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.core.errors import InputError
+from captious.core.errors import InputError, MissingExtraError
 from captious.core.progress import track
 from captious.corpus import Captions, Corpus
 from captious.parser import parses_of
+from captious.vectors.vector_table import WordVectors
 
 NEIGHBOURS = 10
 #: Minimum cosine between a word and its replacement.
@@ -199,3 +200,57 @@ def _vary(
             words, cumulative = replacements
             out.append(words[min(int(np.searchsorted(cumulative, which, side="right")), len(words) - 1)])
     return " ".join(out)
+
+
+def train_vectors(
+    captions: Iterable[str] | Any,
+    *,
+    dimensions: int = 100,
+    window: int = 5,
+    min_count: int = 5,
+    epochs: int = 5,
+    tokenizer: str = "ptb",
+    seed: int = 12345,
+) -> WordVectors:
+    """Train word2vec (skip-gram) vectors on captions.
+
+    Training uses gensim (``pip install 'captious[word2vec]'``) on one thread with a fixed seed: the same
+    captions give the same vectors.
+
+    Parameters
+    ----------
+    captions
+        Texts, or anything that `captious.load` accepts as references.
+    dimensions, window, min_count, epochs
+        Parameters of word2vec.
+    tokenizer
+        Name of the tokenizer.
+    seed
+        Random seed.
+    """
+    try:
+        from gensim.models import Word2Vec
+    except ImportError as error:
+        raise MissingExtraError("gensim", "word2vec", "training word vectors") from error
+    encoded = Captions.of([_texts(captions)], tokenizer)
+    sentences = [sentence.split(" ") for sentence in encoded.sentences if sentence]
+    try:
+        model = Word2Vec(
+            sentences, vector_size=dimensions, window=window, min_count=min_count, epochs=epochs,
+            sg=1, workers=1, seed=seed,
+        )  # fmt: skip
+    except RuntimeError as error:
+        raise InputError(
+            f"no word occurs {min_count} times in these {len(encoded):,} captions; give more captions, or a "
+            "lower min_count"
+        ) from error
+    vectors = {word: np.asarray(model.wv[word], dtype=np.float32) for word in model.wv.index_to_key}
+    return WordVectors.from_mapping(vectors, f"word2vec-{len(sentences)}-captions")
+
+
+def _texts(captions: Any) -> list[str]:
+    if isinstance(captions, list | tuple) and all(isinstance(text, str) for text in captions):
+        return list(captions)
+    from captious.io import read
+
+    return [text for group in read(captions, "references").captions for text in group]

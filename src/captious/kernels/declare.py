@@ -6,11 +6,11 @@ import hashlib
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 import numpy as np
 
+from captious.core.memo import cached_property
 from captious.kernels import library
 from captious.kernels.types import Scalar, Spec, signature_of
 

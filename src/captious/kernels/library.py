@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
-import threading
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from captious.core.locks import Lock
 from captious.kernels.types import Array, Group, Scalar, Spec
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ _C_TYPES: dict[str, Any] = {
 _DONE = (0, -2)
 
 
-_lock = threading.RLock()
+_lock = Lock()
 
 
 class KernelWarning(UserWarning):

@@ -158,7 +158,7 @@ class Side(NamedTuple):
     end: Ints
     #: Words outside the captions' vocabulary, and the size of that vocabulary.
     extra: list[str]
-    known: int
+    size: int
 
     def only(self, captions: Ints) -> tuple[Side, Ints]:
         """Select the lines of some captions; others have none. Return also where their tokens were."""
@@ -171,7 +171,7 @@ class Side(NamedTuple):
         # The lines of a caption stay neighbours.
         begin[captions] = np.searchsorted(lines, self.begin[captions])
         end[captions] = begin[captions] + counts
-        return Side(self.tokens[picked], self.lengths[lines], begin, end, self.extra, self.known), picked
+        return Side(self.tokens[picked], self.lengths[lines], begin, end, self.extra, self.size), picked
 
 
 def _pack_side(side: Side) -> Arrays:
@@ -183,14 +183,14 @@ def _pack_side(side: Side) -> Arrays:
         "end": side.end,
         "extra": extra,
     }
-    return {**arrays, "known": np.array([side.known, len(side.extra)], np.int64)}
+    return {**arrays, "known": np.array([side.size, len(side.extra)], np.int64)}
 
 
 def _unpack_side(arrays: Arrays) -> Side:
-    known, count = (int(value) for value in arrays["known"])
+    size, count = (int(value) for value in arrays["known"])
     extra = arrays["extra"].tobytes().decode("utf-8", "surrogatepass").split("\n") if count else []
     tokens, lengths, begin, end = (np.asarray(arrays[name]) for name in ("tokens", "lengths", "begin", "end"))
-    return Side(tokens, lengths, begin, end, extra, known)
+    return Side(tokens, lengths, begin, end, extra, size)
 
 
 SIDE = Product("METEOR lines", _pack_side, _unpack_side)
@@ -207,7 +207,7 @@ def _encode_side(captions: Captions, normaliser: Normaliser, is_reference: bool)
     METEOR's tokenization leaves nine captions of ten unchanged; their words keep their numbers.
     """
     plain = captions.encoding.per_word("METEOR plain", _are_plain)
-    names, known = captions.encoding.words, len(captions.vocabulary)
+    names, size = captions.encoding.words, len(captions.vocabulary)
     extra: dict[str, int] = {}
     firsts, inverse = captions.unique
     starts, ends = captions.token_offsets[firsts], captions.token_offsets[firsts + 1]
@@ -224,7 +224,7 @@ def _encode_side(captions: Captions, normaliser: Normaliser, is_reference: bool)
     flat = [word for line in rewritten for word in line]
     numbers = captions.vocabulary.find(flat)
     new = np.flatnonzero(numbers < 0)
-    numbers[new] = [extra.setdefault(flat[i], known + len(extra)) for i in new.tolist()]
+    numbers[new] = [extra.setdefault(flat[i], size + len(extra)) for i in new.tolist()]
     bounds = offsets_of(parts)
     # The source of each line: the captions' own tokens, or after them those of the rewritten captions.
     length = np.repeat(ends - starts, parts)
@@ -236,7 +236,7 @@ def _encode_side(captions: Captions, normaliser: Normaliser, is_reference: bool)
     into = offsets_of(length)
     picked = np.arange(into[-1]) + np.repeat(source - into[:-1], length)
     tokens = np.concatenate([captions.tokens, numbers])[picked]
-    return Side(tokens, length, bounds[:-1][inverse], bounds[1:][inverse], list(extra), known)
+    return Side(tokens, length, bounds[:-1][inverse], bounds[1:][inverse], list(extra), size)
 
 
 class Prepared(NamedTuple):
@@ -252,7 +252,7 @@ def prepare_references(references: Captions, resources: Resources) -> Prepared:
     side = encode_references(references, resources.normaliser)
 
     def words() -> list[str]:
-        return [*references.encoding.words[: side.known].tolist(), *side.extra]
+        return [*references.encoding.words[: side.size].tolist(), *side.extra]
 
     def look_up() -> WordFeatures:
         return references.product(
@@ -291,8 +291,8 @@ def encode_captions(
 ) -> tuple[EncodedLines, Ints, tuple[Ints, Ints]]:
     """Encode candidates and references.
 
-    Return the lines, the line of each candidate, and the first and last line of each reference. Of the
-    references, only those in `wanted` are encoded, if it is given.
+    Return the lines, the line of each candidate, and the first and last line of each reference. With
+    `wanted`, only those references are encoded.
     """
     ours = _encode_side(candidates, resources.normaliser, False)
     theirs, their_features, their_spans = prepare_references(references, resources)
@@ -300,23 +300,23 @@ def encode_captions(
         theirs, places = theirs.only(wanted)
         their_spans = their_spans.only(places)
     # One vocabulary extends the other, so the larger one has all words.
-    known = max(ours.known, theirs.known)
-    names = (candidates if ours.known == known else references).encoding.words
+    size = max(ours.size, theirs.size)
+    names = (candidates if ours.size == size else references).encoding.words
     extra: dict[str, int] = {}
     flat = []
     for side in (ours, theirs):
         moved = side.tokens
-        numbers = [known + extra.setdefault(word, len(extra)) for word in side.extra]
-        if numbers != list(range(side.known, side.known + len(numbers))):
-            own = np.flatnonzero(side.tokens >= side.known)
+        numbers = [size + extra.setdefault(word, len(extra)) for word in side.extra]
+        if numbers != list(range(side.size, side.size + len(numbers))):
+            own = np.flatnonzero(side.tokens >= side.size)
             moved = np.array(side.tokens)
-            moved[own] = np.array(numbers, np.int32)[side.tokens[own] - side.known]
+            moved[own] = np.array(numbers, np.int32)[side.tokens[own] - side.size]
         flat.append(moved)
-    rows = np.full(known + len(extra), -1, np.int64)
+    rows = np.full(size + len(extra), -1, np.int64)
     # Features of the references' words exist already.
-    rows[: theirs.known] = np.arange(theirs.known)
-    rows[[known + extra[word] for word in theirs.extra]] = theirs.known + np.arange(len(theirs.extra))
-    vocabulary = np.concatenate([names[:known], _objects(list(extra))])
+    rows[: theirs.size] = np.arange(theirs.size)
+    rows[[size + extra[word] for word in theirs.extra]] = theirs.size + np.arange(len(theirs.extra))
+    vocabulary = np.concatenate([names[:size], _objects(list(extra))])
     if wanted is not None:
         # Number the words without gaps, so that unused ones are not looked up.
         used = np.zeros(len(vocabulary), np.bool_)

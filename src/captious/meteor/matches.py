@@ -248,7 +248,7 @@ def gather(
     for j in range(length2):
         bounds[j] = n
         t = begin + j
-        # The lists of this position, and the length of what they match here.
+        # The lists of this position, and the number of words of line 2 that each matches.
         lists = 0
         total = 0
         for kind in range(1 if identical else PARAPHRASE):

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Mapping
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from captious.core import digests as digest
 from captious.core.cache import cache_directory, derived
 from captious.core.cache_files import PARAPHRASES
 from captious.core.errors import InputError
+from captious.core.memo import cached_property
 from captious.io import saved_files as container
 from captious.meteor.normalise import Normaliser
 from captious.meteor.paraphrase_index import build

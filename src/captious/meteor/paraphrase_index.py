@@ -1,8 +1,10 @@
 """The builder of the index of METEOR's paraphrase table (:mod:`captious.meteor.meteor_tables`).
 
 The table is a gzip file, 272 MB unpacked, of groups of three lines: a probability, a phrase and one of its
-paraphrases. One thread unpacks while the other numbers words and phrases. A phrase is packed into two
-integers of 64 bits, 16 bits per word, so that phrases are compared, hashed and sorted as numbers.
+paraphrases. One thread unpacks while the other numbers words and phrases. Then one thread sorts the phrases
+while the other stems the words, and one unpacks the phrases while the other groups the pairs. A phrase is
+packed into two integers of 64 bits, 16 bits per word, so that phrases are compared, hashed and sorted as
+numbers.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ from numpy.typing import NDArray
 
 from captious.core.errors import InputError
 from captious.core.progress import track
-from captious.kernels import kernel
-from captious.kernels.types import Int32, Int64, Out, UInt8, UInt32, UInt64x2
+from captious.kernels import inner, kernel
+from captious.kernels.types import Int32, Int64, Out, UInt8, UInt16x2, UInt32, UInt64, UInt64x2
 from captious.text.hashing import MULTIPLIER, equal_bytes, first_place, next_place
 from captious.text.stemmer import java_hash, stem
 
@@ -31,7 +33,11 @@ _WIDTH = 8
 _MOST_WORDS = (1 << 16) - 1
 #: Estimate for the initial capacity, which grows. The table of METEOR 1.5 has 104 bytes per distinct phrase.
 _BYTES_A_PHRASE = 80
-_ZERO = np.uint64(0)
+# Keys of words: 1 and the bytes of the word. Words of more than _SHORT bytes have the highest bit.
+_SHORT = 7
+_ZERO, _ONE, _BYTE, _OTHERS, _LONG = (np.uint64(value) for value in (0, 1, 8, 56, 1 << 63))
+#: Bits of a word number.
+_WORD = np.uint64(0xFFFF)
 
 
 @kernel
@@ -40,14 +46,16 @@ def read_pairs(
     text: Out[UInt8],
     ends: Out[Int64],
     places: Out[Int32],
+    keys: Out[UInt64],
     count: int,
     phrases: Out[UInt64x2],
 ) -> int:
     """Pack both phrases of each group of three lines into rows of two integers: the numbers of the words.
 
     Return the new number of words, or -1 if a phrase has too many words or there are too many distinct
-    words. Word n is ``text[ends[n - 1] : ends[n]]``, which ends with a line feed. ``places`` is a hash table
-    of word numbers; 0 is free.
+    words. Word n is ``text[ends[n - 1] : ends[n]]``, which ends with a line feed, and has the key
+    ``keys[n - 1]``. The key of a word of at most ``_SHORT`` bytes is unique. ``places`` is a hash table of
+    word numbers; 0 is free.
     """
     at, row = 0, 0
     source, length = 0, 0
@@ -72,18 +80,26 @@ def read_pairs(
             begin, size = at, 0
             high, low = _ZERO, _ZERO
             while at == begin or data[at - 1] != 10:
-                start, key = at, _ZERO
+                start, key = at, _ONE
                 while data[at] != 32 and data[at] != 10:
-                    key = (key ^ np.uint64(data[at])) * MULTIPLIER
+                    key = ((key << _BYTE) | (key >> _OTHERS)) ^ np.uint64(data[at])
                     at += 1
                 letters = at - start
                 if letters == 0 or size == _WIDTH:
                     return -1
+                if letters > _SHORT:
+                    key |= _LONG
                 place = first_place(key, places)
                 number = int(places[place])
-                while number > 0 and not (
-                    ends[number] - ends[number - 1] == letters + 1
-                    and equal_bytes(data, start, text, ends[number - 1], letters)
+                while number > 0 and (
+                    keys[number - 1] != key
+                    or (
+                        letters > _SHORT
+                        and not (
+                            ends[number] - ends[number - 1] == letters + 1
+                            and equal_bytes(data, start, text, ends[number - 1], letters)
+                        )
+                    )
                 ):
                     place = next_place(place, places)
                     number = int(places[place])
@@ -91,6 +107,7 @@ def read_pairs(
                     for k in range(letters):
                         text[ends[count] + k] = data[start + k]
                     text[ends[count] + letters] = 10
+                    keys[count] = key
                     count += 1
                     ends[count] = ends[count - 1] + letters + 1
                     places[place] = number = count
@@ -119,6 +136,10 @@ def number_phrases(
     """
     for i in range(len(keys)):
         high, low = keys[i, 0], keys[i, 1]
+        # A phrase is usually that of the previous group.
+        if i > 1 and high == keys[i - 2, 0] and low == keys[i - 2, 1]:
+            numbers[i] = numbers[i - 2]
+            continue
         place = first_place((high ^ (low * MULTIPLIER)) * MULTIPLIER, places)
         number = int(places[place]) - 1
         while number >= 0 and (phrases[number, 0] != high or phrases[number, 1] != low):
@@ -133,16 +154,94 @@ def number_phrases(
     return count
 
 
-@kernel
-def group(rows: UInt32, values: UInt32, ends: Out[UInt32], grouped: Out[UInt32]) -> None:
-    """Write the values row by row, in their order.
+@inner
+def sort_by_word(
+    keys: UInt64x2, k: int, source: Int32, target: Out[Int32], first: int, starts: Out[Int32]
+) -> None:
+    """Sort the rows ``source[first:]`` of packed phrases by their word k into `target`, stably.
 
-    ``ends`` has the start of each row, and afterwards its end.
+    ``starts`` has a cell for each word number, and one more.
     """
-    for i in range(len(rows)):
-        row = rows[i]
-        grouped[ends[row]] = values[i]
+    column, shift = k // 4, np.uint64(48 - 16 * (k % 4))
+    starts[:] = 0
+    for i in range(first, len(source)):
+        starts[int((keys[source[i], column] >> shift) & _WORD) + 1] += 1
+    starts[0] = first
+    for word in range(1, len(starts)):
+        starts[word] += starts[word - 1]
+    for i in range(first, len(source)):
+        word = int((keys[source[i], column] >> shift) & _WORD)
+        target[starts[word]] = source[i]
+        starts[word] += 1
+
+
+@kernel
+def sort_phrases(keys: UInt64x2, order: Out[Int32], other: Out[Int32], starts: Out[Int32]) -> None:
+    """Write the ascending order of packed phrases to `order`: a radix sort, the last word first.
+
+    ``other`` is scratch memory like ``order``; ``starts`` has a cell for each word number, and one more.
+    """
+    # Most phrases have at most four words, and come first when the others are sorted by their last words.
+    first = 0
+    for i in range(len(keys)):
+        if keys[i, 1] == _ZERO:
+            order[first] = i
+            first += 1
+    at = first
+    for i in range(len(keys)):
+        if keys[i, 1] != _ZERO:
+            order[at] = i
+            at += 1
+    for k in range(_WIDTH - 1, 3, -2):
+        sort_by_word(keys, k, order, other, first, starts)
+        sort_by_word(keys, k - 1, other, order, first, starts)
+    sort_by_word(keys, 3, order, other, 0, starts)
+    sort_by_word(keys, 2, other, order, 0, starts)
+    sort_by_word(keys, 1, order, other, 0, starts)
+    sort_by_word(keys, 0, other, order, 0, starts)
+
+
+@kernel
+def unpack(keys: UInt64x2, order: Int32, rows: Out[UInt16x2]) -> None:
+    """Write the word numbers of packed phrases in a given order."""
+    for i in range(len(order)):
+        for k in range(rows.shape[1]):
+            packed = keys[order[i], k // 4] >> np.uint64(48 - 16 * (k % 4))
+            rows[i, k] = np.uint16(packed & _WORD)
+
+
+@kernel
+def group_pairs(
+    pairs: Int32,
+    row_of: UInt32,
+    offsets: UInt32,
+    targets: Out[UInt32],
+    source_offsets: Out[UInt32],
+    sources: Out[UInt32],
+    ends: Out[UInt32],
+) -> None:
+    """Group pairs of phrase and paraphrase by phrase, in their order, and by paraphrase, in ascending order.
+
+    ``pairs`` alternates between the numbers of both, ``row_of`` has the row of each number, and ``offsets``
+    the start of each row's paraphrases. ``ends`` is scratch memory with a cell for each row.
+    """
+    for row in range(len(ends)):
+        ends[row] = offsets[row]
+        source_offsets[row] = 0
+    source_offsets[len(ends)] = 0
+    for i in range(0, len(pairs), 2):
+        row, target = row_of[pairs[i]], row_of[pairs[i + 1]]
+        targets[ends[row]] = target
         ends[row] += 1
+        source_offsets[target + 1] += 1
+    for row in range(len(ends)):
+        source_offsets[row + 1] += source_offsets[row]
+        ends[row] = source_offsets[row]
+    for row in range(len(ends)):
+        for place in range(offsets[row], offsets[row + 1]):
+            target = targets[place]
+            sources[ends[target]] = row
+            ends[target] += 1
 
 
 class _WordTable:
@@ -152,6 +251,7 @@ class _WordTable:
         self._text = np.empty(0, np.uint8)
         self._ends = np.zeros(_MOST_WORDS + 2, np.int64)
         self._places = np.zeros(2 * (_MOST_WORDS + 1), np.int32)
+        self._keys = np.empty(_MOST_WORDS + 1, np.uint64)
         self._count = 0
 
     @property
@@ -171,6 +271,7 @@ class _WordTable:
                     self._text,
                     self._ends,
                     self._places,
+                    self._keys,
                     self._count,
                     phrases,
                 )
@@ -216,12 +317,12 @@ class _PhraseTable:
 def build(table: Path, length: int) -> dict[str, NDArray[Any]]:
     """Return the arrays of `Paraphrases` for a table that has `length` bytes when unpacked."""
     words, distinct = _WordTable(), _PhraseTable(length // _BYTES_A_PHRASE)
-    pairs = [np.zeros(0, np.int32)]
+    parts = [np.zeros(0, np.int32)]
     try:
         for lines, count in track(
             _groups(table), "METEOR: indexing the paraphrase table (once)", -(-length // _BLOCK)
         ):
-            pairs.append(distinct.number(words.read(lines, count)))
+            parts.append(distinct.number(words.read(lines, count)))
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(
             f"the paraphrase table {table} is damaged ({error}); "
@@ -230,19 +331,21 @@ def build(table: Path, length: int) -> dict[str, NDArray[Any]]:
 
     count = len(distinct.keys)
     names = words.text.tobytes().decode("utf-8").split("\n")[:-1]
+    keys, pairs = distinct.keys, np.concatenate(parts)
+    row_of, phrases = np.empty(count, np.uint32), np.empty((count, _longest(keys)), np.uint16)
+    targets, sources = np.empty((2, len(pairs) // 2), np.uint32)
+    source_offsets, ends = np.empty(count + 1, np.uint32), np.empty(count, np.uint32)
     with ThreadPoolExecutor(1) as pool:
-        sorting = pool.submit(np.lexsort, distinct.keys.T[::-1])
+        order, other = np.empty((2, count), np.int32)
+        sorting = pool.submit(sort_phrases, keys, order, other, np.empty(len(names) + 2, np.int32))
         stems = [java_hash(stem(word)) for word in names]
-        order = sorting.result()
-        unpacking = pool.submit(_unpacked, distinct.keys, order)
-        row_of = np.empty(count, np.uint32)
+        counts = np.bincount(pairs[::2], minlength=count)
+        sorting.result()
+        unpacking = pool.submit(unpack, keys, order, phrases)
         row_of[order] = np.arange(count, dtype=np.uint32)
-        source, target = row_of[np.concatenate(pairs)].reshape(-1, 2).T
-        offsets, targets = _grouped(source, target, count)
-        source_offsets, sources = _grouped(
-            targets, np.repeat(np.arange(count, dtype=np.uint32), np.diff(offsets)), count
-        )
-        phrases = unpacking.result()
+        offsets = np.concatenate([[0], np.cumsum(counts[order])]).astype(np.uint32)
+        group_pairs(pairs, row_of, offsets, targets, source_offsets, sources, ends)
+        unpacking.result()
     return {
         "words": words.text,
         "first": np.searchsorted(phrases[:, 0], np.arange(len(names) + 2)).astype(np.uint32),
@@ -283,21 +386,7 @@ def _groups(table: Path) -> Iterator[tuple[bytes, int]]:
         raise EOFError("it does not end with a whole group of three lines")
 
 
-def _unpacked(keys: NDArray[np.uint64], order: NDArray[np.int64]) -> NDArray[np.uint16]:
-    """Unpack phrases in a given order: rows of word numbers, as wide as the longest phrase."""
+def _longest(keys: NDArray[np.uint64]) -> int:
+    """Return the number of words of the longest packed phrase, at least 1."""
     used = np.bitwise_or.reduce(keys, axis=0).astype(">u8").view(">u2")
-    rows = np.empty((len(keys), max(1, int(np.count_nonzero(used)))), np.uint16)
-    for k in range(rows.shape[1]):
-        # The cast keeps the lowest 16 bits.
-        rows[:, k] = keys[order, k // 4] >> np.uint64(16 * (3 - k % 4))
-    return rows
-
-
-def _grouped(
-    rows: NDArray[np.uint32], values: NDArray[np.uint32], count: int
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return the offsets of the rows, and the values row by row."""
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=count))]).astype(np.uint32)
-    grouped = np.empty(len(rows), np.uint32)
-    group(np.ascontiguousarray(rows), np.ascontiguousarray(values), offsets[:-1].copy(), grouped)
-    return offsets, grouped
+    return max(1, int(np.count_nonzero(used)))

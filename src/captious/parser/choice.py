@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Protocol
 
 from captious.core.errors import InputError, did_you_mean
+from captious.core.memo import cached_property
 from captious.core.ragged import runs
 from captious.corpus import Captions
 from captious.parser.fast_parser import ParsedBatch, parse_batch, parse_numbers

@@ -287,6 +287,23 @@ def _modifier(space: Int32x2, bits: Int32, head: int, relation: int, marker: int
 
 
 @inner
+def _by(n: int, space: Int32x2, bits: Int32, noun: int, marker: int) -> int:
+    """Return the "by" of a noun that has several prepositions, or else `marker`, the last of them.
+
+    The agent of a passive counts as such even if another preposition follows "by".
+    """
+    for c in range(1, marker):
+        if (
+            space[RELATION, c] == CASE
+            and space[HEAD, c] == noun
+            and bits[space[WORD, c]] & BY
+            and not space[EXPRESSION, c]
+        ):
+            return c
+    return marker
+
+
+@inner
 def _joiner(n: int, space: Int32x2, bits: Int32, head: int, conjunct: int) -> int:
     """Return the conjunction of a word and its conjunct, or 0.
 
@@ -363,6 +380,8 @@ def _add_tree(n: int, space: Out[Int32x2], bits: Int32) -> None:
         if relation in (NMOD, ACL, ADVCL):
             if space[LAST_CASE, d]:
                 marker = space[LAST_CASE, d]
+                if relation == NMOD and space[VOICE, head]:
+                    marker = _by(n, space, bits, d, marker)
                 relation = _modifier(space, bits, head, relation, marker)
         elif relation == CONJ:
             marker = _joiner(n, space, bits, head, d)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.errors import InputError
 from captious.core.garbage import collector_paused
+from captious.core.memo import cached_property
 from captious.core.progress import track
 from captious.core.ragged import offsets_of, runs
 from captious.core.threads import one_blas_thread, side_by_side, threads

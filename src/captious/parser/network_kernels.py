@@ -37,13 +37,13 @@ def cell(
     again: Out[Float32x2],
     then: int,
     place: int,
-    kept: int,
+    copied: int,
 ) -> None:
     """Compute one LSTM step from products in `gates` (n or more, 4h) and further inputs `inputs[rows, side]`.
 
     The order of the gates is input, forget, candidate, output. The weights of the three sigmoid gates are
     halved beforehand, since sigmoid(2x) = (tanh(x) + 1) / 2. `state` (n, h) is updated. Results go to
-    `out[start:, column:]`, and the first `kept` of them also to `again[then:, place:]` for the next step.
+    `out[start:, column:]`, and the first `copied` of them also to `again[then:, place:]` for the next step.
     Arguments are whole arrays with offsets because kernels need contiguous arrays.
     """
     n, width = state.shape
@@ -59,7 +59,7 @@ def cell(
             memory[j] = left + (gate[j] * _HALF + _HALF) * gate[2 * width + j]
         for j in range(width):
             result[j] = (gate[3 * width + j] * _HALF + _HALF) * squash(memory[j])
-        if i < kept:
+        if i < copied:
             copy = again[then + i][place : place + width]
             for j in range(width):
                 copy[j] = result[j]

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.errors import InputError
+from captious.core.locks import Lock
 from captious.core.ragged import offsets_of
 from captious.parser.network_kernels import best_columns, best_trees, cell, meet, rectify
 
@@ -29,7 +30,7 @@ SHORT = 3  # letters; the last letter of an unknown word counts only in longer w
 
 
 def spelling(word: str) -> str:
-    """Return the spelling pattern of a word: what the reference parser uses of unknown words."""
+    """Return the spelling pattern of a word, by which the reference parser classes unknown words."""
     letters = [c for c in word if c.isalpha()]
     digits = any(c.isdigit() for c in word)
     if letters:
@@ -196,7 +197,7 @@ class Model:
         label_bias[self._root] = -1e30
         self._label_bias = label_bias
         self.exceptions: dict[str, str] = json.loads(bytes(arrays["lemmas"]).decode())
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._workspace = _Workspace()
         #: Inputs of the first layer by class of words, computed on first use.
         self._inputs = np.empty((len(self._embedding), 2, self._bias1.shape[0] // 2), np.float32)
@@ -332,7 +333,7 @@ class Model:
             else:
                 below[start + min(count, steps.counts[before]) : start + count, place:] = 0
                 np.matmul(below[start : start + padded], matrix, out=gates[:padded])
-            following, kept = (
+            following, copied = (
                 (int(steps.starts[then]), min(count, steps.counts[then])) if then is not None else (0, 0)
             )
             cell(
@@ -347,7 +348,7 @@ class Model:
                 below,
                 following,
                 place,
-                kept,
+                copied,
             )
 
 

@@ -9,14 +9,13 @@ Examples
 
 from __future__ import annotations
 
-from captious.rerank.consensus import Consensus
-from captious.rerank.given_scores import ExternalScores, read_given
-from captious.rerank.information import MutualInformation, Prior, Weights
+from captious.rerank.criteria import Consensus, Criterion, Likelihood, MutualInformation, Prior, Weights
+from captious.rerank.external_scores import ExternalScores, read_given
 from captious.rerank.language_models.model_files import load as load_model
-from captious.rerank.likelihood_study import GenericCaptions, LikelihoodReport, likelihood_study
+from captious.rerank.likelihood import GenericCaptions, LikelihoodReport, likelihood_study
 from captious.rerank.nbest import NBest, read_nbest
 from captious.rerank.reranking import Reranking, rerank
-from captious.rerank.selection_rules import Criterion, Likelihood, Reranked
+from captious.rerank.selection_rules import Reranked
 from captious.rerank.tuning import Tuned, judge, tune
 
 __all__ = [

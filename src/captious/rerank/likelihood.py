@@ -8,10 +8,10 @@ on an image if P(d|I) > P(g|I) for some distractor d and some human caption g.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.errors import InputError, some
+from captious.core.memo import cached_property
 from captious.corpus import Corpus
+from captious.io import CaptionWarning, read
 from captious.io.caption_files import show
+from captious.io.content import shown_name
 from captious.metrics.captions.chair import ChairS
+from captious.rerank.criteria import Prior, Weights, information
 from captious.rerank.language_models.language_model import Floats, tokens_of
-from captious.rerank.nbest import NBest, read_nbest
+from captious.rerank.language_models.model_files import load as load_model
+from captious.rerank.nbest import NBest, numbers, read_nbest, read_rows
 from captious.results import significance
 from captious.results.references import References
 from captious.results.scores import json_number
@@ -167,3 +172,187 @@ def read_scored(path: str | Path) -> NBest:
     scored = replace(read_nbest(path), tokens=None)
     scored.log_p()
     return scored
+
+
+@dataclass(frozen=True)
+class GenericCaptions:
+    """References, the commonest captions with their counts, and those that are wrong for each image."""
+
+    references: References
+    commonest: list[tuple[str, int]]
+    wrong: dict[str, list[str]]
+
+    @classmethod
+    def find(
+        cls,
+        references: str | Path | References,
+        training: str | Path | None = None,
+        *,
+        common: int = 5,
+        objects: Any = None,
+        chair_synonyms: Any = None,
+        tokenizer: str | None = None,
+    ) -> GenericCaptions:
+        """Find the distractors of the likelihood test.
+
+        Parameters
+        ----------
+        references
+            Human captions of the images.
+        training
+            Captions that the model was trained on, to take the most frequent ones from (default: the
+            references). A caption that occurs only once is never a distractor.
+        common
+            Number of distractors.
+        objects, chair_synonyms
+            Objects of the images and words for them, as for CHAIR.
+        tokenizer
+            Tokenizer (default: ptb, or that of prepared references).
+        """
+        prepared = References.read(references, tokenizer)
+        texts: Sequence[str] = prepared.captions.texts
+        if training is not None:
+            texts = [text for group in read(training, "references").captions for text in group]
+        frequent = _repeated(
+            commonest(texts, common, prepared.captions.tokenizer), common, references, training
+        )
+        wrong = distractors(prepared, [text for text, _ in frequent], ChairS(objects, chair_synonyms))
+        return cls(prepared, frequent, wrong)
+
+    def to_score(self) -> list[dict[str, Any]]:
+        """Return the captions whose log P the test needs: rows of ``image_id`` and ``captions``."""
+        return to_score(self.references, self.wrong)
+
+
+def _repeated(
+    frequent: list[tuple[str, int]], common: int, references: Any, training: str | Path | None
+) -> list[tuple[str, int]]:
+    """Return the captions that occur more than once. A caption that occurs once is not generic."""
+    repeated = [(text, count) for text, count in frequent if count > 1]
+    if len(repeated) == common:
+        return repeated
+    path = references if training is None else training
+    source = shown_name(path) if isinstance(path, str | Path) else "the file of references"
+    remedy = (
+        "take distractors from the captions that the model was trained on with --training CAPTIONS"
+        if training is None
+        else "pass more training captions"
+    )
+    if not repeated:
+        raise InputError(f"{source} has no caption that occurs more than once, so none is generic; {remedy}")
+    warnings.warn(
+        CaptionWarning(
+            f"only {len(repeated)} of the {common} most frequent captions of {source} occur more than once; "
+            f"the others are not generic and are left out; {remedy}, or lower --common"
+        ),
+        stacklevel=3,
+    )
+    return repeated
+
+
+@dataclass(frozen=True)
+class LikelihoodReport:
+    """Likelihood tests by log P(s|I) and, with a language model, by mutual information."""
+
+    generic: GenericCaptions
+    #: Test by the name of its formula; that of log P(s|I) is first.
+    tests: dict[str, Tested]
+    #: p-value of the difference between both tests, if there are two.
+    p: float | None = None
+
+    @property
+    def first(self) -> Tested:
+        """The test by log P(s|I)."""
+        return next(iter(self.tests.values()))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON-ready description."""
+        return {
+            "distractors": [{"caption": text, "count": count} for text, count in self.generic.commonest],
+            "tests": {name: test.to_json() for name, test in self.tests.items()},
+            "p": self.p,
+        }
+
+
+def likelihood_study(
+    generic: GenericCaptions,
+    scored: str | Path,
+    *,
+    models: Sequence[str | Path] = (),
+    lam: float | None = None,
+    alpha: float | None = None,
+    normalise: bool = False,
+    trials: int = 10_000,
+) -> LikelihoodReport:
+    """Test whether a captioner prefers wrong generic captions to human ones.
+
+    Parameters
+    ----------
+    generic
+        Distractors, from :meth:`GenericCaptions.find`.
+    scored
+        log P of the captions: the file that ``captious generate MODEL IMAGES --score CAPTIONS`` writes.
+    models, lam, alpha
+        Also test log P(s|I) − λ log P(s): files of one language model or two, the weight λ, and the weight α
+        of the
+        first of two.
+    normalise
+        Compare log P per token.
+    trials
+        Trials of the randomisation test between both tests.
+
+    Returns
+    -------
+    LikelihoodReport
+        Shares of images with a wrong caption that is likelier than human ones.
+    """
+    if bool(models) != (lam is not None):
+        raise InputError("--lm and --lambda belong together; pass both, or neither")
+    if models and (len(models) == 2) != (alpha is not None):
+        raise InputError("--alpha weighs two language models; pass it with --lm twice, or leave it out")
+    tokenizer = generic.references.captions.tokenizer
+    lists = read_scored(scored)
+    log_p = lists.log_p()
+    per_token = log_p / [len(tokens) + 1 for tokens in lists.tokens_for(tokenizer)] if normalise else log_p
+    before = likelihood_test(lists, per_token, generic.references, generic.wrong)
+    tests = {"log P(s|I)": before}
+    if not models:
+        return LikelihoodReport(generic, tests)
+    prior = Prior.of(lists, [load_model(path, tokenizer) for path in models])
+    weights = Weights(float(lam or 0.0), 1.0 if alpha is None else alpha)
+    weights.check()
+    values = information(log_p, prior, weights, normalise=normalise)
+    after = likelihood_test(lists, values, generic.references, generic.wrong)
+    tests[f"log P(s|I) − {weights.lam:g} log P(s)"] = after
+    return LikelihoodReport(generic, tests, p_of_difference(before, after, trials))
+
+
+def word_likelihoods(scored: str | Path, image: str) -> list[tuple[str, list[str], list[float]]]:
+    """Return the captions of an image with their tokens and the log P of each token.
+
+    ``scored`` is the file that ``captious generate MODEL IMAGES --score CAPTIONS --tokens`` writes.
+    """
+    command = "'captious generate MODEL IMAGES --score CAPTIONS --tokens'"
+    for row in read_rows(scored, f"{command} writes it"):
+        if isinstance(row, dict) and str(row.get("image_id")) == image:
+            break
+    else:
+        raise InputError(f"{scored} has no image {image}")
+    columns = [row.get(name) for name in ("captions", "tokens", "token_logprobs")]
+    lengths = {len(column) if isinstance(column, list) else -1 for column in columns}
+    if len(lengths) != 1 or max(lengths) < 1:
+        raise InputError(f"{scored} has no log P of single words for image {image}; make it with {command}")
+    lines = []
+    for text, tokens, values in zip(*columns):
+        if (
+            not isinstance(tokens, list)
+            or not isinstance(values, list)
+            or len(values) not in (len(tokens), len(tokens) + 1)
+        ):
+            raise InputError(
+                f"{scored}, image {image}: "
+                "'token_logprobs' has one number for each token, and one for the end"
+            )
+        logs = numbers(values, len(values), image, str(scored), "token_logprobs")
+        lines.append((str(text), [str(token) for token in tokens], logs))
+    return lines

@@ -12,13 +12,13 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from captious.core.errors import InputError, some
+from captious.core.memo import cached_property
 from captious.core.ragged import IntArray, offsets_of
 from captious.io import CaptionWarning
 from captious.io.caption_files import kind, show

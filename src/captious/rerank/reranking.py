@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from captious.core.errors import InputError
+import numpy as np
+
+from captious.core.errors import InputError, did_you_mean
 from captious.metrics.registry import make_measures
-from captious.rerank import selection_rules, tuning
-from captious.rerank.consensus import Consensus
-from captious.rerank.given_scores import read_given
-from captious.rerank.information import MutualInformation, Prior, Weights
+from captious.rerank import tuning
+from captious.rerank.criteria import Consensus, Criterion, Likelihood, MutualInformation, Prior, Weights
+from captious.rerank.external_scores import read_given
 from captious.rerank.language_models.model_files import load as load_model
 from captious.rerank.nbest import NBest, read_nbest
-from captious.rerank.selection_rules import Criterion, Likelihood, Reranked
-from captious.rerank.system_comparison import System, changed, choices, compared, split, variants
-from captious.rerank.tuning import Tuned
+from captious.rerank.selection_rules import Grid, Reranked, best
+from captious.rerank.tuning import System, Tuned, changed, choices, compared, split, variants
 from captious.results.references import References
 
 #: Criteria by name. A critic's scores are read from a file like any others.
@@ -98,9 +98,8 @@ def rerank(
         A criterion, or the name of one: "mi" (mutual information, Wang et al. 2020: log P(s|I) − λ log P(s)),
         "consensus", "scores" or "critic" (from a file), "likelihood".
     models, lam, alpha, normalise
-        For "mi": files of one language model or two, the weight λ of their interpolation, the weight α of the
-        first of
-        two, and whether to divide by the number of tokens.
+        For "mi": files of one language model or two, the weight λ of their log P(s), the weight α of the
+        first of two, and whether to divide by the number of tokens.
     metric
         The metric of a consensus (default: CIDEr-D), or the one to take from a file with several scores.
     posterior
@@ -109,8 +108,7 @@ def rerank(
         File with scores of the candidates: JSON Lines (``image_id``, ``scores``) or ``NAME.scores``.
     tune, metrics, part, trials, resamples, seed
         For "mi": references to tune λ and α with, the metrics whose geometric mean is maximised, the share of
-        images to
-        tune on, and the settings of the tests on the other images.
+        images to tune on, and the settings of the tests on the other images.
     tokenizer
         Tokenizer of language models and of a consensus (default: ptb).
     options
@@ -124,7 +122,7 @@ def rerank(
     if isinstance(by, str):
         _check(by, models, lam, alpha, scores, tune, part)
     lists = nbest if isinstance(nbest, NBest) else read_nbest(nbest)
-    found: Tuning | None = None
+    tuned: Tuning | None = None
     criterion: Criterion
     if isinstance(by, Criterion):
         criterion = by
@@ -133,7 +131,7 @@ def rerank(
     elif by == "consensus":
         measures = make_measures(metric or "CIDEr-D", options)
         if len(measures) != 1:
-            raise InputError(f"a consensus is by one metric, and '{metric}' are {len(measures)}")
+            raise InputError(f"a consensus uses one metric, but '{metric}' names {len(measures)}; choose one")
         criterion = Consensus(measures[0], posterior=posterior, tokenizer=tokenizer or "ptb")
     elif by == "mi":
         lists.log_p()
@@ -143,7 +141,7 @@ def rerank(
         else:
             measures = make_measures(metrics or tuning.METRICS, options)
             references = References.read(tune, tokenizer)
-            found = _tune(
+            tuned = _tune(
                 lists,
                 prior,
                 references,
@@ -152,13 +150,21 @@ def rerank(
                 normalise=normalise,
                 tests={"trials": trials, "resamples": resamples, "seed": seed},
             )
-            weights = found.weights
+            weights = tuned.weights
         criterion = MutualInformation(prior, weights, normalise=normalise)
     else:
         assert scores is not None
         criterion = read_given(scores, metric)
-    chosen = selection_rules.rerank(lists, criterion)
-    return Reranking(lists, chosen.values, chosen.chosen, criterion.name, found)
+    values = np.asarray(criterion.values(lists), np.float64)
+    if len(values) != len(lists.texts):
+        raise InputError(f"{criterion.name} has {len(values):,} scores for {len(lists.texts):,} candidates")
+    if not np.isfinite(values).all():
+        first = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise InputError(
+            f"{criterion.name} gives no finite score to {lists.texts[first]!r} "
+            f"(image {lists.ids[int(lists.image_of[first])]})"
+        )
+    return Reranking(lists, values, best(Grid.of(lists.offsets), values), criterion.name, tuned)
 
 
 def _check(
@@ -172,37 +178,40 @@ def _check(
 ) -> None:
     """Refuse options that do not belong together."""
     if by not in CRITERIA:
-        raise InputError(f"captions are chosen by {', '.join(CRITERIA)}, not by '{by}'")
+        raise InputError(
+            f"unknown criterion '{by}'{did_you_mean(by, CRITERIA)}; choose {', '.join(CRITERIA)}"
+        )
     count = len(models)
     if by == "mi":
         if not count:
             raise InputError(
-                "mutual information needs a language model (--lm; 'captious train lm CAPTIONS' makes one)"
+                "mutual information needs a language model (--lm MODEL); "
+                "'captious train lm CAPTIONS -o MODEL' trains one"
             )
         if count > 2:
-            raise InputError(f"one language model is used, or two are interpolated; {count} were given")
+            raise InputError(f"{count} language models: pass one, or two to interpolate (--lm)")
         if tune is None and lam is None:
             raise InputError(
-                "say how much the language model weighs (--lambda 0.3), or have it found (--tune REFS)"
+                "the weight of the language model is missing; set it (--lambda 0.3) or tune it (--tune REFS)"
             )
         if tune is None and count == 2 and alpha is None:
             raise InputError(
-                "two language models are interpolated by --alpha, the weight of the first, "
-                "or --tune REFS finds it"
+                "the weight of the first of two language models is missing; "
+                "set it (--alpha 0.5) or tune it (--tune REFS)"
             )
         if tune is not None and (lam is not None or alpha is not None):
-            raise InputError("--tune finds λ and α; leave out --lambda and --alpha")
+            raise InputError("--tune chooses λ and α; leave out --lambda and --alpha")
         if alpha is not None and count < 2:
-            raise InputError("--alpha weighs two language models, and one was given")
+            raise InputError("--alpha weighs two language models; pass --lm twice, or leave out --alpha")
     elif count or lam is not None or alpha is not None or tune is not None:
         raise InputError(f"--lm, --lambda, --alpha and --tune belong to '--by mi', not to '--by {by}'")
     if (by in ("scores", "critic")) != (scores is not None):
         raise InputError(
             "'--by scores' (or critic) and '--scores FILE' belong together; "
-            "'captious critic REFS NBEST --allow-several -o critic.scores' makes such a file"
+            "'captious critic REFS NBEST --allow-several -o critic.scores' writes such a file"
         )
     if not 0 < part <= 1:
-        raise InputError(f"the share of images to tune on is above 0 and at most 1, not {part}")
+        raise InputError(f"the share of images to tune on (--part) must be above 0 and at most 1, not {part}")
 
 
 def _tune(
@@ -220,7 +229,7 @@ def _tune(
     if not len(tuned_on) or (part < 1 and not len(others)):
         raise InputError(
             f"{len(lists):,} images cannot be divided into a part to tune on and a part to test on; "
-            "change --part"
+            "change --part, or use more images"
         )
     judged = tuning.judge(lists, references, measures)
     grid = tuning.tune(judged, prior, tuned_on, normalise=normalise)

@@ -1,42 +1,16 @@
-"""Selection of one caption per image from the scores of its candidates.
-
-A criterion scores every candidate. The highest score wins; ties go to the candidate that the model ranked
-first.
-"""
+"""Selection of one caption per image: the highest score wins, ties go to the candidate ranked first."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.core.errors import InputError
 from captious.core.ragged import IntArray
 from captious.rerank.language_models.language_model import Floats
 from captious.rerank.nbest import NBest
-
-
-class Criterion(ABC):
-    """Base class of re-ranking criteria."""
-
-    #: Display name in tables.
-    name: str
-
-    @abstractmethod
-    def values(self, nbest: NBest) -> Floats:
-        """Return a finite score for each candidate. Higher is better."""
-
-
-class Likelihood(Criterion):
-    """log P(s|I), the model's own ranking."""
-
-    name = "baseline"
-
-    def values(self, nbest: NBest) -> Floats:
-        return nbest.log_p()
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,33 +63,6 @@ def as_given(image: str) -> str | int:
         if image.isascii() and image.isdecimal() and str(int(image)) == image and len(image) < 19
         else image
     )
-
-
-def rerank(nbest: NBest, criterion: Criterion) -> Reranked:
-    """Select a caption for each image.
-
-    Parameters
-    ----------
-    nbest
-        Candidates, from `read_nbest`.
-    criterion
-        `MutualInformation`, `Consensus`, `Likelihood`, or scores from `read_given`.
-
-    Returns
-    -------
-    Reranked
-        The selection. ``captions`` maps image ids to captions.
-    """
-    values = np.asarray(criterion.values(nbest), np.float64)
-    if len(values) != len(nbest.texts):
-        raise InputError(f"{criterion.name} has {len(values):,} scores for {len(nbest.texts):,} candidates")
-    if not np.isfinite(values).all():
-        first = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise InputError(
-            f"{criterion.name} gives no finite score to {nbest.texts[first]!r} "
-            f"(image {nbest.ids[int(nbest.image_of[first])]})"
-        )
-    return Reranked(nbest, values, best(Grid.of(nbest.offsets), values))
 
 
 @dataclass(frozen=True, eq=False)

@@ -163,7 +163,3 @@ def measured(
         {score.name: score.value for score in scores},
         intervals,
     )
-
-
-# Former names, used by other rooms.
-Point = TemplatePoint

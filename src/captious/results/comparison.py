@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from captious.core import data_frames
 from captious.core.errors import InputError, did_you_mean, some
 from captious.core.names import distinct, tell_apart
 from captious.corpus import Corpus
@@ -21,6 +22,7 @@ from captious.metrics.registry import Wanted, make_measures
 from captious.results import significance
 from captious.results.paired_tests import PairedTests
 from captious.results.references import Source, load_systems
+from captious.results.result_rows import COLUMNS, EXACT, NumberStyle, ResultRow, tidy
 from captious.results.saved_scores import SUFFIX, is_saved
 from captious.results.scores import Score, Scores, json_number
 
@@ -55,6 +57,7 @@ class Comparison:
     alpha: float = ALPHA
     #: Format of values in tables.
     format: str = ".4f"
+    images: int = 0
 
     @property
     def better(self) -> str:
@@ -75,16 +78,31 @@ class Comparison:
             return None
         return {"A": self.system_a, "B": self.system_b}.get(self.better)
 
-    def to_json(self) -> dict[str, Any]:
+    def tidy_row(self) -> ResultRow:
+        """Return the difference B − A as a row for CSV: B is the system, A the other system."""
+        return ResultRow(
+            self.system_b,
+            self.metric,
+            self.difference,
+            self.images,
+            self.signature,
+            self.interval,
+            self.system_a,
+            self.p_randomisation,
+            self.p_corrected,
+            self.format,
+        )
+
+    def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
         """Return a JSON-ready description."""
         return {
             "metric": self.metric,
             "system_a": self.system_a,
             "system_b": self.system_b,
-            "a": json_number(self.a),
-            "b": json_number(self.b),
-            "difference": json_number(self.difference),
-            "interval": [json_number(bound) for bound in self.interval],
+            "a": numbers.number(self.a, self.format),
+            "b": numbers.number(self.b, self.format),
+            "difference": numbers.number(self.difference, self.format),
+            "interval": [numbers.number(bound, self.format) for bound in self.interval],
             "p_bootstrap": json_number(self.p_bootstrap),
             "p_randomisation": json_number(self.p_randomisation),
             "p_corrected": json_number(self.p_corrected),
@@ -98,13 +116,20 @@ class Comparisons(list[Comparison]):
     """All comparisons of one call, by metric, for all pairs of systems (or all systems with the baseline)."""
 
     def __init__(
-        self, rows: Iterable[Comparison], systems: Sequence[Scores], names: Sequence[str], alpha: float
+        self,
+        rows: Iterable[Comparison],
+        systems: Sequence[Scores],
+        names: Sequence[str],
+        alpha: float,
+        p_floor: float = float("nan"),
     ) -> None:
         super().__init__(rows)
         #: The scores that were compared, and the distinct names of the systems.
         self.scores = list(systems)
         self.systems = list(names)
         self.alpha = alpha
+        #: Smallest p-value that the numbers of trials and resamples allow, before correction.
+        self.p_floor = p_floor
 
     @property
     def metrics(self) -> list[str]:
@@ -121,7 +146,31 @@ class Comparisons(list[Comparison]):
         rows = [row for row in self if row.metric == metric and row.ahead == system]
         return [row.system_b if row.ahead == row.system_a else row.system_a for row in rows]
 
-    def to_json(self) -> dict[str, Any]:
+    def __repr__(self) -> str:
+        ahead = sum(row.ahead is not None for row in self)
+        return (
+            f"Comparisons({some(self.systems, 10)}; {some(self.metrics, 10)}: "
+            f"{ahead} of {len(self)} differences are significant)"
+        )
+
+    def tidy_rows(self) -> list[ResultRow]:
+        """Return the value of each system, then the difference of each pair, as rows for CSV."""
+        values = [
+            row
+            for name, scores in zip(self.systems, self.scores)
+            for metric in self.metrics
+            for row in scores[metric].tidy_rows(name)[:1]
+        ]
+        return [*values, *(row.tidy_row() for row in self)]
+
+    def to_frame(self) -> Any:
+        """Return a data frame (needs pandas) with a row per metric and pair of systems.
+
+        The columns are those of the CSV output: ``value`` is ``system`` minus ``other_system``.
+        """
+        return data_frames.of_rows(COLUMNS, tidy(row.tidy_row() for row in self))
+
+    def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
         """Return a JSON-ready description. With two systems, ``a`` and ``b`` are their names."""
         return {
             "systems": self.systems,
@@ -129,7 +178,8 @@ class Comparisons(list[Comparison]):
             "alpha": self.alpha,
             "correction": "holm",
             "family": self.family,
-            "metrics": [row.to_json() for row in self],
+            "p_floor": json_number(self.p_floor),
+            "metrics": [row.to_json(numbers) for row in self],
         }
 
 
@@ -218,7 +268,7 @@ def compare(
             ),
             stacklevel=2,
         )
-    return Comparisons(rows, scores, names, alpha)
+    return Comparisons(rows, scores, names, alpha, smallest)
 
 
 def compare_scores(
@@ -419,6 +469,7 @@ def _compared(
                 family=family,
                 alpha=alpha,
                 format=first.measure.format,
+                images=len(first.ids),
             )
         )
     return rows

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ import numpy as np
 
 from captious.core.container import Grouped, Texts
 from captious.core.errors import InputError
+from captious.core.locks import Lock
 from captious.core.names import tell_apart
 from captious.corpus import Captions, Corpus, places
 from captious.io import CaptionFile, CaptionWarning, align, read
@@ -39,7 +39,7 @@ class References:
         self.file = file
         self.captions = captions
         self._parts: WeakValueDictionary[tuple[str, ...], Captions] = WeakValueDictionary()
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def __reduce__(self) -> tuple[object, ...]:
         return References, (self.file, self.captions)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,8 @@ from numpy.typing import NDArray
 
 from captious.core import data_frames as frames
 from captious.core import notebook_html as html
-from captious.core.errors import InputError
+from captious.core.errors import InputError, did_you_mean
+from captious.core.memo import cached_property
 from captious.core.names import tell_apart
 from captious.core.progress import track
 from captious.core.ragged import offsets_of
@@ -24,6 +24,7 @@ from captious.metrics.statistics import Rows, arranged
 from captious.results import saved_scores as records
 from captious.results import significance
 from captious.results.merging import merged
+from captious.results.result_rows import EXACT, NumberStyle, ResultRow
 from captious.results.saved_scores import ScoredCaptions
 from captious.results.signatures import LazySignature, Signature
 from captious.results.significance import Bootstrap
@@ -174,24 +175,56 @@ class Score:
     def _repr_html_(self) -> str:
         return html.score(self)
 
-    def to_json(self, *, per_image: bool = False, ci: bool | Bootstrap = False) -> dict[str, Any]:
+    def tidy_rows(self, system: str, *, ci: bool | Bootstrap = False) -> list[ResultRow]:
+        """Return the score as a row, and with several captions per image the score of the best as another."""
+        bootstrap = ci if isinstance(ci, Bootstrap) else Bootstrap()
+        row = ResultRow(
+            system,
+            self.name,
+            self.value,
+            len(self.ids),
+            self.interval_signature(*bootstrap) if ci else self.signature,
+            self.interval(*bootstrap) if ci else None,
+            format=self.measure.format,
+        )
+        if not self.several:
+            return [row]
+        best = row._replace(
+            metric=f"oracle {self.name}", value=self.oracle, interval=None, signature=self.signature
+        )
+        return [row, best]
+
+    def to_json(
+        self, *, per_image: bool = False, ci: bool | Bootstrap = False, numbers: NumberStyle = EXACT
+    ) -> dict[str, Any]:
         """Return a description for JSON. NaN becomes null. ``ci`` adds confidence intervals."""
         bootstrap = ci if isinstance(ci, Bootstrap) else Bootstrap()
+
+        def number(value: float) -> float | None:
+            return numbers.number(value, self.measure.format)
+
         out: dict[str, Any] = {
             "metric": self.name,
-            "value": json_number(self.value),
+            "value": number(self.value),
             "higher_is_better": self.measure.higher_is_better,
             "images": len(self.ids),
             "captions": len(self.statistics),
             "signature": self.interval_signature(*bootstrap) if ci else self.signature,
         }
         if ci:
-            out["interval"] = [json_number(bound) for bound in self.interval(*bootstrap)]
+            out["interval"] = [number(bound) for bound in self.interval(*bootstrap)]
         if self.several:
-            out["oracle"] = json_number(self.oracle)
+            out["oracle"] = number(self.oracle)
         if per_image:
-            out["per_image"] = {image: json_number(value) for image, value in self.per_image.items()}
+            out["per_image"] = {image: number(value) for image, value in self.per_image.items()}
         return out
+
+
+class MissingMetricError(InputError, KeyError):
+    """A metric that the scores of a system do not have. The message lists those they have."""
+
+    # KeyError shows the repr of its message, in quotes.
+    __str__ = Exception.__str__
 
 
 class Scores(Mapping[str, Score]):
@@ -224,7 +257,13 @@ class Scores(Mapping[str, Score]):
         ]
 
     def __getitem__(self, name: str) -> Score:
-        return self._scores[self._known(name) or name]
+        own_name = self._known(name)
+        if own_name is None:
+            raise MissingMetricError(
+                f"{self.system} has no measure '{name}'{did_you_mean(name, self._scores)}; "
+                f"it has {', '.join(self._scores) or 'none'}"
+            )
+        return self._scores[own_name]
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self._known(name) is not None
@@ -314,11 +353,20 @@ class Scores(Mapping[str, Score]):
     def _repr_html_(self) -> str:
         return html.scores(self)
 
-    def to_json(self, *, per_image: bool = False, ci: bool | Bootstrap = False) -> dict[str, Any]:
+    def tidy_rows(self, *, ci: bool | Bootstrap = False) -> list[ResultRow]:
+        """Return the scores as rows for CSV. ``ci`` adds confidence intervals."""
+        return [row for score in self.values() for row in score.tidy_rows(self.system, ci=ci)]
+
+    def to_json(
+        self, *, per_image: bool = False, ci: bool | Bootstrap = False, numbers: NumberStyle = EXACT
+    ) -> dict[str, Any]:
         """Return a description of all scores for JSON. ``ci`` adds confidence intervals."""
         return {
             "system": self.system,
-            "scores": {name: score.to_json(per_image=per_image, ci=ci) for name, score in self.items()},
+            "scores": {
+                name: score.to_json(per_image=per_image, ci=ci, numbers=numbers)
+                for name, score in self.items()
+            },
         }
 
 

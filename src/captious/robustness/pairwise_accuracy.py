@@ -14,7 +14,7 @@ from captious.agreement.resampling import resample_counts
 from captious.agreement.study import Study
 from captious.io.judgements import CaptionPairs
 from captious.io.judgements.distraction_sets import TASKS
-from captious.results.scores import json_number
+from captious.results.result_rows import EXACT, NumberStyle, ResultRow
 from captious.results.significance import RESAMPLES, SEED, percentile_interval
 
 
@@ -28,13 +28,27 @@ class DistractionAccuracy:
     average: float
     interval: tuple[float, float]
 
-    def to_json(self) -> dict[str, Any]:
-        """A JSON-ready description."""
+    def tidy_rows(self) -> list[ResultRow]:
+        """Return the accuracy on each task, and the mean, as rows for CSV."""
+        rows = [item.tidy_row()._replace(metric=f"{task}: accuracy") for task, item in self.tasks.items()]
+        first = next(iter(self.tasks.values()))
+        mean = ResultRow(
+            self.metric,
+            "all tasks: mean accuracy",
+            self.average,
+            sum(row.n for row in rows),
+            first.signature.replace(f"|part:{first.part}|", "|"),
+            self.interval,
+        )
+        return [*rows, mean]
+
+    def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
+        """Return a JSON-ready description."""
         return {
             "metric": self.metric,
-            "tasks": {name: item.to_json() for name, item in self.tasks.items()},
-            "average": json_number(self.average),
-            "interval": [json_number(v) for v in self.interval],
+            "tasks": {name: item.to_json(numbers) for name, item in self.tasks.items()},
+            "average": numbers.number(self.average),
+            "interval": [numbers.number(v) for v in self.interval],
         }
 
 

@@ -17,7 +17,7 @@ from captious.core.errors import InputError, did_you_mean
 from captious.core.progress import track
 from captious.io.caption_files import CaptionWarning
 from captious.metrics.registry import make_measures
-from captious.results.scores import json_number
+from captious.results.result_rows import EXACT, NumberStyle, ResultRow
 from captious.results.significance import RESAMPLES, SEED, percentile_interval
 from captious.robustness.transformations import Neighbours, permute_words, random_words
 
@@ -42,15 +42,25 @@ class RobustnessCurve:
     captions: int
     signature: str
 
-    def to_json(self) -> dict[str, Any]:
-        """A JSON-ready description."""
+    def tidy_rows(self) -> list[ResultRow]:
+        """Return area and points of the curve as rows for CSV. The metric is the system under test."""
+        name = f"{self.transformation}: area"
+        area = ResultRow(self.metric, name, self.area, self.captions, self.signature, self.interval)
+        points = [
+            area._replace(metric=f"{self.transformation}: score at {strength} %", value=value, interval=None)
+            for strength, value in zip(self.strengths, self.values)
+        ]
+        return [area, *points]
+
+    def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
+        """Return a JSON-ready description."""
         return {
             "metric": self.metric,
             "transformation": self.transformation,
             "strengths": list(self.strengths),
-            "values": [json_number(v) for v in self.values],
-            "area": json_number(self.area),
-            "interval": [json_number(v) for v in self.interval],
+            "values": [numbers.number(v) for v in self.values],
+            "area": numbers.number(self.area),
+            "interval": [numbers.number(v) for v in self.interval],
             "captions": self.captions,
             "signature": self.signature,
         }

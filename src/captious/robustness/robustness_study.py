@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from captious.agreement.result_tables import TextTable, with_interval
+from captious.agreement.result_tables import TextTable, bounds, percent, with_interval
 from captious.core.errors import InputError
 from captious.core.writing import atomic_write
 from captious.io import read
 from captious.io.judgements import CaptionPairs
 from captious.io.judgements.distraction_sets import load_distractions
 from captious.metrics.registry import make_measures
+from captious.results.result_rows import EXACT, NumberStyle, ResultRow
 from captious.robustness.distractions import make_distractions
 from captious.robustness.pairwise_accuracy import DistractionAccuracy, distraction_accuracy
 from captious.robustness.robustness_curves import RobustnessCurve, robustness_curves
@@ -38,19 +39,24 @@ class RobustnessReport:
         """Signatures of the metrics of the curves, without duplicates."""
         return list(dict.fromkeys(curve.signature for curve in self.curves))
 
-    def tables(self) -> list[TextTable]:
+    def tables(self, digits: int | None = None) -> list[TextTable]:
         """Return the tables of the report."""
-        curves = [_areas_table(self.curves), *_curve_tables(self.curves)]
+        curves = [_areas_table(self.curves, digits), *_curve_tables(self.curves, digits)]
         return [
             *(curves if self.curves else []),
-            *([_accuracy_table(self.accuracies)] if self.accuracies else []),
+            *([_accuracy_table(self.accuracies, digits)] if self.accuracies else []),
         ]
 
-    def to_json(self) -> dict[str, Any]:
+    def tidy_rows(self) -> list[ResultRow]:
+        """Return all results as rows for CSV."""
+        curves = [row for curve in self.curves for row in curve.tidy_rows()]
+        return curves + [row for accuracy in self.accuracies for row in accuracy.tidy_rows()]
+
+    def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
         """Return a JSON-ready description."""
         return {
-            "curves": [curve.to_json() for curve in self.curves],
-            "distractions": [accuracy.to_json() for accuracy in self.accuracies],
+            "curves": [curve.to_json(numbers) for curve in self.curves],
+            "distractions": [accuracy.to_json(numbers) for accuracy in self.accuracies],
         }
 
 
@@ -129,30 +135,39 @@ def measure_robustness(
     return RobustnessReport(measured, accuracies, pairs)
 
 
-def _areas_table(curves: Sequence[RobustnessCurve]) -> TextTable:
+def _areas_table(curves: Sequence[RobustnessCurve], digits: int | None) -> TextTable:
     """Build a table of the areas under the curves (lower is more robust)."""
     columns = list(dict.fromkeys(item.transformation for item in curves))
     cells = {(item.metric, item.transformation): item for item in curves}
     rows = [
-        [metric, *(_area_cell(cells[metric, name]) for name in columns)]
+        [metric, *(_area_cell(cells[metric, name], digits) for name in columns)]
         for metric in dict.fromkeys(item.metric for item in curves)
     ]
     title = f"Area under the curve of {curves[0].captions:,} transformed captions (lower is more robust)"
     return TextTable(title, ["metric", *columns], rows)
 
 
-def _area_cell(item: RobustnessCurve) -> str:
+def _area_cell(item: RobustnessCurve, digits: int | None) -> str:
     if item.area != item.area:
         return "–"
-    return f"{item.area:.3f} [{item.interval[0]:.3f}, {item.interval[1]:.3f}]"
+    area, low, high = (
+        f"{value:.{3 if digits is None else digits}f}" for value in (item.area, *item.interval)
+    )
+    return f"{area} [{low}, {high}]"
 
 
-def _curve_tables(curves: Sequence[RobustnessCurve]) -> list[TextTable]:
+def _curve_tables(curves: Sequence[RobustnessCurve], digits: int | None) -> list[TextTable]:
     """Build the tables of the curves, one per transformation."""
     tables = []
     for name in dict.fromkeys(item.transformation for item in curves):
         group = [item for item in curves if item.transformation == name]
-        rows = [[item.metric, *(f"{v:.3f}" if v == v else "–" for v in item.values)] for item in group]
+        rows = [
+            [
+                item.metric,
+                *(f"{v:.{3 if digits is None else digits}f}" if v == v else "–" for v in item.values),
+            ]
+            for item in group
+        ]
         tables.append(
             TextTable(
                 f"{name}: score at each strength (%), human caption = 1",
@@ -163,13 +178,13 @@ def _curve_tables(curves: Sequence[RobustnessCurve]) -> list[TextTable]:
     return tables
 
 
-def _accuracy_table(results: Sequence[DistractionAccuracy]) -> TextTable:
+def _accuracy_table(results: Sequence[DistractionAccuracy], digits: int | None) -> TextTable:
     """Build a table of the accuracy of every metric on every task, with intervals."""
     names = list(results[0].tasks)
     rows = []
     for item in results:
-        average = f"{100 * item.average:.3f} [{100 * item.interval[0]:.1f}, {100 * item.interval[1]:.1f}]"
-        rows.append([item.metric, *(with_interval(item.tasks[name]) for name in names), average])
+        average = f"{percent(item.average, digits)} {bounds(item.interval, digits)}"
+        rows.append([item.metric, *(with_interval(item.tasks[name], digits) for name in names), average])
     first = results[0].tasks
     return TextTable(
         "Distraction tasks: correct caption preferred (%, equal scores half)",

@@ -5,11 +5,9 @@ The references are a file that workers map into memory, once in each process.
 
 from __future__ import annotations
 
-import threading
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +16,8 @@ from numpy.typing import NDArray
 from captious._version import __version__
 from captious.core import digests as digest
 from captious.core.errors import InputError
+from captious.core.locks import Lock
+from captious.core.memo import cached_property
 from captious.corpus import Captions, Corpus
 from captious.io.columns import Columns
 from captious.metrics import registry
@@ -143,7 +143,7 @@ def _group_of(ids: Sequence[str]) -> NDArray[np.int64]:
     return np.fromiter(hashes, np.int64, len(ids)) % GROUPS
 
 
-_lock = threading.Lock()
+_lock = Lock()
 _prepared: dict[str, PreparedJob] = {}
 
 

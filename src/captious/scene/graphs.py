@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from captious.core import notebook_html as html
-from captious.core.memo import Arrays
+from captious.core.memo import Arrays, cached_property
 from captious.core.ragged import IntArray, offsets_of, runs
 from captious.corpus.corpus import distinct_runs
 from captious.scene.meanings import Meanings, look_up

@@ -279,20 +279,20 @@ def _passive(n: int, node: int, space: Out[Int32x2], bits: Int32, prepositions: 
 @inner
 def _number(space: Out[Int32x2], noun: int, quantified: bool) -> None:
     """State (noun, number) for a noun with a number to its left, or else with a quantifier."""
-    found = -1
+    counter = -1
     for k in range(space[START, noun], space[START, noun + 1]):
         arc = space[BELOW, k]
         child = space[DEPENDENT, arc]
-        if space[KIND, arc] == NUMMOD and child < noun and (found < 0 or child & 15 < found & 15):
-            found = child
-    if found < 0 and quantified:
+        if space[KIND, arc] == NUMMOD and child < noun and (counter < 0 or child & 15 < counter & 15):
+            counter = child
+    if counter < 0 and quantified:
         for k in range(space[START, noun], space[START, noun + 1]):
             arc = space[BELOW, k]
             child = space[DEPENDENT, arc]
-            if space[KIND, arc] == QUANTIFIER and (found < 0 or child & 15 < found & 15):
-                found = child
-    if found >= 0:
-        _state(space, COUNT, space[LEMMA, noun], space[LEMMA, found], -1)
+            if space[KIND, arc] == QUANTIFIER and (counter < 0 or child & 15 < counter & 15):
+                counter = child
+    if counter >= 0:
+        _state(space, COUNT, space[LEMMA, noun], space[LEMMA, counter], -1)
 
 
 @inner

@@ -11,7 +11,6 @@ import gzip
 import json
 from collections import Counter
 from collections.abc import Iterable
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.errors import InputError
+from captious.core.memo import cached_property
 from captious.core.ragged import IntArray, offsets_of
 from captious.core.writing import atomic_write
 from captious.corpus import Captions

@@ -10,7 +10,7 @@ The lists ship with captious (``data/wordnet``, WordNet 3.0 under its own licenc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from captious.core import digests as digest
 from captious.core.container import Container
 from captious.core.container import read as read_file
 from captious.core.container import write as write_file
+from captious.core.memo import cached_property
 from captious.core.ragged import offsets_of
 from captious.text.flat_table import FlatTable, flat_arrays
 from captious.text.meteor_data import MeteorData, find

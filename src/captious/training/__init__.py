@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from captious.training.captioner_recipe import CaptionerTraining, train_captioner
 from captious.training.composite_recipe import TrainedComposite, train_composite
-from captious.training.language_model_recipe import TrainedLanguageModel, train_language_model
+from captious.training.recipes import (
+    CaptionerTraining,
+    TrainedLanguageModel,
+    train_captioner,
+    train_language_model,
+)
 
 __all__ = [
     "CaptionerTraining",

@@ -16,7 +16,7 @@ from captious.core.writing import atomic_write
 from captious.io import read
 from captious.metrics.learned.composite_network import Network, pack, to_bytes, unpack
 from captious.metrics.learned.feature_table import Features
-from captious.training.learned.composite_examples import SETS, Examples, build_examples
+from captious.training.composite_examples import SETS, Examples, build_examples
 
 if TYPE_CHECKING:
     from captious.metrics.base import FloatArray
@@ -70,8 +70,9 @@ def train_composite(
     seed: int = 1,
     **options: Any,
 ) -> TrainedComposite:
-    """Train a learned metric on human captions and worse ones. An interrupted run continues when started
-    again.
+    """Train a learned metric on human captions and worse ones.
+
+    An interrupted run continues when it is started again.
 
     Parameters
     ----------
@@ -95,8 +96,8 @@ def train_composite(
     options
         Options of metrics.
     """
-    from captious.training.learned.composite_trainer import Plan, train
-    from captious.training.learned.judged_captions import judged_table, rated
+    from captious.training.composite_trainer import Plan, train
+    from captious.training.judged_captions import judged_table, rated
 
     features = [features] if isinstance(features, str) else list(features)
     published = PUBLISHED.get(features[0].casefold()) if len(features) == 1 else None
@@ -162,7 +163,7 @@ def _checked_layers(sizes: Sequence[int]) -> tuple[int, ...]:
     if tuple(sizes) == (0,):
         return ()
     if not all(0 < size <= 4096 for size in sizes):
-        raise InputError(f"a hidden layer has 1 to 4096 places, and '{','.join(map(str, sizes))}' was given")
+        raise InputError(f"the size of a hidden layer must be 1 to 4096, not '{','.join(map(str, sizes))}'")
     return tuple(sizes)
 
 
@@ -184,8 +185,8 @@ def _captions(
         }
         if not machines[name]:
             raise InputError(
-                f"{path} has no caption of the images of {references}; "
-                "give a system's captions of these images"
+                f"{path} has no captions of the images of {references}; "
+                "pass a system's captions of these images"
             )
     return people, machines
 

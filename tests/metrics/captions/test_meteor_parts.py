@@ -125,10 +125,26 @@ def test_java_hash(word: str, expected: int) -> None:
     assert java_hash(word) == expected
 
 
-#: Phrases of 1 to 8 words, of which some share their first letters, and some are long or of another script.
+#: Phrases of 1 to 8 words, of which some share their first letters, some are long or of another script, and two
+#: have the same key.
 phrases = st.lists(
     st.sampled_from(
-        ["a", "an", "ant", "dog", "dogs", "0", "naïve", "犬", "incomprehensibility", "incomprehensible"]
+        [
+            "a",
+            "an",
+            "ant",
+            "dog",
+            "dogs",
+            "0",
+            "naïve",
+            "犬",
+            "dogsdog",
+            "dogsdogs",
+            "incomprehensibility",
+            "incomprehensible",
+            "abcdefghABCDEFGH",
+            "ABCDEFGHabcdefgh",
+        ]
     ),
     min_size=1,
     max_size=8,

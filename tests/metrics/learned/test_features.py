@@ -18,7 +18,7 @@ from captious.metrics.learned.composite_network import to_bytes
 from captious.metrics.learned.contributions import explain
 from captious.metrics.learned.feature_table import GROUPS, Features, resolve
 from captious.metrics.learned.own_features import OWN
-from captious.training.learned.linear_fit import fit
+from captious.training.linear_fit import fit
 from tests.metrics.test_all import REFERENCES, SETS, build, scored
 
 SHIPPED = {

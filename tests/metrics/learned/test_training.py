@@ -10,9 +10,9 @@ import pytest
 
 from captious.core.errors import InputError
 from captious.metrics.learned.composite_network import Network, read, to_bytes
-from captious.training.learned.composite_examples import KINDS, SETS, Examples, build_examples
-from captious.training.learned.composite_trainer import Judged, Plan, train
-from captious.training.learned.linear_fit import Part, fit, weigh
+from captious.training.composite_examples import KINDS, SETS, Examples, build_examples
+from captious.training.composite_trainer import Judged, Plan, train
+from captious.training.linear_fit import Part, fit, weigh
 
 PEOPLE = {
     f"{thing}{place}": [

@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from captious.core.memo import cached_property
 from captious.metrics.corpus.composition import Composition
 from captious.metrics.corpus.corpus_measure import CorpusMeasure
 from captious.metrics.corpus.global_recall import GlobalRecall
 from captious.metrics.corpus.local_recall import LocalRecall
 from captious.metrics.corpus.vocabulary_measures import Curve
 from captious.metrics.statistics import FloatArray, mid_ranks
+from captious.results.result_rows import EXACT, NumberStyle, ResultRow
 from captious.results.scores import Scores
 from captious.results.signatures import Signature
 from captious.results.significance import Bootstrap
@@ -69,20 +70,31 @@ class CorpusReport:
             else None
         )
 
-    def to_json(self, *, ci: bool | Bootstrap = False) -> dict[str, Any]:
-        """A JSON-ready description."""
+    def to_json(
+        self,
+        *,
+        ci: bool | Bootstrap = False,
+        numbers: NumberStyle = EXACT,
+        formats: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """Return a JSON-ready description. ``formats`` are those of the measures, by key."""
         out: dict[str, Any] = {
             "name": self.name,
             "images": self.images,
             "images_with_references": self.common_images,
         }
-        out["measures"] = self.values
+        out["measures"] = {
+            key: numbers.number(value, (formats or {}).get(key, "")) for key, value in self.values.items()
+        }
         if self.scores is not None:
             out["signatures"] = {name: score.signature for name, score in self.scores.items()}
             if ci:
                 bootstrap = ci if isinstance(ci, Bootstrap) else Bootstrap()
                 out["intervals"] = {
-                    name: list(score.interval(*bootstrap)) for name, score in self.scores.items()
+                    name: [
+                        numbers.number(bound, score.measure.format) for bound in score.interval(*bootstrap)
+                    ]
+                    for name, score in self.scores.items()
                 }
         if self.curve is not None:
             out["type_token_curve"] = asdict(self.curve)
@@ -180,16 +192,38 @@ class CorpusDiversity:
         """Signature of the analysis."""
         return Signature.of("corpus", self.fields)
 
-    def to_json(self, *, ci: bool | Bootstrap = False) -> dict[str, Any]:
-        """A JSON-ready description. NaN and infinity become null."""
+    def tidy_rows(self, *, ci: bool | Bootstrap = False) -> list[ResultRow]:
+        """Return the measures of all systems and of people as rows for CSV."""
+        bootstrap = ci if isinstance(ci, Bootstrap) else Bootstrap()
+        rows = []
+        for report in [*self.systems, self.humans]:
+            for measure in self.columns():
+                scored = report.scores is not None and measure.name in report.scores
+                if report.scores is not None and scored:
+                    score = report.scores[measure.name]
+                    signature = score.interval_signature(*bootstrap) if ci else str(score.signature)
+                else:
+                    signature = self.signature
+                value = report.values.get(measure.key, math.nan)
+                rows.append(
+                    ResultRow(
+                        report.name, measure.name, value, report.images, signature,
+                        report.interval(measure, bootstrap) if ci else None, format=measure.format,
+                    )
+                )  # fmt: skip
+        return rows
+
+    def to_json(self, *, ci: bool | Bootstrap = False, numbers: NumberStyle = EXACT) -> dict[str, Any]:
+        """Return a JSON-ready description. NaN and infinity become null."""
+        formats = {measure.key: measure.format for measure in self.measures}
         out: dict[str, Any] = {
             "signature": self.signature,
             "parallel_descriptions": self.n,
             "vocabulary": {
                 "reference_types": self.reference_types, "learnable": self.learnable, "limit": self.limit,
             },
-            "humans": self.humans.to_json(),
-            "systems": [report.to_json(ci=ci) for report in self.systems],
+            "humans": self.humans.to_json(numbers=numbers, formats=formats),
+            "systems": [report.to_json(ci=ci, numbers=numbers, formats=formats) for report in self.systems],
             "omitted_by_all_systems": self.omitted_by_all,
         }  # fmt: skip
         if self.correlations is not None:

@@ -21,6 +21,7 @@ from captious.metrics.registry import Wanted, make_measures
 from captious.metrics.sets.similarity_kernels import make_kernel
 from captious.metrics.statistics import mid_ranks
 from captious.results.references import Source, load_systems
+from captious.results.result_rows import EXACT, NumberStyle, ResultRow
 from captious.results.scores import Score
 from captious.results.significance import Bootstrap
 
@@ -38,9 +39,12 @@ class JudgementCorrelation(NamedTuple):
     sets: int
     images: int
 
-    def to_json(self) -> dict[str, Any]:
-        """A JSON-ready description. Undefined correlations become null."""
-        return {key: None if value != value else value for key, value in self._asdict().items()}
+    def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
+        """Return a JSON-ready description. Undefined correlations become null."""
+        return {
+            key: numbers.number(value) if isinstance(value, float) else value
+            for key, value in self._asdict().items()
+        }
 
 
 def correlate_judgements(
@@ -141,19 +145,44 @@ class DiversityStudy:
         """All systems, then people."""
         return [*self.systems, self.human]
 
-    def to_json(self, *, per_image: bool = False, ci: bool | Bootstrap = False) -> dict[str, Any]:
+    def tidy_rows(self, *, ci: bool | Bootstrap = False) -> list[ResultRow]:
+        """Return all measures as rows for CSV: systems, people, best captions, correlations with people."""
+        rows = [row for system in self.rows for row in system.tidy_rows(ci=ci)]
+        for cuts in self.best.values():
+            for cut in cuts:
+                rows += [
+                    row._replace(metric=f"{row.metric} (best {cut.m})") for row in cut.scores.tidy_rows()
+                ]
+        for item in self.agreement:
+            rows += [
+                ResultRow(item.measure, "Pearson with human scores", item.pearson, item.sets, ""),
+                ResultRow(item.measure, "Spearman with human scores", item.spearman, item.sets, ""),
+                ResultRow(
+                    item.measure, "Spearman with human scores per image", item.per_image_spearman,
+                    item.images, "",
+                ),
+            ]  # fmt: skip
+        return rows
+
+    def to_json(
+        self, *, per_image: bool = False, ci: bool | Bootstrap = False, numbers: NumberStyle = EXACT
+    ) -> dict[str, Any]:
         """Return a JSON-ready description. ``ci`` adds confidence intervals."""
         description: dict[str, Any] = {
-            "systems": [system.to_json(per_image=per_image, ci=ci) for system in self.systems],
-            "human": self.human.to_json(per_image=per_image, ci=ci),
+            "systems": [
+                system.to_json(per_image=per_image, ci=ci, numbers=numbers) for system in self.systems
+            ],
+            "human": self.human.to_json(per_image=per_image, ci=ci, numbers=numbers),
         }
         if self.best:
             description["best"] = {
-                name: [{"m": row.m, "images": row.images, **row.scores.to_json()} for row in rows]
+                name: [
+                    {"m": row.m, "images": row.images, **row.scores.to_json(numbers=numbers)} for row in rows
+                ]
                 for name, rows in self.best.items()
             }
         if self.agreement:
-            description["agreement"] = [row.to_json() for row in self.agreement]
+            description["agreement"] = [row.to_json(numbers) for row in self.agreement]
         return description
 
 

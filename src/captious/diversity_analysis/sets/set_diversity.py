@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from captious.core.errors import InputError, did_you_mean
+from captious.core.errors import InputError
 from captious.corpus import Corpus
 from captious.corpus.frequencies import DocumentFrequencies
 from captious.diversity_analysis.sets.accuracy_diversity import (
@@ -30,6 +30,7 @@ from captious.metrics.sets.self_cider import SelfCider
 from captious.metrics.sets.set_measure import SetMeasure
 from captious.metrics.sets.similarity_kernels import KernelChoice
 from captious.results.references import load
+from captious.results.result_rows import EXACT, NumberStyle
 from captious.results.saved_scores import ScoredCaptions
 from captious.results.scores import Score, Scores
 from captious.results.significance import Bootstrap
@@ -66,7 +67,7 @@ class SetDiversity(Scores):
             return self._scores[canonical]
         if canonical in self.left_out:
             raise InputError(f"{canonical} was not computed: {self.left_out[canonical]}")
-        raise KeyError(f"no measure '{name}'{did_you_mean(name, self)} (available: {', '.join(self)})")
+        return super().__getitem__(name)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self._plain.get(_plain(name), name) in self._scores
@@ -76,9 +77,11 @@ class SetDiversity(Scores):
         """Number of distinct words in all captions of the system."""
         return len(set(self.corpus.candidates.tokens.tolist()))
 
-    def to_json(self, *, per_image: bool = False, ci: bool | Bootstrap = False) -> dict[str, Any]:
-        """A JSON-ready description of all measures."""
-        out = super().to_json(per_image=per_image, ci=ci)
+    def to_json(
+        self, *, per_image: bool = False, ci: bool | Bootstrap = False, numbers: NumberStyle = EXACT
+    ) -> dict[str, Any]:
+        """Return a JSON-ready description of all measures."""
+        out = super().to_json(per_image=per_image, ci=ci, numbers=numbers)
         for score in out["scores"].values():
             del score["captions"]  # one row per image, whatever the sizes of the sets
         out["images"] = len(self.corpus)

@@ -21,15 +21,25 @@ from captious.core.errors import InputError
 from captious.core.progress import track
 from captious.core.threads import one_blas_thread
 from captious.generate.captioner import decoding
-from captious.generate.captioner.backbone import Photographs
 from captious.generate.captioner.captioner_checkpoint import TrainedCaptioner
 from captious.generate.captioner.captioners import Seen, Views
 from captious.generate.captioner.decoding import Sampling
 from captious.generate.captioner.image_features import ImageFeatures
+from captious.generate.captioner.image_source import Photographs
 from captious.generate.captioner.subword_units import END, sentences_of
 from captious.generate.synonym_switch import synonym_switch
 
 HOW = ("rs", "gnc", "crop", "ss", "drv", "beam", "diverse", "greedy")
+#: Ways that use a setting, and the option that sets it.
+_USED_BY = {
+    "sampling": (("rs",), "--temperature, --top-k and --top-p"),
+    "sigma": (("gnc", "drv"), "--sigma"),
+    "keep": (("crop",), "--keep"),
+    "switch": (("ss",), "--switch"),
+    "vectors": (("ss",), "--vectors"),
+    "groups": (("diverse",), "--groups"),
+    "penalty": (("diverse",), "--penalty"),
+}
 #: Number of images per batch.
 BATCH = 100
 
@@ -62,6 +72,16 @@ class Plan:
             raise InputError(f"unknown way to generate captions '{self.how}'; choose {', '.join(HOW)}")
         if self.m < 1:
             raise InputError(f"the number of captions per image must be at least 1, not {self.m}")
+        if self.how == "greedy" and self.m != 1:
+            raise InputError(
+                f"greedy decoding writes one caption per image, not {self.m}; leave out --captions, or use "
+                "--how beam or rs"
+            )
+        for name, (ways, options) in _USED_BY.items():
+            if self.how not in ways and getattr(self, name) != getattr(Plan, name):
+                raise InputError(
+                    f"--how {self.how} does not use {options}; leave it out, or use --how {' or '.join(ways)}"
+                )
         self.sampling.check()
         if self.how == "drv" and not trained.model.shape.latent:
             raise InputError(
@@ -208,13 +228,6 @@ def _switched(trained: TrainedCaptioner, images: ImageFeatures, plan: Plan) -> G
         for own, texts in zip(captions, varied.values()):
             own.extend(texts)
     return GeneratedCaptions(captions, None)
-
-
-def likelihoods(
-    trained: TrainedCaptioner, images: ImageFeatures, captions: Sequence[Sequence[str]]
-) -> list[list[float]]:
-    """Return log P(caption | image) of captions, one list per image."""
-    return [[sum(one.values) for one in group] for group in unit_likelihoods(trained, images, captions)]
 
 
 class UnitScores(NamedTuple):

@@ -1,4 +1,4 @@
-"""Captioner files (:mod:`captious.generate.captioner_files`)."""
+"""Captioner files (:mod:`captious.generate.network_files`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from captious.generate.captioner.captioners import Captioner, CaptionerShape, build
 from captious.generate.captioner.subword_units import Units
-from captious.generate.captioner_files import ModelFile
+from captious.generate.network_files import ModelFile
 
 _FILE = ModelFile("captioner", "create one with 'captious train captioner'")
 
@@ -71,7 +71,3 @@ def _rebuild(head: dict[str, Any]) -> tuple[TrainedCaptioner, int | None]:
         tuple(head["history"]),
     )
     return trained, None if head["progress"] is None else int(head["progress"]["step"])
-
-
-# Former names, used by other rooms.
-Trained = TrainedCaptioner

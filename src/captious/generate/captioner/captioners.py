@@ -360,7 +360,3 @@ def ended_before(units: Tensor) -> Tensor:
     """Return a mask of the positions after the first end unit."""
     ended = (units == 0).int().cumsum(1)
     return (ended - (units == 0).int()) > 0
-
-
-# Former names, used by other rooms.
-Shape = CaptionerShape

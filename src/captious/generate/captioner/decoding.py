@@ -197,8 +197,3 @@ def unit_likelihoods(model: Captioner, seen: Seen, units: Tensor, latent: Tensor
     scores = model(seen, torch.cat([begin, units[:, :-1]], 1), latent)
     values, counted = log_likelihood(scores, units)
     return values * counted
-
-
-def likelihood(model: Captioner, seen: Seen, units: Tensor, latent: Tensor | None = None) -> Tensor:
-    """Return the log-probability of captions, one per image."""
-    return unit_likelihoods(model, seen, units, latent).sum(1)

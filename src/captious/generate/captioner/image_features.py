@@ -353,7 +353,3 @@ def _parquet(path: str | Path, where: str) -> dict[str, NDArray[Any]]:
         ):
             raise InputError(f"{where}: the features of image {image} are not a list of {width} numbers")
     return {"ids": np.array(ids), "features": np.array(rows, np.float32)}
-
-
-# Former names, used by other rooms.
-Images = ImageFeatures

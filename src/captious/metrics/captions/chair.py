@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import ClassVar
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from captious.core.cache import content_digest
 from captious.core.errors import InputError, did_you_mean, some
+from captious.core.memo import cached_property
 from captious.core.ragged import IntArray, offsets_of
 from captious.corpus import Captions, Corpus
 from captious.io.align import plain_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.errors import InputError
+from captious.core.memo import cached_property
 from captious.core.ragged import offsets_of
 from captious.io.content import read_json
 from captious.metrics.captions.chair_matching import PhraseRules, code, find, rules_of, spans

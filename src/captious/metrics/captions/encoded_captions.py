@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.core.locks import Lock
 from captious.core.memo import Product
 from captious.corpus import Captions
 from captious.vectors.sentence_vectors import SentenceEncoder, TokenVectors, find_model
@@ -24,7 +24,7 @@ def _encoder(path: Path) -> SentenceEncoder:
 #: Measures in use that need token vectors. While there are any, one run of the encoder computes sentence
 #: vectors, too.
 _token_users: WeakSet[EncoderUser] = WeakSet()
-_guard = threading.Lock()
+_guard = Lock()
 
 _VECTORS: Product[NDArray[np.float32]] = Product(
     "sentence vectors",

@@ -1,7 +1,7 @@
 """Soft alignment of tokens with the nearest token of another caption (as in BERTScore, Zhang et al. 2020).
 
 All captions of an image are compared in one matrix product, or in pieces of it if they are very long. Means
-over tokens are plain, or weighted by the rarity of a token in captions .
+over tokens are plain, or weighted by the rarity of a token in captions.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.digests import keys_of
-from captious.core.memo import Memo
+from captious.core.memo import Memo, cached_property
 from captious.core.ragged import IntArray, offsets_of, runs
 from captious.corpus import Captions
 from captious.metrics.corpus.tag_repair import repair

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from captious.core import digests as digest
 from captious.core.errors import InputError, MissingInputError
+from captious.core.memo import cached_property
 from captious.corpus import Captions, Corpus
 from captious.io.content import check_lines, decode, read_bytes, shown_name
 from captious.metrics.base import Resource

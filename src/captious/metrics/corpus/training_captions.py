@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from captious.core import digests as digest
 from captious.core.errors import InputError, MissingInputError
-from captious.core.memo import Memo
+from captious.core.memo import Memo, cached_property
 from captious.corpus import Captions
 from captious.io import read
 

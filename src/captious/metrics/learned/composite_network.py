@@ -9,7 +9,6 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from captious.core import digests as digest
 from captious.core import limits
 from captious.core.errors import InputError
+from captious.core.memo import cached_property
 from captious.metrics.base import FloatArray
 from captious.vectors.bert import read_safetensors
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
+from captious.core.memo import cached_property
 from captious.corpus import Captions, Corpus
 from captious.metrics.base import Resource
 from captious.metrics.captions.encoded_captions import EncoderUser

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from captious.core.errors import InputError
 from captious.core.garbage import collector_paused
+from captious.core.locks import Lock
 from captious.core.progress import track
 from captious.core.threads import side_by_side, threads
 from captious.parser.exact.lanes import LANES
@@ -61,7 +62,7 @@ class ExactParser:
         self.labels = [label(name) for name in self.rules.names]
         self.beam = np.inf
         self._spaces = threading.local()
-        self._long = threading.Lock()
+        self._long = Lock()
 
     def parse_tokens(self, captions: Sequence[Sequence[str]], *, jobs: int | None = None) -> list[Parse]:
         """Return the sentences of captions that are tokenized in Penn Treebank style."""

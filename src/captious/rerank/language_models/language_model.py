@@ -159,7 +159,3 @@ def _distinct(captions: Sequence[Sequence[str]]) -> tuple[list[list[str]], IntAr
         (seen.setdefault(tuple(tokens), len(seen)) for tokens in captions), np.int64, len(captions)
     )
     return [list(tokens) for tokens in seen], inverse
-
-
-# Former names, used by other rooms.
-Vocabulary = ModelVocabulary

@@ -21,8 +21,7 @@ from captious.io.npz import read_npz
 from captious.metrics.learned.composite_network import pack, unpack
 from captious.rerank.language_models.language_model import SPECIAL, LanguageModel, ModelVocabulary
 from captious.rerank.language_models.lstm_model import LSTM
-from captious.rerank.language_models.ngram import NGram, NGramOrder
-from captious.rerank.language_models.unigram import Unigram
+from captious.rerank.language_models.ngram import NGram, NGramOrder, Unigram
 from captious.text import tokenizers
 
 _FORMAT = 1

@@ -29,25 +29,24 @@ from captious.parser.network_model import WordClasses, read_model
 from captious.parser.sentences import Sentence
 from captious.training.parser.export_model import export, read_exported
 from captious.training.parser.labels import read_excluded
-from captious.training.parser.lemma_exceptions import learn_exceptions
-from captious.training.parser.observed_classes import observed_classes
 from captious.training.parser.treebank import ParsedCaption, read_parses, words_of
-from captious.training.parser.word_scores import read_scores, scores_of
+from captious.training.parser.word_scores import learn_exceptions, observed_classes, read_scores, scores_of
 
 try:
     import torch
 
-    from captious.training.parser.parse_examples import (
+    from captious.training.parser.parser_network import (
         IGNORED,
         Inventory,
         ParseBatch,
         ParseExamples,
+        ParserNetwork,
+        Size,
         batch_of,
         batches,
         examples,
         occurrences,
     )
-    from captious.training.parser.parser_network import ParserNetwork, Size
 except ImportError as error:  # pragma: no cover - depends on the installation
     raise MissingExtraError("torch", "train", "training the parser") from error
 

@@ -1,4 +1,4 @@
-"""Word scores of the reference parser, which define the classes of words.
+"""Word classes of the parser from the reference parser's scores or from observed tags, and lemma exceptions.
 
     python -m captious.training.parser.word_scores words.txt [list.txt …]
     java -cp 'lib/*' tools/WordScores.java words.txt scores.tsv.gz
@@ -14,7 +14,8 @@ from __future__ import annotations
 import argparse
 import itertools
 import string
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,9 @@ from numpy.typing import NDArray
 from captious.core.errors import InputError, one_message
 from captious.core.writing import atomic_write
 from captious.parser.exact.lexicon import Lexicon
+from captious.parser.lemmas import key, regular
 from captious.parser.network_model import WordClasses, spelling
+from captious.parser.sentences import Sentence
 from captious.training.parser.treebank import open_text
 
 
@@ -86,6 +89,58 @@ def scores_of(classes: WordClasses, lexicon: Lexicon) -> NDArray[np.float32]:
             rows[number] = np.where(row > -np.inf, row - row.max(), np.nan)
             missing[number] = False
     return rows
+
+
+LEAST = 3  # occurrences of a word with a class of its own
+RARE = 10  # words with at most this many occurrences represent unknown words of their spelling
+SMOOTH = 1.0
+MOST = 32_000  # classes; their numbers are stored in 16 bits
+
+
+def observed_classes(sentences: Iterable[Sentence]) -> tuple[WordClasses, NDArray[np.float32]]:
+    """Return classes and their scores of all tags, in the form of `word_scores.read_scores`."""
+    seen: Counter[tuple[str, str]] = Counter()
+    for s in sentences:
+        seen.update(zip(s.forms, s.tags))
+    totals: Counter[str] = Counter()
+    for (word, _), count in seen.items():
+        totals[word] += count
+    tags = {tag: i for i, tag in enumerate(sorted({tag for _, tag in seen}))}
+    words = {word: i for i, (word, count) in enumerate(totals.most_common(MOST)) if count >= LEAST}
+    kinds = sorted({spelling(word) for word in totals})
+    spellings = {kind: len(words) + i for i, kind in enumerate(kinds)}
+    by_word, by_kind = np.zeros((len(words), len(tags))), np.zeros((len(kinds), len(tags)))
+    for (word, tag), count in seen.items():
+        if word in words:
+            by_word[words[word], tags[tag]] += count
+        if totals[word] <= RARE:
+            by_kind[spellings[spelling(word)] - len(words), tags[tag]] += count
+    everywhere = by_kind.sum(0) + 1e-3
+    by_kind += SMOOTH * everywhere / everywhere.sum()
+    by_kind /= by_kind.sum(1, keepdims=True)
+    own = [spellings[spelling(word)] - len(words) for word in words]
+    by_word += SMOOTH * by_kind[own]
+    by_word /= by_word.sum(1, keepdims=True)
+    scores = np.log(np.concatenate([by_word, by_kind]))
+    classes = WordClasses(
+        words, spellings, spellings.get("lq", spellings[spelling(totals.most_common()[-1][0])])
+    )
+    return classes, (scores - scores.max(1, keepdims=True)).astype(np.float32)
+
+
+def learn_exceptions(sentences: Iterable[Sentence], minimum: int = 1) -> dict[str, str]:
+    """Return the most common lemma of each word for which the rules give another one: {"form TAG": lemma}."""
+    counts: dict[str, Counter[str]] = {}
+    for sentence in sentences:
+        for form, tag, lemma in zip(sentence.forms, sentence.tags, sentence.lemmas):
+            counts.setdefault(key(form, tag), Counter())[lemma] += 1
+    exceptions: dict[str, str] = {}
+    for name, lemmas in sorted(counts.items()):
+        lemma, count = min(lemmas.items(), key=lambda item: (-item[1], item[0]))
+        form, tag = name.rsplit(" ", 1)
+        if count >= minimum and lemma != regular(form, tag):
+            exceptions[name] = lemma
+    return exceptions
 
 
 def main(argv: Sequence[str] | None = None) -> None:

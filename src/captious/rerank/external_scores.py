@@ -15,9 +15,9 @@ import numpy as np
 from captious.core.errors import InputError, did_you_mean, some
 from captious.io.caption_files import show
 from captious.io.content import shown_name
+from captious.rerank.criteria import Criterion
 from captious.rerank.language_models.language_model import Floats
 from captious.rerank.nbest import NBest, image_of, numbers, read_rows
-from captious.rerank.selection_rules import Criterion
 from captious.results.saved_scores import SUFFIX
 from captious.results.scores import Scores
 

@@ -11,7 +11,7 @@ from captious.core.errors import InputError
 from captious.corpus import Corpus
 from captious.io.judgements import own_key
 from captious.metrics.learned.feature_table import Features
-from captious.training.learned.composite_trainer import Judged
+from captious.training.composite_trainer import Judged
 
 #: Default validation sets. Flickr8k is reserved as a test set.
 VALIDATE = ("thumb", "capeval1k")

@@ -24,7 +24,6 @@ from captious.core.progress import track
 from captious.core.threads import one_blas_thread
 from captious.generate.captioner import captioner_checkpoint as checkpoint
 from captious.generate.captioner import decoding
-from captious.generate.captioner.batches import CaptionerExamples, batches, lessons, longest_caption
 from captious.generate.captioner.captioner_checkpoint import TrainedCaptioner
 from captious.generate.captioner.captioners import (
     Captioner,
@@ -35,11 +34,18 @@ from captious.generate.captioner.captioners import (
     without_gradients,
 )
 from captious.generate.captioner.image_features import ImageFeatures
-from captious.generate.captioner.retrieval import Matcher, train_matcher
 from captious.generate.captioner.subword_units import BEGIN, Units
-from captious.generate.captioner_files import optimizer_state, restore_optimizer
+from captious.generate.network_files import optimizer_state, restore_optimizer
 from captious.results.references import References
 from captious.rewards import Reward, reward
+from captious.training.captioner_examples import (
+    CaptionerExamples,
+    Matcher,
+    batches,
+    lessons,
+    longest_caption,
+    train_matcher,
+)
 
 ProgressCallback = Callable[[dict[str, Any]], None]
 BASELINES = ("leave-one-out", "greedy")
@@ -113,14 +119,14 @@ def train(
     start: TrainedCaptioner | None = None,
     matcher: Matcher | None = None,
     resume: bool = False,
-    told: ProgressCallback | None = None,
+    progress: ProgressCallback | None = None,
     where: str = "the images",
 ) -> TrainedCaptioner:  # fmt: skip
     """Train a captioner, or continue with ``start``, and save it to ``output``.
 
     ``ids`` are the images to train on (default: all with references). ``validation`` images are held out:
     after every ``evaluate_every`` steps, the loss and the CIDEr-D of greedy captions on them are recorded and
-    passed to ``told``. With ``resume``, an interrupted training continues.
+    passed to ``progress``. With ``resume``, an interrupted training continues.
     """
     settings, shape = settings or CaptionerSettings(), shape or CaptionerShape()
     settings.check()
@@ -153,7 +159,9 @@ def train(
     if start is None and not state:
         trained.model.spread.copy_(training.views.spread)
     with torch.random.fork_rng(), one_blas_thread():
-        run = _CaptionerTraining(trained, training, held_out_examples, references, settings, matcher, told)
+        run = _CaptionerTraining(
+            trained, training, held_out_examples, references, settings, matcher, progress
+        )
         run.go(output, first_step, state)
     trained.model.eval()
     return trained
@@ -225,10 +233,10 @@ class _CaptionerTraining:
         references: References,
         settings: CaptionerSettings,
         matcher: Matcher | None,
-        told: ProgressCallback | None,
+        progress: ProgressCallback | None,
     ) -> None:
         self.trained, self.model, self.taught, self.tested = trained, trained.model, taught, tested
-        self.settings, self.told = settings, told
+        self.settings, self.progress = settings, progress
         self.references = references
         self.rewards: list[tuple[float, Reward]] = [
             (weight, _reward(references, name, trained))
@@ -362,8 +370,8 @@ class _CaptionerTraining:
         if self.tested is not None:
             row |= validate(self.trained, self.tested, self.judge)
         self.trained.history[-1]["curve"].append(row)
-        if self.told is not None:
-            self.told(row)
+        if self.progress is not None:
+            self.progress(row)
 
 
 @without_gradients
@@ -400,7 +408,3 @@ def _for_rewards(trained: TrainedCaptioner, units: Tensor, k: int) -> Any:
         return units.view(-1, k, units.shape[1]).numpy()
     texts = trained.units.decode(units.numpy())
     return [texts[at : at + k] for at in range(0, len(texts), k)]
-
-
-# Former names, used by other rooms.
-Settings = CaptionerSettings

@@ -1,6 +1,6 @@
 """Distillation of the default word vectors from a sentence encoder.
 
-    python -m captious.training.vectors.distil DATA_DIR [--out minilm_words.npz]
+    python -m captious.training.distil_vectors DATA_DIR [--out minilm_words.npz]
 
 Every word is encoded alone in a fixed phrase. The vectors are centred on the mean content word of captions,
 rotated to their principal axes with partial whitening, reduced in dimension, weighted so that common words
@@ -115,7 +115,7 @@ def quantise(vectors: Floats, levels: int = LEVELS) -> tuple[NDArray[np.int8], N
 def main(arguments: list[str] | None = None) -> None:
     """Compute the table and write it."""
     parser = argparse.ArgumentParser(
-        prog="python -m captious.training.vectors.distil", description=__doc__.split("\n")[0]
+        prog="python -m captious.training.distil_vectors", description=__doc__.split("\n")[0]
     )
     parser.add_argument("data", type=Path, help="the public data folder")
     parser.add_argument(

@@ -27,7 +27,7 @@ from captious.core.writing import atomic_write
 from captious.io.content import read_raw
 from captious.metrics.learned.composite_network import pack, unpack
 from captious.rerank.language_models import model_files as files
-from captious.rerank.language_models.language_model import BEGIN, END, SPECIAL, Vocabulary
+from captious.rerank.language_models.language_model import BEGIN, END, SPECIAL, ModelVocabulary
 from captious.rerank.language_models.lstm_model import LSTM
 
 #: Called with the results of each epoch.
@@ -101,7 +101,7 @@ def train(
     tokenizer: str = "ptb",
     settings: Settings | None = None,
     resume: bool = False,
-    told: ProgressCallback | None = None,
+    progress: ProgressCallback | None = None,
 ) -> LSTM:
     """Train a language model and write it to ``output``.
 
@@ -119,7 +119,7 @@ def train(
         Sizes and schedule.
     resume
         Continue from the checkpoint in ``output``, if there is one.
-    told
+    progress
         Callback with the results of each epoch.
 
     Returns
@@ -129,7 +129,7 @@ def train(
     """
     settings = settings or Settings()
     settings.check()
-    vocabulary = Vocabulary.learn(captions, settings.least)
+    vocabulary = ModelVocabulary.learn(captions, settings.least)
     numbers, offsets = vocabulary.encode(captions)
     with torch.random.fork_rng(), one_blas_thread():
         torch.manual_seed(settings.seed)
@@ -145,7 +145,16 @@ def train(
             if finished is not None:
                 return finished
         run = _LSTMTraining(
-            net, optimizer, vocabulary, numbers, offsets, settings, tokenizer, training_info, held_out, told
+            net,
+            optimizer,
+            vocabulary,
+            numbers,
+            offsets,
+            settings,
+            tokenizer,
+            training_info,
+            held_out,
+            progress,
         )
         return run.go(output, done, losses)
 
@@ -154,14 +163,14 @@ def train(
 class _LSTMTraining:
     net: Net
     optimizer: torch.optim.Optimizer
-    vocabulary: Vocabulary
+    vocabulary: ModelVocabulary
     numbers: NDArray[np.int64]
     offsets: IntArray
     settings: Settings
     tokenizer: str
     training_info: dict[str, Any]
     held_out: Sequence[Sequence[str]]
-    told: ProgressCallback | None
+    progress: ProgressCallback | None
 
     def go(self, output: str | Path, done: int, losses: list[float]) -> LSTM:
         settings = self.settings
@@ -223,8 +232,8 @@ class _LSTMTraining:
         if self.held_out:
             row["perplexity"] = self.model().score(self.held_out).perplexity
         self.training_info["curve"].append(row)
-        if self.told is not None:
-            self.told(row)
+        if self.progress is not None:
+            self.progress(row)
 
 
 def _checkpoint(
@@ -256,7 +265,7 @@ def _restore(
     output: str | Path,
     net: Net,
     optimizer: torch.optim.Optimizer,
-    vocabulary: Vocabulary,
+    vocabulary: ModelVocabulary,
     training_info: dict[str, Any],
 ) -> tuple[LSTM | None, int, list[float], dict[str, Any]]:
     """Return the finished model, or restore the state of training and return its step."""

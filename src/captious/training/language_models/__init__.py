@@ -1,1 +1,0 @@
-"""Training of language models that need more than counting."""

@@ -1,1 +1,0 @@
-"""Training of learned metrics: examples and trainers."""

@@ -1,1 +1,0 @@
-"""Distillation of the shipped word vectors."""
