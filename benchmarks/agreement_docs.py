@@ -1,73 +1,72 @@
-"""Rebuild the figures of docs/results/agreement.md and docs/results/robustness.md, intervals included, from the public data sets.
+"""Rebuild the tables and figures of docs/results/agreement.md and docs/results/robustness.md.
 
-    python -m benchmarks.agreement_docs [--only BLOCK,…] [--data ../shared/data]
+    python -m benchmarks.agreement_docs [--only BLOCK,…]
 
-Each block of numbers stands between two comments in the document and is replaced; the prose around it stays.
+Each block of numbers is between two comments in the document. It is replaced, and the prose around it stays.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from benchmarks.common import ROOT, read_jsonl
+from benchmarks.captions import ROOT, coco_system, coco_systems, public_data, read_jsonl
+from benchmarks.timing import timed
 from captious.agreement import (
     METRICS,
     HumanAgreement,
     Study,
+    agreement_scores,
     compare_metrics,
     load_judgements,
     measure,
+    result_tables,
 )
-from captious.agreement import (
-    agreement_scores as agreement,
-)
-from captious.agreement import result_tables as text
 from captious.agreement.agreement_curves import by_length, by_level, by_references
 from captious.agreement.metric_relations import complementary_pairs, correlate_metrics, over_captions
 from captious.agreement.study import score_systems
-from captious.core.cache import atomic_write
+from captious.core.writing import atomic_write
 from captious.figures import agreement_plots, robustness_plots, style
+from captious.io.judgements.judged_sets import JudgementSet
 from captious.metrics.registry import make_measures
-from captious.robustness import distraction_accuracy, make_distractions, robustness_curves
-from captious.robustness import robustness_tables as robust
+from captious.robustness import RobustnessReport, distraction_accuracy, make_distractions, robustness_curves
+from captious.robustness.robustness_study import METRICS as ROBUSTNESS_METRICS
 
-DATA = Path(os.environ.get("CAPTIOUS_DATA") or ROOT.parent / "shared" / "data")
 FIGURES = ROOT / "docs" / "figures"
-#: Sets that the public data hold whole, and those of which they hold a part.
+#: Sets that are complete in the public data, and sets of which they contain a part.
 WHOLE = ("flickr8k-expert", "flickr8k-cf", "flickr8k-cf-all", "thumb", "cxc")
 PARTS = ("composite", "capeval1k")
-#: For curves and relations, where every metric would be too many.
-FEW = "BLEU-4,ROUGE-L,METEOR,CIDEr-D,SPICE,WMD,WEmbSim,SentenceSim"
-ROBUST = "BLEU-1,BLEU-4,ROUGE-L,METEOR,CIDEr-D,SPICE,WMD,MOWE,WEmbSim,SentenceSim"
+#: Metrics of curves and relations.
+SELECTED = "BLEU-4,ROUGE-L,METEOR,CIDEr-D,SPICE,WMD,WEmbSim,SentenceSim"
+
+
+def judgements(name: str) -> JudgementSet:
+    return load_judgements(name, public_data())
 
 
 @cache
 def study(name: str) -> Study:
-    return Study.of(load_judgements(name, DATA), METRICS)
+    return Study.of(judgements(name), METRICS)
 
 
 def sets(names: tuple[str, ...]) -> str:
-    found: list[HumanAgreement] = [item for name in names for item in agreement(study(name), ci=True)]
-    table = text.overview(found)
+    agreements = [item for name in names for item in agreement_scores(study(name), ci=True)]
+    table = result_tables.overview(agreements)
     notes = []
     for name in names:
         whole = study(name).whole
-        notes.append(
-            f"- {whole.name}: {len(whole):,} rows of {whole.units:,} images, {whole.left_out:,} captions left out; `{_protocol(found, whole.name)}`."
-        )
-    return text.as_markdown([table]) + "\n".join(notes) + "\n"
+        size = f"{len(whole):,} rows of {whole.units:,} images, {whole.left_out:,} captions left out"
+        notes.append(f"- {whole.name}: {size}; `{_protocol(agreements, whole.name)}`.")
+    return result_tables.as_markdown([table]) + "\n".join(notes) + "\n"
 
 
-def _protocol(found: list[HumanAgreement], name: str) -> str:
-    """The part of a signature that is the set's and not the metric's."""
-    one = next(item for item in found if item.judgements == name)
-    return "judged:" + one.signature.partition("|judged:")[2]
+def _protocol(agreements: list[HumanAgreement], name: str) -> str:
+    """Return the part of the signatures that all metrics share: set and protocol."""
+    item = next(item for item in agreements if item.judgements == name)
+    return "judged:" + item.signature.partition("|judged:")[2]
 
 
 def whole() -> str:
@@ -84,34 +83,34 @@ def parts() -> str:
 
 
 def pascal() -> str:
-    fifty = agreement(study("pascal-50s"), ci=True)
-    five = agreement(
-        load_judgements("pascal-50s", DATA), METRICS, ci=True, protocol={"references": 5, "draws": 5}
+    fifty = agreement_scores(study("pascal-50s"), ci=True)
+    five = agreement_scores(
+        judgements("pascal-50s"), METRICS, ci=True, protocol={"references": 5, "draws": 5}
     )
-    shown = text.of_set(five)
-    five_table = text.TextTable(
+    shown = result_tables.of_set(five)
+    five_table = result_tables.TextTable(
         shown.title.replace("PASCAL-50S", "PASCAL-50S, five references drawn five times"),
         shown.header,
         shown.rows,
     )
-    return text.as_markdown([text.of_set(fifty), five_table])
+    return result_tables.as_markdown([result_tables.of_set(fifty), five_table])
 
 
 def within() -> str:
-    found = [
+    agreements = [
         item
         for name in ("flickr8k-expert", "flickr8k-cf", "thumb")
         for item in measure(study(name).whole.under(level="image", coefficient="tau-b"), ci=True)
     ]
-    return text.as_markdown([text.overview(found)])
+    return result_tables.as_markdown([result_tables.overview(agreements)])
 
 
 def challenge() -> str:
     shown = [
-        text.of_set(agreement(load_judgements(name, DATA), ci=True))
+        result_tables.of_set(agreement_scores(judgements(name), ci=True))
         for name in ("coco-2015", "coco-2015-c40")
     ]
-    return text.as_markdown(shown)
+    return result_tables.as_markdown(shown)
 
 
 def differences() -> str:
@@ -130,107 +129,110 @@ def differences() -> str:
 
 
 def curves() -> str:
-    judged = load_judgements("pascal-50s", DATA)
-    # Without the sentence encoder, which would read every draw of references anew.
-    found = by_references(judged, FEW.removesuffix(",SentenceSim"))
-    style.save(agreement_plots.curve(found), FIGURES, "agreement-references", ["png"])
-    few = study("flickr8k-expert").whole
-    few = few.with_scores({name: few.scores[name] for name in FEW.split(",")})
-    shown = text.as_markdown([text.curve(found), text.curve(by_length(few)), text.curve(by_level(few))])
-    return shown + "\n![agreement by number of references](../figures/agreement-references.png)\n"
+    judged = judgements("pascal-50s")
+    # Without the sentence encoder, which would encode every draw of references again.
+    by_number = by_references(judged, SELECTED.removesuffix(",SentenceSim"))
+    style.save(agreement_plots.curve(by_number), FIGURES, "agreement-references", ["png"])
+    table = study("flickr8k-expert").whole
+    table = table.with_scores({name: table.scores[name] for name in SELECTED.split(",")})
+    tables = [result_tables.curve(part) for part in (by_number, by_length(table), by_level(table))]
+    return (
+        result_tables.as_markdown(tables)
+        + "\n![agreement by number of references](../figures/agreement-references.png)\n"
+    )
 
 
 def relations() -> str:
+    data = public_data()
     table = study("flickr8k-expert").whole
     over = over_captions(table)
     style.save(agreement_plots.heat_map(over), FIGURES, "metrics-captions", ["png"])
     references = {
         str(r["image_id"]): r["captions"]
-        for r in read_jsonl(DATA / "coco" / "references.jsonl.gz")
+        for r in read_jsonl(data / "coco" / "references.jsonl.gz")
         if r["split"] == "test"
     }
     systems = {}
-    for path in sorted((DATA / "coco" / "systems").glob("*.jsonl.gz")):
-        rows = {str(r["image_id"]): r["caption"] for r in read_jsonl(path)}
-        systems[path.name.partition(".")[0]] = {image: rows[image] for image in references if image in rows}
-    scored = score_systems(references, systems, make_measures(FEW, {}), subset=True)
+    for name in coco_systems(data):
+        captions = coco_system(data, name)
+        systems[name] = {image: captions[image] for image in references if image in captions}
+    scored = score_systems(references, systems, make_measures(SELECTED, {}), subset=True)
     between = correlate_metrics(
         {item.metric: item.values for item in scored},
         f"systems on {len(references):,} COCO images",
         "pearson",
     )
-    shown = text.as_markdown(
+    shown = result_tables.as_markdown(
         [
-            text.correlations(over),
-            text.correlations(between),
-            text.pairs(complementary_pairs(table, FEW.split(","))),
+            result_tables.correlations(over),
+            result_tables.correlations(between),
+            result_tables.pairs(complementary_pairs(table, SELECTED.split(","))),
         ]
     )
     return shown + "\n![metrics over captions](../figures/metrics-captions.png)\n"
 
 
 def flickr30k() -> dict[str, list[str]]:
-    return {row["image"]: row["captions"] for row in read_jsonl(DATA / "flickr30k" / "captions.jsonl.gz")}
+    return {
+        row["image"]: row["captions"] for row in read_jsonl(public_data() / "flickr30k" / "captions.jsonl.gz")
+    }
 
 
 def distractions() -> str:
-    found = distraction_accuracy(
-        make_distractions(dict(list(flickr30k().items())[:4000]), limit=2000), ROBUST
+    accuracies = distraction_accuracy(
+        make_distractions(dict(list(flickr30k().items())[:4000]), limit=2000), ROBUSTNESS_METRICS
     )
-    style.save(robustness_plots.tasks(found), FIGURES, "distractions", ["png"])
+    style.save(robustness_plots.tasks(accuracies), FIGURES, "distractions", ["png"])
     return (
-        text.as_markdown([robust.accuracies(found)])
+        result_tables.as_markdown(RobustnessReport([], accuracies).tables())
         + "\n![accuracy on distraction tasks](../figures/distractions.png)\n"
     )
 
 
 def transformations() -> str:
-    # 66,000 different captions: without the sentence encoder, which would take most of the time.
-    found = robustness_curves(flickr30k(), ROBUST.removesuffix(",SentenceSim"), images=2000)
-    permuted = [item for item in found if item.transformation == "word permutation"]
+    # Without the sentence encoder, which would take most of the time for 66,000 different captions.
+    curves = robustness_curves(flickr30k(), ROBUSTNESS_METRICS.removesuffix(",SentenceSim"), images=2000)
+    permuted = [item for item in curves if item.transformation == "word permutation"]
     style.save(robustness_plots.transformation(permuted), FIGURES, "word-permutation", ["png"])
     signatures = [item.signature for item in permuted]
     return (
-        text.as_markdown([robust.areas(found), *robust.points(found)], signatures)
+        result_tables.as_markdown(RobustnessReport(curves, []).tables(), signatures)
         + "\n![word permutation](../figures/word-permutation.png)\n"
     )
 
 
+#: Block → its document, and the function that makes it.
 BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
-    "whole": ("agreement.md", whole), "parts": ("agreement.md", parts), "pascal": ("agreement.md", pascal), "within": ("agreement.md", within),
-    "challenge": ("agreement.md", challenge), "differences": ("agreement.md", differences), "curves": ("agreement.md", curves),
-    "relations": ("agreement.md", relations), "distractions": ("robustness.md", distractions), "transformations": ("robustness.md", transformations),
-}  # fmt: skip
+    **{
+        block.__name__: ("agreement.md", block)
+        for block in (whole, parts, pascal, within, challenge, differences, curves, relations)
+    },
+    **{block.__name__: ("robustness.md", block) for block in (distractions, transformations)},
+}
 
 
 def replace_block(document: Path, name: str, block: str) -> None:
-    """Put a block between its two comments."""
+    """Replace the text between a block's two comments."""
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    held = document.read_text(encoding="utf-8")
-    if held.count(begin) != 1 or held.count(end) != 1:
-        sys.exit(f"{document} has no place for the block '{name}' ({begin} … {end})")
-    before, _, rest = held.partition(begin)
+    content = document.read_text(encoding="utf-8")
+    if content.count(begin) != 1 or content.count(end) != 1:
+        sys.exit(f"{document} must contain {begin} and {end} once each")
+    before, _, rest = content.partition(begin)
     after = rest.partition(end)[2]
     with atomic_write(document) as temporary:
         temporary.write_text(f"{before}{begin}\n{block.strip()}\n{end}{after}", encoding="utf-8")
 
 
 def main() -> None:
-    global DATA
-    parser = argparse.ArgumentParser(
-        description="rebuild the figures of docs/results/agreement.md and docs/results/robustness.md"
-    )
-    parser.add_argument("--only", help=f"some of {', '.join(BLOCKS)}")
-    parser.add_argument("--data", type=Path, default=DATA)
-    given = parser.parse_args()
-    DATA = given.data
-    for name in given.only.split(",") if given.only else BLOCKS:
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("--only", default=",".join(BLOCKS), help=f"some of {', '.join(BLOCKS)}")
+    for name in arguments.parse_args().only.split(","):
         if name not in BLOCKS:
-            sys.exit(f"unknown block '{name}' (known: {', '.join(BLOCKS)})")
-        start = time.perf_counter()
+            sys.exit(f"unknown block '{name}' (choose from {', '.join(BLOCKS)})")
         document, make_block = BLOCKS[name]
-        replace_block(ROOT / "docs" / "results" / document, name, make_block())
-        print(f"{document}: {name} ({time.perf_counter() - start:.0f} s)", flush=True)
+        block, seconds = timed(make_block)
+        replace_block(ROOT / "docs" / "results" / document, name, block)
+        print(f"{document}: {name} ({seconds.wall:.0f} s)", flush=True)
 
 
 if __name__ == "__main__":

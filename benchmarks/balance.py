@@ -1,282 +1,252 @@
-"""Balancing cross-entropy with rewards: Wang & Chan (2019) §5.3 and §4.1 on a captioner of our own.
+"""Balancing cross-entropy with rewards: Wang & Chan (2019) §5.3 and §4.1 with our captioner.
 
-``python -m benchmarks.balance [--folder DIR] [--only PART]``: trains ``fc`` on the objects of COCO images, goes on for a few
-steps with each λ (CIDEr-D reward) and β (retrieval reward), draws ten captions for each of 500 unseen images and measures them. Then the generators of sets on one model, and the effect of the number of captions. Every part is kept in the
-folder, and what is there is not made again: a run that was stopped goes on where it was.
+    python -m benchmarks.balance [--folder DIR] [--only PART]
 
-``coco/objects.jsonl.gz`` is an oracle: its objects are the instance labels united with what the references name, so it has
-partly read the references, those of the unseen images too.
+Trains ``fc`` on the objects of COCO images, continues for a few steps with each λ (CIDEr-D reward) and β
+(retrieval reward), draws ten captions for each of 500 unseen images and measures them. Other parts compare
+generators of sets on one model, and numbers of captions. Every part is stored in the folder, and a stopped
+run continues.
+
+``coco/objects.jsonl.gz`` is an oracle: it contains objects that the references name, also for the unseen
+images.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
 import captious
-from benchmarks.common import data_folder, read_jsonl
-from captious.generate.captioner import captioner_checkpoint as checkpoint
+from benchmarks.study import Study, print_row, write_lines
 from captious.generate.captioner.caption_sets import Plan, generate
 from captious.generate.captioner.captioner_checkpoint import TrainedCaptioner
 from captious.generate.captioner.captioners import CaptionerShape
 from captious.generate.captioner.image_features import ImageFeatures, read_images
 from captious.metrics.registry import make_measures
 from captious.results.references import References
-from captious.training import captioner_examples as matching
-from captious.training.captioner_examples import lessons
+from captious.training.captioner_examples import Matcher, lessons, train_matcher
 from captious.training.captioner_trainer import CaptionerSettings, train
 
-LAMBDAS = (0, 1, 2, 3, 5, 10, 20)
+#: Values of λ. The extremes come first, so that a stopped run shows the most.
+LAMBDAS = (0, 5, 20, 1, 10, 2, 3)
 BETAS = (1, 3, 5, 10, 20)
-#: λ that the retrieval reward is added to.
-WITH = 1
+#: λ of the models with a retrieval reward.
+RETRIEVAL_LAMBDA = 1
 UNSEEN, M = 500, 10
-#: Images that the models never see: these, and more of them for who goes on with a model (``benchmarks.rerank``).
+#: Images of the test split that models are not trained on. ``benchmarks.rerank`` uses those after ``UNSEEN``.
 RESERVED = 2500
+MEASURES = (
+    *("Self-CIDEr", "LSA", "1-mBLEU-mix", "mean CIDEr-D", "oracle CIDEr-D"),
+    *("Unique", "Vocabulary"),
+)
+
+#: Value and interval of each measure, by system.
+Rows = dict[str, dict[str, tuple[float, float, float]]]
 
 
 class Sizes(NamedTuple):
-    """How much is done: by default what a machine with little time to spare can do."""
+    """Sizes of the experiment. The defaults suit a small machine."""
 
     hidden: int = 128
     steps: int = 1000
-    #: Steps with rewards, and images of such a step.
+    #: Steps with rewards, and images of each.
     tuning: int = 40
     images: int = 16
     least: int = 8
-    #: Images that are learned from.
+    #: Training images.
     taught: int = 4000
 
 
-class Study:
-    """Data, and a folder of what was made."""
+class CaptionerStudy(Study):
+    """Captioners with different rewards, and their captions of unseen images."""
 
     def __init__(self, folder: Path, sizes: Sizes) -> None:
+        super().__init__(folder)
         self.sizes = sizes
-        data = data_folder()
-        if data is None:
-            raise SystemExit("the public data sets are needed (CAPTIOUS_DATA)")
-        self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        rows = read_jsonl(data / "coco" / "references.jsonl.gz")
-        self.captions = {str(row["image_id"]): row["captions"] for row in rows}
-        by_split = {
-            split: [str(row["image_id"]) for row in rows if row["split"] == split]
-            for split in ("test", "val")
-        }
-        self.unseen, self.validation = by_split["test"][:UNSEEN], by_split["val"][:100]
-        self.reserved = by_split["test"][UNSEEN:RESERVED]
-        barred = {*self.unseen, *self.reserved, *self.validation}
+        test, self.validation = self.split("test"), self.split("val")[:100]
+        self.unseen = test[:UNSEEN]
+        barred = {*test[:RESERVED], *self.validation}
         self.ids = [image for image in self.captions if image not in barred][: sizes.taught]
-        self.images: ImageFeatures = read_images(data / "coco" / "objects.jsonl.gz")
-        # Weights of n-grams are counted over the images that are learned from (and those for validation).
-        kept = self.path("references.prepared")
-        if not kept.exists():
-            captious.prepare(
-                {image: self.captions[image] for image in (*self.ids, *self.validation)}, "CIDEr-D"
-            ).save(kept)
-        self.references: References = References.read(kept)
+        self.images: ImageFeatures = read_images(self.objects)
+        # N-gram weights are counted over training and validation images.
+        prepared = self.path("references.prepared")
+        if not prepared.exists():
+            captions = {image: self.captions[image] for image in (*self.ids, *self.validation)}
+            captious.prepare(captions, "CIDEr-D").save(prepared)
+        self.references: References = References.read(prepared)
 
-    def path(self, name: str) -> Path:
-        return self.folder / name
+    def trained(self, name: str, settings: CaptionerSettings, **options: Any) -> TrainedCaptioner:
+        """Load a captioner, or train it on the training images."""
+        return self.captioner(
+            f"{name}.safetensors",
+            lambda path: train(
+                *(self.images, self.references, path),
+                ids=self.ids,
+                validation=self.validation,
+                settings=settings,
+                resume=True,
+                progress=print_row,
+                **options,
+            ),
+        )
 
     def base(self) -> TrainedCaptioner:
-        """The model that everything starts from."""
-        sizes = self.sizes
+        """Return the model that all others start from."""
+        steps = self.sizes.steps
         settings = CaptionerSettings(
-            steps=sizes.steps,
-            batch=50,
-            rate=4e-3,
-            evaluate_every=max(sizes.steps // 4, 1),
-            save_every=50,
-            seed=1,
+            steps=steps, batch=50, rate=4e-3, evaluate_every=max(steps // 4, 1), save_every=50, seed=1
         )
-        return self._trained("base.safetensors", lambda path: train(
-            self.images, self.references, path, ids=self.ids, validation=self.validation, shape=CaptionerShape(hidden=sizes.hidden, dropout=0.1),
-            least=sizes.least, settings=settings, resume=True, progress=_tell,
-        ))  # fmt: skip
+        shape = CaptionerShape(hidden=self.sizes.hidden, dropout=0.1)
+        return self.trained("base", settings, shape=shape, least=self.sizes.least)
 
     def tuned(self, weight: float, beta: float = 0.0) -> TrainedCaptioner:
-        """Some steps more, with rewards (λ = 0 and β = 0: with cross-entropy alone)."""
+        """Continue the base model with rewards, or with cross-entropy alone if λ and β are 0."""
         settings = CaptionerSettings(
-            steps=self.sizes.tuning, rate=1e-3, rewards={"CIDEr-D": float(weight)} if weight else {}, retrieval=beta,
-            evaluate_every=self.sizes.tuning, save_every=20, seed=2, images=self.sizes.images, batch=50,
-        )  # fmt: skip
+            steps=self.sizes.tuning,
+            rate=1e-3,
+            rewards={"CIDEr-D": float(weight)} if weight else {},
+            retrieval=beta,
+            evaluate_every=self.sizes.tuning,
+            save_every=20,
+            seed=2,
+            images=self.sizes.images,
+            batch=50,
+        )
         matcher = self._matcher() if beta else None
-        return self._trained(f"lambda{weight:g}beta{beta:g}.safetensors", lambda path: train(
-            self.images, self.references, path, ids=self.ids, validation=self.validation, settings=settings, start=self.base(),
-            matcher=matcher, resume=True, progress=_tell,
-        ))  # fmt: skip
+        return self.trained(f"lambda{weight:g}beta{beta:g}", settings, start=self.base(), matcher=matcher)
 
-    def _trained(self, name: str, make: Callable[[Path], TrainedCaptioner]) -> TrainedCaptioner:
-        path = self.path(name)
-        if path.exists() and checkpoint.load_unfinished(path)[1] is None:
-            return checkpoint.load(path)
-        started = time.monotonic()
-        made = make(path)
-        print(f"{name}: {time.monotonic() - started:.0f} s", flush=True)
-        return made
-
-    def _matcher(self) -> matching.Matcher:
+    def _matcher(self) -> Matcher:
         path, base = self.path("matcher.pt"), self.base()
-        matcher = matching.Matcher(len(base.units), base.model.width)
+        matcher = Matcher(len(base.units), base.model.width)
         if not path.exists():
-            taught = lessons(self.images, self.references, self.ids, base.units, base.longest)
-            torch.save(
-                matching.train_matcher(taught, len(base.units), steps=120, progress=print).state_dict(), path
-            )
+            examples = lessons(self.images, self.references, self.ids, base.units, base.longest)
+            torch.save(train_matcher(examples, len(base.units), steps=120, progress=print).state_dict(), path)
         matcher.load_state_dict(torch.load(path, weights_only=True))
         return matcher.eval()
 
-    def drawn(self, name: str, model: Callable[[], TrainedCaptioner], plan: Plan) -> Path:
-        """Captions of the unseen images, as a file that ``captious diversity`` reads."""
+    def samples(self, name: str, model: Callable[[], TrainedCaptioner], plan: Plan) -> Path:
+        """Return a file of captions of the unseen images, which ``captious diversity`` reads."""
         path = self.path(f"{name}.jsonl")
         if not path.exists():
-            made = generate(model(), self.images.take(self.unseen), plan)
-            text = "".join(
-                json.dumps({"image_id": image, "captions": texts}) + "\n"
-                for image, texts in zip(self.unseen, made.captions)
-            )
-            path.write_text(text, encoding="utf-8")
+            captions = generate(model(), self.images.take(self.unseen), plan).captions
+            rows = zip(self.unseen, captions)
+            write_lines(path, [{"image_id": image, "captions": texts} for image, texts in rows])
         return path
 
     def references_file(self) -> Path:
         path = self.path("unseen.jsonl")
         if not path.exists():
-            text = "".join(
-                json.dumps({"image_id": image, "captions": self.captions[image]}) + "\n"
-                for image in self.unseen
-            )
-            path.write_text(text, encoding="utf-8")
+            rows = [{"image_id": image, "captions": self.captions[image]} for image in self.unseen]
+            write_lines(path, rows)
         return path
 
 
-def _tell(row: dict[str, Any]) -> None:
-    print(
-        "  "
-        + "  ".join(
-            f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
-            for name, value in row.items()
-        ),
-        flush=True,
-    )
-
-
-def measured(study: Study, files: dict[str, Path]) -> dict[str, dict[str, tuple[float, float, float]]]:
-    """Self-CIDEr and CIDEr-D of sets, with their intervals; the last is that of people."""
+def measure(study: CaptionerStudy, files: dict[str, Path]) -> Rows:
+    """Return diversity and accuracy of sets, with intervals. The last row is the human captions."""
     from captious.diversity_analysis.sets import diversity, human
 
     references = References.read(study.references_file())
     table = captious.FrequencyTable.build(study.references.captions)
     corpora = {name: captious.load(references, path, several=True, name=name) for name, path in files.items()}
     accuracy = make_measures("CIDEr-D", {"df": table})
-    found = {name: diversity(corpus, df=table, accuracy=accuracy) for name, corpus in corpora.items()}
-    found["people"] = human(next(iter(corpora.values())), df=table, accuracy=accuracy)
-    rows: dict[str, dict[str, tuple[float, float, float]]] = {}
-    for name, scores in found.items():
+    by_system = {name: diversity(corpus, df=table, accuracy=accuracy) for name, corpus in corpora.items()}
+    by_system["people"] = human(next(iter(corpora.values())), df=table, accuracy=accuracy)
+    rows: Rows = {}
+    for name, scores in by_system.items():
         rows[name] = {}
-        for measure in (
-            "Self-CIDEr",
-            "LSA",
-            "1-mBLEU-mix",
-            "mean CIDEr-D",
-            "oracle CIDEr-D",
-            "Unique",
-            "Vocabulary",
-        ):
-            if measure in scores:
-                score = scores[measure]
-                low, high = score.interval()[:2]
-                rows[name][measure] = (score.value, float(low), float(high))
+        for score in (scores[measure] for measure in MEASURES if measure in scores):
+            low, high = score.interval()[:2]
+            rows[name][score.name] = (score.value, float(low), float(high))
     return rows
 
 
-def table(rows: dict[str, dict[str, tuple[float, float, float]]]) -> str:
-    """As Markdown."""
+def table(rows: Rows) -> str:
+    """Format rows as Markdown."""
     names = list(next(iter(rows.values())))
     lines = ["| | " + " | ".join(names) + " |", "|---|" + "---:|" * len(names)]
-    for name, row in rows.items():
+    for system, row in rows.items():
         cells = [
-            f"{row[n][0]:.1f}" if n == "Vocabulary" else f"{row[n][0]:.3f} [{row[n][1]:.3f}, {row[n][2]:.3f}]"
-            for n in names
-            if n in row
+            f"{value:.1f}" if name == "Vocabulary" else f"{value:.3f} [{low:.3f}, {high:.3f}]"
+            for name, (value, low, high) in row.items()
         ]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        lines.append(f"| {system} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def balance(study: Study) -> dict[str, Path]:
-    """Samples of the models with each λ; the far ones first, so that a run that is cut short shows the most."""
-    files: dict[str, Path] = {}
-    for weight in sorted(LAMBDAS, key=lambda w: (0, 5, 20, 1, 10, 2, 3).index(w)):
-        files[f"λ = {weight}"] = study.drawn(
-            f"lambda{weight}", lambda w=weight: study.tuned(w), Plan("rs", M)
-        )  # type: ignore[misc]
-    return dict(sorted(files.items(), key=lambda item: int(item[0].split()[-1])))
+def by_lambda(study: CaptionerStudy) -> dict[str, Path]:
+    """Sample from the models with each λ."""
+    files = {
+        weight: study.samples(f"lambda{weight}", partial(study.tuned, weight), Plan("rs", M))
+        for weight in LAMBDAS
+    }
+    return {f"λ = {weight}": files[weight] for weight in sorted(files)}
 
 
-def retrieval(study: Study) -> dict[str, Path]:
-    """Samples with each β, beside λ = 1."""
+def by_beta(study: CaptionerStudy) -> dict[str, Path]:
+    """Sample from the models with each β, and λ = 1."""
     return {
-        f"λ = {WITH}, β = {beta}": study.drawn(
-            f"beta{beta}", lambda b=beta: study.tuned(WITH, b), Plan("rs", M)
-        )  # type: ignore[misc]
+        f"λ = {RETRIEVAL_LAMBDA}, β = {beta}": study.samples(
+            f"beta{beta}", partial(study.tuned, RETRIEVAL_LAMBDA, beta), Plan("rs", M)
+        )
         for beta in BETAS
     }
 
 
-def generators(study: Study) -> dict[str, Path]:
-    """Sets of one model made in different ways."""
+def by_generator(study: CaptionerStudy) -> dict[str, Path]:
+    """Generate sets of one model in different ways."""
     plans = {
-        "rs": Plan("rs", M), "gnc 1…10": Plan("gnc", M), "gnc 0.1…1": Plan("gnc", M, sigma=(0.1, 1.0)), "crop": Plan("crop", M),
-        "ss": Plan("ss", M), "beam": Plan("beam", M), "diverse beam": Plan("diverse", M),
-    }  # fmt: skip
+        "rs": Plan("rs", M),
+        "gnc 1…10": Plan("gnc", M),
+        "gnc 0.1…1": Plan("gnc", M, sigma=(0.1, 1.0)),
+        "crop": Plan("crop", M),
+        "ss": Plan("ss", M),
+        "beam": Plan("beam", M),
+        "diverse beam": Plan("diverse", M),
+    }
     return {
-        name: study.drawn(f"how-{name.replace(' ', '-').replace('…', '-')}", study.base, plan)
+        name: study.samples(f"how-{name.replace(' ', '-').replace('…', '-')}", study.base, plan)
         for name, plan in plans.items()
     }
 
 
-def sizes(study: Study) -> dict[str, Path]:
-    """The effect of the number of captions, by random sampling."""
-    return {f"m = {m}": study.drawn(f"m{m}", study.base, Plan("rs", m)) for m in (2, 5, 10, 20)}
+def by_number(study: CaptionerStudy) -> dict[str, Path]:
+    """Sample different numbers of captions."""
+    return {f"m = {m}": study.samples(f"m{m}", study.base, Plan("rs", m)) for m in (2, 5, 10, 20)}
 
 
-PARTS: dict[str, Callable[[Study], dict[str, Path]]] = {
-    "lambda": balance,
-    "generators": generators,
-    "m": sizes,
-    "beta": retrieval,
+PARTS: dict[str, Callable[[CaptionerStudy], dict[str, Path]]] = {
+    "lambda": by_lambda,
+    "generators": by_generator,
+    "m": by_number,
+    "beta": by_beta,
 }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--folder", type=Path, default=Path("balance"))
-    parser.add_argument("--only", choices=list(PARTS), action="append", help="some parts alone; repeatable")
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("--folder", type=Path, default=Path("balance"))
+    arguments.add_argument("--only", choices=list(PARTS), action="append", help="run this part; repeatable")
     for name, value in Sizes()._asdict().items():
-        parser.add_argument(f"--{name}", type=int, default=value)
-    given = parser.parse_args()
+        arguments.add_argument(f"--{name}", type=int, default=value)
+    options = arguments.parse_args()
     torch.set_num_threads(1)
-    study = Study(given.folder, Sizes(**{name: getattr(given, name) for name in Sizes._fields}))
-    for part in given.only or PARTS:
-        rows = measured(study, PARTS[part](study))
+    sizes = Sizes(**{name: getattr(options, name) for name in Sizes._fields})
+    study = CaptionerStudy(options.folder, sizes)
+    for part in options.only or PARTS:
+        rows = measure(study, PARTS[part](study))
         study.path(f"{part}.json").write_text(
             json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8"
         )
-        print(
-            f"\n{part}, {len(study.unseen)} unseen images, 95 % intervals over images:\n\n{table(rows)}",
-            flush=True,
-        )
-    print(
-        f"\n'captious diversity {study.references_file()} {given.folder}/lambda*.jsonl --plots DIR' draws the plane and the map."
-    )
+        title = f"{part}, {len(study.unseen)} unseen images, 95 % intervals over images"
+        print(f"\n{title}:\n\n{table(rows)}", flush=True)
+    files = f"{study.references_file()} {options.folder}/lambda*.jsonl"
+    print(f"\n'captious diversity {files} --plots DIR' draws the plane and the map.")
 
 
 if __name__ == "__main__":

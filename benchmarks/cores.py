@@ -1,125 +1,117 @@
-"""Two threads beside one, for METEOR and SPICE. ``python -m benchmarks.speed --only cores`` prints it.
+"""Two threads beside one, for METEOR and SPICE. ``python -m benchmarks.speed --only cores`` prints the table.
 
-*Own work* is in one process that has opened its tables and loaded compiled code: what the metric makes of references that were just tokenized, and then
-the statistics of the candidates. *Command* is ``captious score`` with ``--jobs 1`` and ``--jobs 2`` in fresh processes, from files and from prepared references, the start
-and the reading included. One and two threads run in turn, and of each the quickest run counts. That the statistics are equal to the bit is looked at, too.
+*Own work* is measured in one process with open tables and loaded kernels: the preparation of tokenized
+references, then the statistics of the candidates. *Command* is ``captious score`` with ``--jobs 1`` and
+``--jobs 2`` in fresh processes, from files and from prepared references. One and two threads run in turn, and
+the quickest run of each counts. The statistics must be equal to the last bit.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.bars import Bar, check
-from benchmarks.common import coco, write_coco
-from benchmarks.kept import Kept
-from benchmarks.process import Run, in_turn, quickest, score
+from benchmarks.captions import coco, write_coco
+from benchmarks.steps import Steps, Target, at_least
+from benchmarks.timing import Run, captious_score, in_turn, python, quickest, timed
 
 METRICS = ("METEOR", "SPICE")
-#: What was promised of two processors.
-BAR = 1.7
-#: The columns of what is told of a run of own work: threads, seconds for references, seconds for candidates.
-PARTS = {"references": (1,), "candidates": (2,), "both": (1, 2)}
-
-_OWN = """
-import json, sys, time
-import numpy as np
-import captious
-from captious.measures.making import make_measures
-from captious.threads import working
-references, results, metric, times = *sys.argv[1:4], int(sys.argv[4])
-[measure] = make_measures(metric, {})
-told, kept = [], []
-for jobs in (2, *(1, 2) * times):
-    corpus = captious.load(references, results)
-    with working(jobs):
-        start = time.perf_counter()
-        state = measure.prepare(corpus.references)
-        middle = time.perf_counter()
-        kept.append(np.asarray(measure.statistics(corpus, state)))
-        told.append((jobs, middle - start, time.perf_counter() - middle))
-    if len(kept) > 1:
-        assert np.array_equal(kept[0], kept.pop(), equal_nan=True), "other values with other threads"
-# The first one loaded tables and machine code.
-print(json.dumps(told[1:]))
-"""
+#: Least speedup of two threads.
+SPEEDUP = 1.7
 
 
-def own(files: tuple[Path, Path], metric: str, times: int) -> dict[str, Any]:
-    """Seconds with one and with two threads: for references, for candidates, and both."""
-    runs = json.loads(
-        Run([sys.executable, "-c", _OWN, *map(str, files), metric, str(times)]).output.splitlines()[-1]
-    )
+def own_work(references: str, results: str, metric: str, times: int) -> dict[str, list[float]]:
+    """Return the seconds with one and with two threads, for references, for candidates, and for both."""
+    import numpy as np
+
+    import captious
+    from captious.core.threads import working
+    from captious.metrics.registry import make_measures
+
+    [measure] = make_measures(metric, {})
+    expected: Any = None
+    runs: dict[int, list[tuple[float, float]]] = {1: [], 2: []}
+    for jobs in (2, *(1, 2) * times):
+        corpus = captious.load(references, results)
+        with working(jobs):
+            state, preparing = timed(partial(measure.prepare, corpus.references))
+            rows, counting = timed(partial(measure.statistics, corpus, state))
+        if expected is None:  # the first run loads tables and kernels
+            expected = np.asarray(rows)
+            continue
+        assert np.array_equal(expected, np.asarray(rows), equal_nan=True), (
+            "the number of threads changes values"
+        )
+        runs[jobs].append((preparing.wall, counting.wall))
+    parts = {"references": slice(0, 1), "candidates": slice(1, 2), "both": slice(2)}
     return {
-        part: [
-            min(sum(run[column] for column in columns) for run in runs if run[0] == jobs) for jobs in (1, 2)
-        ]
-        for part, columns in PARTS.items()
+        name: [min(sum(run[part]) for run in several) for several in runs.values()]
+        for name, part in parts.items()
     }
 
 
-def command(references: Path, results: Path, metric: str, times: int) -> list[float]:
-    """Seconds of the whole command with one and with two threads."""
-    commands = {jobs: score(references, results, metric, "--jobs", jobs) for jobs in ("1", "2")}
+def command_seconds(references: Path, results: Path, metric: str, times: int) -> list[float]:
+    """Return the seconds of the whole command with one and with two threads."""
+    commands = {jobs: captious_score(references, results, metric, "--jobs", jobs) for jobs in ("1", "2")}
     in_turn(1, commands)
-    runs = in_turn(times, commands)
-    return [quickest(runs[jobs]).wall for jobs in commands]
+    return [quickest(runs).wall for runs in in_turn(times, commands).values()]
 
 
-def measure(kept: Kept, folder: Path, images: int | None, times: int) -> None:
-    """All steps of the section ``cores``."""
-    made: list[tuple[Path, Path]] = []
+def measure(steps: Steps, folder: Path, images: int | None, times: int) -> None:
+    """Measure all steps of the section ``cores``."""
 
+    @cache
     def files() -> tuple[Path, Path]:
-        made[:] = made or [write_coco(folder, *coco(images=images))]
-        return made[0]
+        return write_coco(folder, *coco(images=images))
 
-    def alone(metric: str) -> dict[str, Any]:
-        return own(files(), metric, times)
+    def own(metric: str) -> dict[str, Any]:
+        result: dict[str, Any] = Run(python("benchmarks.cores", *map(str, files()), metric, str(times))).json
+        return result
 
-    def whole(metric: str) -> dict[str, Any]:
+    def command(metric: str) -> dict[str, Any]:
         prepared = folder / f"{metric}.prepared"
-        Run([sys.executable, "-m", "captious", "prepare", str(files()[0]), "-m", metric, "-o", str(prepared)])
+        Run(python("captious", "prepare", str(files()[0]), "-m", metric, "-o", str(prepared)))
         return {
-            "cold": command(*files(), metric, times),
-            "prepared": command(prepared, files()[1], metric, times),
+            "cold": command_seconds(*files(), metric, times),
+            "prepared": command_seconds(prepared, files()[1], metric, times),
         }
 
+    settings = {"images": images, "times": times}
     for metric in METRICS:
-        kept.step("cores", f"{metric}, own work", {"images": images, "times": times}, partial(alone, metric))
-        kept.step("cores", f"{metric}, command", {"images": images, "times": times}, partial(whole, metric))
+        steps.measure("cores", f"{metric}, own work", settings, partial(own, metric))
+        steps.measure("cores", f"{metric}, command", settings, partial(command, metric))
 
 
-def _rows(found: dict[str, Any]) -> list[tuple[str, list[float], bool]]:
-    """What, seconds with one and two threads, and whether it was promised anything."""
-    told = []
-    for metric in METRICS:
-        for step, parts in (
-            (f"{metric}, own work", ("references", "candidates", "both")),
-            (f"{metric}, command", ("cold", "prepared")),
-        ):
-            if step in found:
-                told += [(f"{step}: {part}", found[step][part], part in ("both", "cold")) for part in parts]
-    return told
-
-
-def table(found: dict[str, Any]) -> str:
-    lines = ["| | one thread | two threads | |", "|---|---:|---:|---:|"]
-    return "\n".join(
-        lines
-        + [
-            f"| {what} | {one:.2f} s | {two:.2f} s | {one / two:.2f}× |"
-            for what, (one, two), _ in _rows(found)
-        ]
-    )
-
-
-def bars(found: dict[str, Any]) -> list[Bar]:
+def _rows(results: dict[str, Any]) -> list[tuple[str, list[float], bool]]:
+    """Return subject, seconds with one and with two threads, and whether there is a target."""
+    parts = {"own work": ("references", "candidates", "both"), "command": ("cold", "prepared")}
     return [
-        check(f"two threads, {what}", one / two, BAR)
-        for what, (one, two), promised in _rows(found)
-        if promised
+        (f"{step}: {part}", results[step][part], part in ("both", "cold"))
+        for metric in METRICS
+        for kind, names in parts.items()
+        if (step := f"{metric}, {kind}") in results
+        for part in names
     ]
+
+
+def table(results: dict[str, Any]) -> str:
+    rows = [
+        f"| {subject} | {one:.2f} s | {two:.2f} s | {one / two:.2f}× |"
+        for subject, (one, two), _ in _rows(results)
+    ]
+    return "\n".join(["| | one thread | two threads | |", "|---|---:|---:|---:|", *rows])
+
+
+def targets(results: dict[str, Any]) -> list[Target]:
+    return [
+        at_least(f"two threads, {subject}", one / two, SPEEDUP)
+        for subject, (one, two), has_target in _rows(results)
+        if has_target
+    ]
+
+
+if __name__ == "__main__":
+    print(json.dumps(own_work(*sys.argv[1:4], int(sys.argv[4]))))

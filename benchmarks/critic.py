@@ -1,21 +1,28 @@
-"""What the critic can do (Cui et al. 2018, section 4), on COCO and Flickr8k: the tables of docs/results/critic.md.
+"""Experiments with the critic (Cui et al. 2018, section 4): the tables of docs/results/critic.md.
 
-``python -m benchmarks.critic [--folder DIR] [--only PART] [--samples FILE]``. Parts: ``capability`` (people and machines by context
-and combination), ``robustness`` (captions that are wrong on purpose), ``caption`` (Flickr8k), ``systems`` (nine systems and people),
-``sizes`` (layers and hidden sizes), ``speed`` (not made unless asked for). Critics and results are kept in the folder, and what is
-there is not made again: a run that was stopped goes on where it was.
+    python -m benchmarks.critic [--folder DIR] [--only PART] [--samples FILE]
 
-``coco/objects.jsonl.gz``, the image context, unites instance labels with what the references name: it has partly read the references.
-``--samples`` has captions drawn at random from a captioner (``captious generate … --how rs -m 1``).
+| part | content |
+|---|---|
+| capability | human and machine captions, by context and combination |
+| robustness | transformed captions |
+| caption | agreement with the judgements of Flickr8k |
+| systems | nine systems and human captions |
+| sizes | layers and hidden sizes |
+| speed | speed of a core (only with ``--only speed``) |
+
+Critics and results are stored in the folder, and a stopped run continues.
+
+The image context is ``coco/objects.jsonl.gz``, an oracle: it contains objects that the references name.
+``--samples`` is a file of captions sampled from a captioner (``captious generate … --how rs -m 1``).
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +30,9 @@ import numpy as np
 import torch
 
 import captious
-from benchmarks.common import data_folder, read_jsonl
+from benchmarks.captions import coco_system, coco_systems, read_jsonl
+from benchmarks.study import Study, print_row
+from benchmarks.timing import timed
 from captious import vectors
 from captious.agreement import agreement, load_judgements
 from captious.agreement.coefficients import COEFFICIENTS
@@ -40,23 +49,25 @@ from captious.results.references import load_systems
 from captious.results.scores import Score
 from captious.robustness import robustness_curves
 
-#: The systems of the studies (1), (2) and (5), and the metrics that the critic is put beside.
+#: Systems of the parts capability, robustness and sizes, and metrics for comparison.
 THREE = ("Vinyals-et-al-2017", "Liu-et-al-2017", "Mun-et-al-2017")
-BESIDE = "BLEU-4,METEOR,ROUGE-L,CIDEr-D,SPICE,CaptiousScore-lite,CaptiousScore"
+METRICS = "BLEU-4,METEOR,ROUGE-L,CIDEr-D,SPICE,CaptiousScore-lite,CaptiousScore"
 WIDE = ("image", "reference")
-#: The sizes and the rate of the preset ``quick``: sized for a processor.
+#: Metrics for comparison in the part systems.
+SYSTEM_METRICS = "CIDEr-D,SPICE,SPICE-U,Types,TTR1"
+#: Size and rate of the preset ``quick``, which suits a processor.
 HIDDEN, RATE = 128, 3e-3
-#: Trainings of the critics that the study of contexts is about, to measure differences by.
+#: Seeds of the critics without and with image context, to measure the variation between trainings.
 SEEDS = (1, 2)
-#: Images whose captions are made wrong.
-CHANGED = 600
-#: Word vectors for Flickr8k: 50 numbers, against 256 elsewhere.
+#: Images of the part robustness.
+TRANSFORMED = 600
+#: Word vectors for Flickr8k, with 50 dimensions. Other parts use 256.
 SMALL = "glove-6b-50d"
 PARTS = ("robustness", "capability", "systems", "caption", "sizes")
 
 
 class Variant(NamedTuple):
-    """A critic of the studies."""
+    """Architecture and training of a critic."""
 
     context: tuple[str, ...]
     combine: str
@@ -68,10 +79,12 @@ class Variant(NamedTuple):
     @property
     def name(self) -> str:
         kind = "augmented" if self.augmented else "plain"
-        return f"{'+'.join(self.context) or 'none'}-{self.combine}-{kind}-{self.hidden}x{self.layers}{f'-seed{self.seed}' if self.seed != 1 else ''}"
+        seed = f"-seed{self.seed}" if self.seed != 1 else ""
+        context = "+".join(self.context) or "none"
+        return f"{context}-{self.combine}-{kind}-{self.hidden}x{self.layers}{seed}"
 
 
-#: By context, then by combination, then without augmentation.
+#: Variants by context, then by combination, then without augmentation.
 ALONE, SEES, READS, BOTH = (Variant(context, "mlp") for context in ((), ("image",), ("reference",), WIDE))
 CAPABLE = [
     ALONE,
@@ -85,28 +98,22 @@ CAPABLE = [
 ]
 #: Trained again with other seeds.
 AGAIN = [variant._replace(seed=seed) for seed in SEEDS[1:] for variant in (ALONE, SEES)]
-#: Those that are shown captions which are wrong on purpose: all that see both, and what the image adds to nothing.
+#: Variants of the part robustness: all with both contexts, one without context, and one with the image alone.
 ROBUST = [*(variant for variant in CAPABLE if variant.context == WIDE), ALONE, Variant(("image",), "cbp")]
-#: Small, for a smaller run (``--taught 4000 --epochs 3``), and one of them trained again.
+#: Small variants for a smaller run (``--taught 4000 --epochs 3``), and one of them with another seed.
 SIZES = [
     Variant(WIDE, "mlp", True, hidden, layers) for hidden, layers in ((32, 1), (64, 1), (64, 2), (HIDDEN, 1))
 ]
 SIZES.append(Variant(WIDE, "mlp", hidden=64, seed=2))
 
 
-class Study:
-    """Data, and a folder of what was made."""
+class CriticStudy(Study):
+    """Training data of critics, and trained critics."""
 
     def __init__(self, folder: Path, samples: Path | None, taught: int, tested: int, epochs: int) -> None:
-        data = data_folder()
-        if data is None:
-            raise SystemExit("the public data sets are needed (CAPTIOUS_DATA)")
-        self.data, self.folder, self.epochs = data, folder, epochs
-        folder.mkdir(parents=True, exist_ok=True)
-        self.captions = {
-            str(row["image_id"]): row["captions"] for row in read_jsonl(data / "coco" / "references.jsonl.gz")
-        }
-        self.images = read_images(data / "coco" / "objects.jsonl.gz")
+        super().__init__(folder)
+        self.epochs = epochs
+        self.images = read_images(self.objects)
         self.samples: dict[str, Any] | None = None
         if samples is not None:
             file = read(samples, "predictions", several=True)
@@ -115,31 +122,21 @@ class Study:
         self.taught, self.tested = order[:taught], order[taught : taught + tested]
         self.vectors = vectors.get(None)
 
-    def kept(self, name: str, make: Callable[[], Any]) -> Any:
-        """A result from its file, or made now."""
-        path = self.folder / f"{name}.json"
-        if not path.exists():
-            value = make()
-            path.with_suffix(".part").write_text(json.dumps(value, indent=1))
-            path.with_suffix(".part").replace(path)
-        return json.loads(path.read_text())
-
-    def system(self, name: str) -> dict[str, str]:
-        rows = read_jsonl(self.data / "coco" / "systems" / f"{name}.jsonl.gz")
-        return {str(row["image_id"]): row["caption"] for row in rows if str(row["image_id"]) in self.captions}
-
-    def given(self, ids: Sequence[str], systems: Sequence[str]) -> TrainingData:
-        every = [self.system(name) for name in systems]
-        taken = self.images.take(ids)
-        # Images that are only judged need no samples.
-        sampled = (
-            self.samples if self.samples is not None and all(image in self.samples for image in ids) else None
-        )
-        drawn = None if sampled is None else Captions.of([sampled[image] for image in ids], ids=ids)
+    def examples(self, ids: Sequence[str], systems: Sequence[str]) -> TrainingData:
+        """Return the captions of images by people and systems, with the objects of the images."""
+        by_system = [coco_system(self.data, name) for name in systems]
+        images = self.images.take(ids)
+        samples = None
+        # Tested images need no samples.
+        if self.samples is not None and all(image in self.samples for image in ids):
+            samples = Captions.of([self.samples[image] for image in ids], ids=ids)
         return TrainingData(
-            Captions.of([self.captions[image] for image in ids], ids=ids), Captions.of([[one[image] for one in every] for image in ids], ids=ids),
-            drawn, taken.counted(), taken.classes,
-        )  # fmt: skip
+            Captions.of([self.captions[image] for image in ids], ids=ids),
+            Captions.of([[system[image] for system in by_system] for image in ids], ids=ids),
+            samples,
+            images.counted(),
+            images.classes,
+        )
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -148,7 +145,7 @@ class Study:
         )
 
     def critic(self, variant: Variant) -> TrainedCritic:
-        """A critic of three systems, trained now or read from its file."""
+        """Load or train a critic of three systems."""
         shape = replace(
             PRESETS["quick"][0],
             context=variant.context,
@@ -160,297 +157,258 @@ class Study:
         settings = replace(
             PRESETS["quick"][1], epochs=self.epochs, rate=RATE, negatives=negatives, seed=variant.seed
         )
-        began, used = time.monotonic(), time.process_time()
-        found = train(
-            self.lessons,
-            shape,
-            settings,
-            self.vectors,
-            output=self.folder / f"{variant.name}.safetensors",
-            resume=True,
+        output = self.path(f"{variant.name}.safetensors")
+        critic, seconds = timed(
+            lambda: train(self.lessons, shape, settings, self.vectors, output=output, resume=True)
         )
-        print(
-            f"{variant.name}: {time.monotonic() - began:.0f} s, {time.process_time() - used:.0f} s of a processor",
-            flush=True,
-        )
-        return found
+        print(f"{variant.name}: {seconds}", flush=True)
+        return critic
 
-    _lessons: TrainingData | None = None
-
-    @property
+    @cached_property
     def lessons(self) -> TrainingData:
-        if self._lessons is None:
-            self._lessons = self.given(self.taught, THREE)
-        return self._lessons
+        return self.examples(self.taught, THREE)
 
 
 def mean(values: Any, ids: Sequence[str], offsets: Any) -> dict[str, Any]:
-    """A mean over images with its interval."""
+    """Return the mean over images with its interval."""
     score = Score(CriticMeasure(), as_statistics(values), tuple(ids), offsets, "mean")
     return {"value": score.value, "interval": list(score.interval())}
 
 
-# (1) and (5): people and machines --------------------------------------------------------------------------------------
-
-
-def capability(study: Study, variants: Sequence[Variant], part: str) -> None:
-    rows = []
-    for variant in variants:
-
-        def make(variant: Variant = variant) -> Any:
-            critic = study.critic(variant)
-            found: dict[str, Any] = {}
-            for name in ("human", *THREE):
-                held = study.given(study.tested, [name if name != "human" else THREE[0]])
-                own = name == "human"
-                judged = held.references if own else held.system
-                assert judged is not None
-                values = chances(
-                    critic, judged.sentences, judged.image_of, held.references.sentences, held.references.image_offsets, held.features,
-                    own=own and "reference" in variant.context,
-                )  # fmt: skip
-                found[name] = mean(values, judged.ids, judged.image_offsets)
-            found["loss"] = critic.history["loss"]
-            return found
-
-        rows.append((variant, study.kept(f"capability-{variant.name}", make)))
+def capability(study: CriticStudy, variants: Sequence[Variant], part: str) -> None:
+    """Print the mean scores of human and machine captions."""
+    rows = [
+        (variant, study.stored(f"capability-{variant.name}", partial(_capability, study, variant)))
+        for variant in variants
+    ]
     print(f"\n### {part}: mean score of {len(study.tested):,} images\n")
-    print(
-        "| context | combination | negatives | LSTM | people | "
-        + " | ".join(THREE)
-        + " | performance |\n|---|---|---|---:|"
-        + "---:|" * (len(THREE) + 2)
-    )
+    print("| context | combination | negatives | LSTM | people |", " | ".join(THREE), "| performance |")
+    print("|---|---|---|---:|" + "---:|" * (len(THREE) + 2))
     for variant in dict.fromkeys(variant._replace(seed=1) for variant, _ in rows):
         runs = [row for other, row in rows if other._replace(seed=1) == variant]
-        cells = [_shown(_joined([row[name] for row in runs])) for name in ("human", *THREE)]
-        reached = [performance(row) for row in runs]
-        cells.append(
-            f"{np.mean(reached):.3f}"
-            + (f" ({min(reached):.3f}–{max(reached):.3f}, {len(runs)} trainings)" if len(runs) > 1 else "")
+        values = [performance(row) for row in runs]
+        spread = f" ({min(values):.3f}–{max(values):.3f}, {len(runs)} trainings)" if len(runs) > 1 else ""
+        cells = [
+            " + ".join(variant.context) or "none",
+            variant.combine,
+            "all kinds" if variant.augmented else "systems only",
+            f"{variant.hidden}{f', {variant.layers} layers' if variant.layers > 1 else ''}",
+            *(_format(_average([row[name] for row in runs])) for name in ("human", *THREE)),
+            f"{np.mean(values):.3f}{spread}",
+        ]
+        print(f"| {' | '.join(cells)} |")
+
+
+def _capability(study: CriticStudy, variant: Variant) -> dict[str, Any]:
+    """Score human captions and three systems with one critic."""
+    critic = study.critic(variant)
+    row: dict[str, Any] = {}
+    for name in ("human", *THREE):
+        is_human = name == "human"
+        data = study.examples(study.tested, [THREE[0] if is_human else name])
+        judged = data.references if is_human else data.system
+        assert judged is not None
+        values = chances(
+            *(critic, judged.sentences, judged.image_of),
+            *(data.references.sentences, data.references.image_offsets, data.features),
+            own=is_human and "reference" in variant.context,
         )
-        size = f"{variant.hidden}{f', {variant.layers} layers' if variant.layers > 1 else ''}"
-        print(
-            f"| {' + '.join(variant.context) or 'none'} | {variant.combine} | {'all kinds' if variant.augmented else 'systems only'} | {size} | "
-            + " | ".join(cells)
-            + " |"
-        )
+        row[name] = mean(values, judged.ids, judged.image_offsets)
+    return row | {"loss": critic.history["loss"]}
 
 
 def performance(row: dict[str, Any]) -> float:
-    """Equation 10 of the paper: the mean of the score of people and of one minus that of machines."""
+    """Return the mean of the human score and of 1 minus the machines' score (equation 10 of the paper)."""
     return float((row["human"]["value"] + 1 - np.mean([row[name]["value"] for name in THREE])) / 2)
 
 
-def _joined(cells: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The mean over trainings. Its interval is the mean of their intervals, since their images are the same."""
+def _average(cells: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the mean over trainings. Its interval is the mean of theirs, because they share the images."""
     return {
         "value": float(np.mean([cell["value"] for cell in cells])),
         "interval": np.mean([cell["interval"] for cell in cells], 0).tolist(),
     }
 
 
-def _shown(cell: dict[str, Any], digits: int = 3) -> str:
+def _format(cell: dict[str, Any], digits: int = 3) -> str:
     low, high = cell["interval"]
     return f"{cell['value']:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
-# (2): robustness --------------------------------------------------------------------------------------------------------
-
-
-def _called(variant: Variant) -> str:
+def _label(variant: Variant) -> str:
     seen = "" if variant.context == WIDE else f", {' and '.join(variant.context) or 'nothing'} seen"
     return f"Critic, {variant.combine}{seen}, {'augmented' if variant.augmented else 'plain'}"
 
 
-def robustness(study: Study) -> None:
-    changed = study.tested[:CHANGED]
-    captions = {image: study.captions[image] for image in changed}
-    features = {str(k): row for k, row in enumerate(study.images.take(changed).counted())}
+def robustness(study: CriticStudy) -> None:
+    """Print the robustness curves of critics and metrics, and the areas under them."""
+    ids = study.tested[:TRANSFORMED]
+    captions = {image: study.captions[image] for image in ids}
+    features = {str(k): row for k, row in enumerate(study.images.take(ids).counted())}
+
+    def curves_of(item: Variant | str) -> list[dict[str, Any]]:
+        metrics: Any = item
+        if isinstance(item, Variant):
+            metrics = [CriticMeasure([study.critic(item)], features, name=_label(item))]
+        return [curve.to_json() for curve in robustness_curves(captions, metrics, images=None)]
+
     curves = []
-    for variant in ROBUST:
-
-        def make(variant: Variant = variant) -> Any:
-            measure = CriticMeasure([study.critic(variant)], features, name=_called(variant))
-            return [curve.to_json() for curve in robustness_curves(captions, [measure], images=None)]
-
-        curves += study.kept(f"robustness-{variant.name}", make)
-    for name in BESIDE.split(","):
-        curves += study.kept(
-            f"robustness-{name}",
-            lambda name=name: [c.to_json() for c in robustness_curves(captions, name, images=None)],
-        )
+    for item in (*ROBUST, *METRICS.split(",")):
+        name = item.name if isinstance(item, Variant) else item
+        curves += study.stored(f"robustness-{name}", partial(curves_of, item))
     kinds = list(dict.fromkeys(curve["transformation"] for curve in curves))
     print(f"\n### robustness: area under the curve of {len(captions):,} captions (lower is better)\n")
-    print("| metric | " + " | ".join(kinds) + " |\n|---|" + "---:|" * len(kinds))
+    _print_head("metric", kinds)
     for metric in dict.fromkeys(curve["metric"] for curve in curves):
-        own = {
+        areas = {
             curve["transformation"]: {"value": curve["area"], "interval": curve["interval"]}
             for curve in curves
             if curve["metric"] == metric
         }
-        print(f"| {metric} | " + " | ".join(_shown(own[kind]) for kind in kinds) + " |")
+        print(f"| {metric} | " + " | ".join(_format(areas[kind]) for kind in kinds) + " |")
     for kind in kinds:
-        print(
-            f"\n**{kind}**\n\n| metric | "
-            + " | ".join(map(str, curves[0]["strengths"]))
-            + " |\n|---|"
-            + "---:|" * len(curves[0]["strengths"])
-        )
-        for curve in curves:
-            if curve["transformation"] == kind:
-                print(
-                    f"| {curve['metric']} | " + " | ".join(f"{value:.3f}" for value in curve["values"]) + " |"
-                )
+        print(f"\n**{kind}**\n")
+        _print_head("metric", curves[0]["strengths"])
+        for curve in (curve for curve in curves if curve["transformation"] == kind):
+            print(f"| {curve['metric']} | " + " | ".join(f"{value:.3f}" for value in curve["values"]) + " |")
 
 
-# (3): captions of Flickr8k --------------------------------------------------------------------------------------------------
+def _print_head(first: str, columns: Sequence[Any]) -> None:
+    print(f"| {first} | " + " | ".join(map(str, columns)) + " |\n|---|" + "---:|" * len(columns))
 
 
-def caption(study: Study, epochs: int = 5) -> None:
-    rows = []
-    for combine in ("cbp", "mlp"):
+def caption(study: CriticStudy, epochs: int) -> None:
+    """Print the agreement of critics of single captions with the judgements of Flickr8k."""
 
-        def make(combine: str = combine) -> Any:
-            taught = {
-                row["image"]: row["captions"]
-                for row in read_jsonl(study.data / "flickr8k" / "captions.jsonl.gz")
-                if row["split"] == "train"
-            }
-            given = TrainingData(Captions.of(list(taught.values()), ids=list(taught)))
-            shape = replace(PRESETS["quick"][0], context=("reference",), combine=combine, hidden=HIDDEN)
-            negatives = Negatives(("pathological",), ("random caption",), (100.0, 100.0))
-            critic = train(
-                given, shape, replace(PRESETS["quick"][1], epochs=epochs, rate=RATE, negatives=negatives), vectors.get(SMALL),
-                output=study.folder / f"flickr8k-{combine}.safetensors", resume=True,
-            )  # fmt: skip
-            measure = CriticMeasure([critic])
-            sets = [load_judgements(name, study.data) for name in ("flickr8k-expert", "flickr8k-cf")]
-            return [one.to_json() for judged in sets for one in agreement(judged, [measure], ci=True)]
+    def agreement_of(combine: str) -> list[dict[str, Any]]:
+        captions = {
+            row["image"]: row["captions"]
+            for row in read_jsonl(study.data / "flickr8k" / "captions.jsonl.gz")
+            if row["split"] == "train"
+        }
+        data = TrainingData(Captions.of(list(captions.values()), ids=list(captions)))
+        shape, settings = PRESETS["quick"]
+        shape = replace(shape, context=("reference",), combine=combine, hidden=HIDDEN)
+        negatives = Negatives(("pathological",), ("random caption",), (100.0, 100.0))
+        settings = replace(settings, epochs=epochs, rate=RATE, negatives=negatives)
+        output = study.path(f"flickr8k-{combine}.safetensors")
+        critic = train(data, shape, settings, vectors.get(SMALL), output=output, resume=True)
+        sets = [load_judgements(name, study.data) for name in ("flickr8k-expert", "flickr8k-cf")]
+        measure = CriticMeasure([critic])
+        return [item.to_json() for judged in sets for item in agreement(judged, [measure], ci=True)]
 
-        rows.append((combine, study.kept(f"flickr8k-{combine}", make)))
     print("\n### Flickr8k: Kendall's tau\n\n| | Expert (tau-c) | Crowd Flower (tau-b) |\n|---|---:|---:|")
-    for combine, found in rows:
-        print(f"| Critic, {combine} | " + " | ".join(_shown(one) for one in found) + " |")
+    for combine in ("cbp", "mlp"):
+        cells = study.stored(f"flickr8k-{combine}", partial(agreement_of, combine))
+        print(f"| Critic, {combine} | " + " | ".join(map(_format, cells)) + " |")
 
 
-# (4): systems --------------------------------------------------------------------------------------------------------------
+def systems(study: CriticStudy, images: int, epochs: int) -> None:
+    """Print scores of nine systems and of human captions by the critic and by metrics."""
 
+    def cell(score: Score) -> dict[str, Any]:
+        return {"value": score.value, "interval": list(score.interval())}
 
-def systems(study: Study, images: int, epochs: int) -> None:
-    def make() -> Any:
-        torch.set_num_threads(1)
+    def compute() -> list[dict[str, Any]]:
         ids = study.taught[:images]
-        rest, human = hold_out({image: study.captions[image] for image in ids}, 1)
-        names = sorted(
-            path.name.removesuffix(".jsonl.gz")
-            for path in (study.data / "coco" / "systems").glob("*.jsonl.gz")
-        )
-        every = [study.system(name) for name in names]
-        given = [{image: one[image] for image in rest} for one in every]
-        corpora = load_systems(rest, [*given, human], names=[*names, "people"])
+        references, human = hold_out({image: study.captions[image] for image in ids}, 1)
+        names = coco_systems(study.data)
+        by_system = [coco_system(study.data, name) for name in names]
+        captions = [{image: system[image] for image in references} for system in by_system]
+        corpora = load_systems(references, [*captions, human], names=[*names, "people"])
         shape, settings = PRESETS["quick"]
         settings = replace(settings, epochs=epochs, rate=RATE, negatives=Negatives(study.kinds))
-        protocol = CriticProtocol(
-            replace(shape, context=WIDE, combine="cbp", hidden=HIDDEN), settings, study.vectors
+        shape = replace(shape, context=WIDE, combine="cbp", hidden=HIDDEN)
+        judged = judge(
+            corpora,
+            CriticProtocol(shape, settings, study.vectors),
+            images=study.images,
+            samples=study.samples,
+            output=study.path("systems"),
+            resume=True,
+            progress=print_row,
         )
-        found = judge(
-            corpora, protocol, images=study.images, samples=study.samples, output=study.folder / "systems", resume=True,
-            progress=lambda row: print(row, flush=True),
-        )  # fmt: skip
-        rows = []
-        for corpus, judged in zip(corpora, found):
-            row = {
+        return [
+            {
                 "system": corpus.name,
-                "Critic": {"value": judged.score.value, "interval": list(judged.score.interval())},
+                "Critic": cell(result.score),
+                "references": cell(result.human),
+                **{
+                    name: cell(score)
+                    for name, score in captious.score(corpus, metrics=SYSTEM_METRICS).items()
+                },
             }
-            row["references"] = {"value": judged.human.value, "interval": list(judged.human.interval())}
-            for name, score in captious.score(corpus, metrics=BROAD).items():
-                row[name] = {"value": score.value, "interval": list(score.interval())}
-            rows.append(row)
-        return rows
+            for corpus, result in zip(corpora, judged)
+        ]
 
-    rows = study.kept("systems", make)
+    rows = study.stored("systems", compute)
     names = [name for name in rows[0] if name not in ("system", "references")]
-    print(
-        f"\n### systems: {images:,} images\n\n| system | "
-        + " | ".join(names)
-        + " | references, by the same critics |\n|---|"
-        + "---:|" * (len(names) + 1)
-    )
+    print(f"\n### systems: {images:,} images\n")
+    _print_head("system", [*names, "references, by the same critics"])
     for row in sorted(rows, key=lambda row: -row["Critic"]["value"]):
         print(
-            f"| {row['system']} | " + " | ".join(_shown(row[name]) for name in [*names, "references"]) + " |"
+            f"| {row['system']} | " + " | ".join(_format(row[name]) for name in [*names, "references"]) + " |"
         )
     machines = [row for row in rows if row["system"] != "people"]
     print("\n| rank correlation with the critic (nine systems) | Spearman |\n|---|---:|")
     for name in names[1:]:
-        pair = [np.array([row[one]["value"] for row in machines]) for one in ("Critic", name)]
+        pair = [np.array([row[column]["value"] for row in machines]) for column in ("Critic", name)]
         print(f"| {name} | {COEFFICIENTS['spearman'](*pair):+.2f} |")
 
 
-BROAD = "CIDEr-D,SPICE,SPICE-U,Types,TTR1"
+def speed(study: CriticStudy) -> None:
+    """Print the speed of a core, and scoring all captions together beside one by one."""
+    data, tested = (study.examples(study.taught[k : k + 400], THREE[:1]) for k in (0, 400))
+    captions = tested.system
+    assert captions is not None
 
+    def score_one_by_one(critic: TrainedCritic) -> None:
+        for row, image in enumerate(captions.image_of.tolist()):
+            part = tested.take(np.array([image]))
+            context = part.references.sentences, part.references.image_offsets, part.features
+            chances(critic, captions.sentences[row : row + 1], np.zeros(1, np.int64), *context)
 
-# Speed -----------------------------------------------------------------------------------------------------------------------
-
-
-def speed(study: Study) -> None:
-    """What a processor core does in a second; reading each caption once beside reading it for every pair."""
-    given = study.given(study.taught[:400], THREE[:1])
     for preset, (shape, settings) in PRESETS.items():
-        small = replace(settings, epochs=1, negatives=Negatives(("system", "pathological")))
-        words = 2 * len(given.references)
-        began = time.process_time()
-        critic = train(given, shape, small, study.vectors)
-        learned = time.process_time() - began
-        held = study.given(study.taught[400:800], THREE[:1])
-        assert held.system is not None
-        theirs = (held.references.sentences, held.references.image_offsets, held.features)
-        began = time.process_time()
-        chances(critic, held.system.sentences, held.system.image_of, *theirs)
-        once = time.process_time() - began
-        began = time.process_time()
-        for row, image in enumerate(held.system.image_of.tolist()):
-            part = held.take(np.array([image]))
-            chances(
-                critic,
-                held.system.sentences[row : row + 1],
-                np.zeros(1, np.int64),
-                part.references.sentences,
-                part.references.image_offsets,
-                part.features,
-            )
-        apart = time.process_time() - began
+        settings = replace(settings, epochs=1, negatives=Negatives(("system", "pathological")))
+        critic, training = timed(partial(train, data, shape, settings, study.vectors))
+        context = tested.references.sentences, tested.references.image_offsets, tested.features
+        _, together = timed(partial(chances, critic, captions.sentences, captions.image_of, *context))
+        _, apart = timed(partial(score_one_by_one, critic))
         print(
-            f"{preset}: {words / learned:,.0f} examples learned and {len(held.system) / once:,.0f} captions judged per second of a core; "
-            f"all captions at once is {apart / once:.1f} times as fast as one by one",
+            f"{preset}, per processor second: {2 * len(data.references) / training.processor:,.0f} training "
+            f"examples, {len(captions) / together.processor:,.0f} scored captions; all captions together are "
+            f"{apart.processor / together.processor:.1f} times as fast as one by one",
             flush=True,
         )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0] if __doc__ else None)
-    parser.add_argument("--folder", type=Path, default=Path("critic-study"))
-    parser.add_argument("--samples", type=Path)
-    parser.add_argument("--only", choices=[*PARTS, "speed"], action="append")
-    parser.add_argument("--taught", type=int, default=10_000)
-    parser.add_argument("--tested", type=int, default=2000)
-    parser.add_argument("--epochs", type=int, default=10)
-    parser.add_argument("--judged", type=int, default=2000, help="images for the nine systems")
-    parser.add_argument("--judged-epochs", type=int, default=5)
-    given = parser.parse_args()
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    arguments.add_argument("--folder", type=Path, default=Path("critic-study"))
+    arguments.add_argument("--samples", type=Path, help="captions sampled from a captioner")
+    arguments.add_argument(
+        "--only", choices=[*PARTS, "speed"], action="append", help="run this part; repeatable"
+    )
+    arguments.add_argument("--taught", type=int, default=10_000, help="training images")
+    arguments.add_argument("--tested", type=int, default=2000, help="test images")
+    arguments.add_argument("--epochs", type=int, default=10)
+    arguments.add_argument("--caption-epochs", type=int, default=5, help="epochs of the part caption")
+    arguments.add_argument("--judged", type=int, default=2000, help="images of the part systems")
+    arguments.add_argument("--judged-epochs", type=int, default=5, help="epochs of the part systems")
+    options = arguments.parse_args()
     torch.set_num_threads(1)
-    study = Study(given.folder, given.samples, given.taught, given.tested, given.epochs)
-    for part in given.only or PARTS:
+    study = CriticStudy(options.folder, options.samples, options.taught, options.tested, options.epochs)
+    for part in options.only or PARTS:
         if part == "capability":
             capability(study, [*CAPABLE, *AGAIN], part)
         elif part == "robustness":
             robustness(study)
         elif part == "caption":
-            caption(study)
+            caption(study, options.caption_epochs)
         elif part == "systems":
-            systems(study, given.judged, given.judged_epochs)
+            systems(study, options.judged, options.judged_epochs)
         elif part == "sizes":
             capability(study, SIZES, part)
         else:

@@ -1,30 +1,30 @@
-"""Measures of sets of captions: captious beside a straightforward implementation, image by image, in one run.
+"""Measures of sets of captions: captious beside a straightforward implementation that goes image by image.
 
-    python -m benchmarks.diversity [IMAGES] [PLAIN_IMAGES]
+    python -m benchmarks.diversity [--images 5000] [--plain-images 50]
 
-Both sides start from tokens. The plain side is timed on PLAIN_IMAGES images (default 50) and its time per image
-multiplied; the numbers of both sides must agree on those images. Captions are drawn at random from a vocabulary whose
-words have frequencies like those of captions.
+Both sides start from tokens. The plain side is timed on a few images, and its time is multiplied. The values
+of both sides are compared on these images. Captions are drawn from a vocabulary with the word frequencies of
+captions.
 """
 
 from __future__ import annotations
 
-import sys
-import time
+import argparse
 import warnings
 
 import numpy as np
 
 import captious
 from benchmarks import plain_diversity as plain
+from benchmarks.timing import best_of, timed
 from captious.corpus import Corpus
 from captious.results.scores import Scores
 
 CAPTIONS, REFERENCES = 10, 5
 
 
-def made_up(images: int, seed: int = 1) -> tuple[list[list[str]], list[list[str]]]:
-    """Samples and references: per image some 25 words of its own, and common words, drawn with Zipf's frequencies."""
+def random_sets(images: int, seed: int = 1) -> tuple[list[list[str]], list[list[str]]]:
+    """Draw samples and references from 25 words per image and common words with Zipf's frequencies."""
     generator = np.random.default_rng(seed)
     words = np.array([f"w{i}" for i in range(8000)])
     common = 1.0 / np.arange(1, 61)
@@ -44,69 +44,49 @@ def made_up(images: int, seed: int = 1) -> tuple[list[list[str]], list[list[str]
     return samples, references
 
 
-def corpus_of(samples: list[list[str]], references: list[list[str]]) -> Corpus:
-    """Tokens: what both sides start from."""
-    return Corpus.build([str(i) for i in range(len(samples))], samples, references, tokenizer="none")
+def measure(samples: list[list[str]], references: list[list[str]]) -> Scores:
+    """Compute all measures of a new corpus, which has no cached results."""
+    ids = [str(i) for i in range(len(samples))]
+    scores = captious.diversity(Corpus.build(ids, samples, references, tokenizer="none"))
+    for score in scores.values():
+        _ = score.value
+    return scores
 
 
-def main(images: int = 5000, plain_images: int = 50) -> float:
-    """Print both times and their ratio."""
-    samples, references = made_up(images)
-    # The first call loads modules and the library of kernels.
-    loading = Watch()
-    captious.diversity(corpus_of(samples[:400], references[:400]))
-    loading.stop()
-    quick, found = best_of(3, samples, references)
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("--images", type=int, default=5000)
+    arguments.add_argument("--plain-images", type=int, default=50)
+    options = arguments.parse_args()
+    warnings.simplefilter("ignore")
+    samples, references = random_sets(options.images)
+    _, loading = timed(lambda: measure(samples[:400], references[:400]))
+    scores, ours = best_of(3, lambda: measure(samples, references))
 
-    split = [[caption.split() for caption in captions] for captions in samples]
-    split_references = [[caption.split() for caption in captions] for captions in references]
-    counting = Watch()
-    df = plain.document_frequencies(split_references)
-    counting.stop()
-    slow = Watch()
-    expected = [plain.measure(split[i], split_references[i], df, images) for i in range(plain_images)]
-    slow.stop()
-    whole = [c + s / plain_images * images for c, s in zip(counting.times, slow.times)]
-    worst = max(
-        abs(row[name] - found[name].per_image[str(i)]) for i, row in enumerate(expected) for name in row
+    tokens, reference_tokens = (
+        [[caption.split() for caption in captions] for captions in groups] for groups in (samples, references)
     )
-    ratios = [a / b for a, b in zip(whole, quick)]
-    print(f"{images:,} images × {CAPTIONS} captions, {len(expected[0])} measures, from tokens")
+    df, counting = timed(lambda: plain.document_frequencies(reference_tokens))
+    expected, some = timed(
+        lambda: [
+            plain.measure(tokens[i], reference_tokens[i], df, options.images)
+            for i in range(options.plain_images)
+        ]
+    )
+    total = [c + s / options.plain_images * options.images for c, s in zip(counting, some)]
+    worst = max(
+        abs(row[name] - scores[name].per_image[str(i)]) for i, row in enumerate(expected) for name in row
+    )
+    print(f"{options.images:,} images × {CAPTIONS} captions, {len(expected[0])} measures, from tokens")
     print(f"{'':18}{'wall clock':>12}{'processor':>12}")
-    print(f"{'straightforward':18}{whole[0]:10.1f} s{whole[1]:10.1f} s   (from {plain_images} images)")
-    print(f"{'captious':18}{quick[0]:10.2f} s{quick[1]:10.2f} s   (best of 3)")
-    print(f"{'ratio':18}{ratios[0]:10.0f} ×{ratios[1]:10.0f} ×   largest difference {worst:.1e}")
-    print(f"{'loading':18}{loading.times[0]:10.2f} s{loading.times[1]:10.2f} s   (once per process)")
-    return ratios[0]
-
-
-class Watch:
-    """Wall clock and processor time since it was made."""
-
-    def __init__(self) -> None:
-        self._start = time.perf_counter(), time.process_time()
-        self.times = (0.0, 0.0)
-
-    def stop(self) -> tuple[float, float]:
-        self.times = time.perf_counter() - self._start[0], time.process_time() - self._start[1]
-        return self.times
-
-
-def best_of(
-    times: int, samples: list[list[str]], references: list[list[str]]
-) -> tuple[tuple[float, float], Scores]:
-    """The shortest of several runs (wall clock, processor), each on a corpus from which nothing is derived yet."""
-    runs = []
-    for _ in range(times):
-        corpus = corpus_of(samples, references)
-        watch = Watch()
-        found = captious.diversity(corpus)
-        for score in found.values():
-            _ = score.value
-        runs.append(watch.stop())
-    return (min(wall for wall, _ in runs), min(processor for _, processor in runs)), found
+    for label, seconds, unit, note in (
+        ("straightforward", total, "s", f"from {options.plain_images} images"),
+        ("captious", ours, "s", "best of 3"),
+        ("ratio", [a / b for a, b in zip(total, ours)], "×", f"largest difference {worst:.1e}"),
+        ("first run", loading, "s", "400 images, loads modules and kernels"),
+    ):
+        print(f"{label:18}{seconds[0]:10.2f} {unit}{seconds[1]:10.2f} {unit}   ({note})")
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    main(*(int(argument) for argument in sys.argv[1:3]))
+    main()

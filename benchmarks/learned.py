@@ -1,15 +1,15 @@
-"""Experiments with learned metrics: what they are trained on, what they see, and what they are worth on other tasks.
+"""Experiments with learned metrics: training sets, features, networks, and other tasks.
 
-    python -m benchmarks.learned ../shared/data --work FOLDER [--only sets,systems,…] [--plots docs/figures]
+    python -m benchmarks.learned --work FOLDER [--only sets,systems,…] [--plots docs/figures]
 
-Kendall's tau-c × 100 on Flickr8k-Expert (each expert) and on the sample of COMPOSITE, after a fixed number of epochs, without early stop, or
-accuracy in per cent; 95 % intervals over images for what ships. Features are those of ``tools.make_learned`` and are kept in the same folder; those that are there are used again.
+Results are Kendall's tau-c × 100 on Flickr8k-Expert (each expert) and on the sample of COMPOSITE, after a
+fixed number of epochs without early stopping, or accuracy in per cent, with 95 % intervals over images.
+Features are those of ``tools.make_learned``. They are stored in the same folder and used again.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.captions import public_data
+from benchmarks.timing import timed
 from captious.agreement import CaptionPairs, load_judgements
 from captious.agreement.coefficients import COEFFICIENTS
 from captious.agreement.resampling import perfect_interval, resample_counts
@@ -45,34 +47,33 @@ SHIPPED = {
     "CaptiousScore": "captious_score",
     "CaptiousScore-lite": "captious_score_lite",
 }
-#: Features that are metrics, to compare with.
+#: Features that are metrics, for comparison.
 SINGLES = {"METEOR": "METEOR", "SPICE": "SPICE", "SentenceSim, centroid": "sentence-centroid"}
-#: References of each pair of PASCAL-50S, images and instances for distractions, captions for times and to begin with.
+#: References of a pair of PASCAL-50S; images and instances of distractions; captions timed and before.
 PAIR_REFERENCES, DISTRACTION_IMAGES, INSTANCES, TIMED, WARM = 5, 1200, 100, 300, 20
 #: Resamples of images for an interval.
 RESAMPLES = 500
 
-
-#: An interval, not-a-number where there is none; a number with its interval.
+#: An interval (NaN if there is none), and a number with its interval.
 Span = tuple[float, float]
 Cell = tuple[float, Span]
 NO_SPAN = (float("nan"), float("nan"))
 
 
 class Result(NamedTuple):
-    """A table of an experiment: rows of a name and numbers."""
+    """Table of an experiment. A row has a name and numbers."""
 
     title: str
     first: str
     header: list[str]
     rows: list[tuple[str, list[float]]]
-    #: For each number its interval, where there are any: 95 %, over images.
+    #: 95 % interval over images of each number.
     spans: list[list[Span]] | None = None
     digits: int = 1
 
     @classmethod
     def of(cls, title: str, first: str, header: list[str], rows: list[tuple[str, list[Cell]]]) -> Result:
-        """From rows of numbers with their intervals."""
+        """Build a table from rows of numbers with intervals."""
         return cls(
             title,
             first,
@@ -82,7 +83,7 @@ class Result(NamedTuple):
         )
 
     def cells(self) -> list[list[str]]:
-        found = []
+        cells = []
         for row, (label, values) in enumerate(self.rows):
             texts = ["–" if value != value else f"{value:.{self.digits}f}" for value in values]
             if self.spans is not None:
@@ -90,21 +91,17 @@ class Result(NamedTuple):
                     text if low != low else f"{text} [{low:.1f}, {high:.1f}]"
                     for text, (low, high) in zip(texts, self.spans[row])
                 ]
-            found.append([label, *texts])
-        return found
+            cells.append([label, *texts])
+        return cells
 
 
 class Experiments:
+    """Training examples, test sets and their features."""
+
     def __init__(self, data: Path, work: Path, epochs: int, vectors: str) -> None:
-        self.data, self.work, self.maker, self.epochs, self.vectors = (
-            data,
-            work,
-            Maker(data, work),
-            epochs,
-            vectors,
-        )
-        table = self.maker.examples()
-        self.table = table
+        self.data, self.work, self.epochs, self.vectors = data, work, epochs, vectors
+        self.maker = Maker(data, work)
+        self.table = table = self.maker.examples()
         self.examples = Examples(
             [""] * len(table["kind"]), [], table["kind"], table["image"], table["system"].tolist()
         )
@@ -119,7 +116,7 @@ class Experiments:
             self.images[name] = [judged.images[k] for k in chosen]
 
     def agreement(self, network: Network) -> list[Cell]:
-        """tau-c on the tests, with intervals over images."""
+        """Return tau-c on the test sets, with intervals over images."""
         tau = COEFFICIENTS["tau-c"]
         return [
             (100 * tau(scores, ratings), _span(unit, partial(tau.resampled, scores, ratings, unit)))
@@ -129,20 +126,23 @@ class Experiments:
     def rows(
         self, network: Network, tables: dict[str, NDArray[np.float64]] | None = None
     ) -> list[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]]:
-        """Of each test the scores, the ratings and the images, a row for each judge; features are the kept ones unless others are given."""
-        found = []
+        """Return scores, ratings and images of each test set, one row per judge.
+
+        ``tables`` replaces the stored features.
+        """
+        rows = []
         for name, (features, ratings) in self.tests.items():
             own = columns(features, network.features) if tables is None else tables[name]
             scores, judges = network.logits(network.standardised(own)), [len(r) for r in ratings]
             images = np.unique(self.images[name], return_inverse=True)[1]
-            found.append(
+            rows.append(
                 (
                     np.repeat(scores, judges),
                     np.concatenate([np.asarray(r, float) for r in ratings]),
                     np.repeat(images, judges),
                 )
             )
-        return found
+        return rows
 
     def fitted(
         self,
@@ -152,7 +152,7 @@ class Experiments:
         inputs: NDArray[np.float64] | None = None,
     ) -> Network:
         own = columns(self.table, features)[rows] if inputs is None else inputs
-        # As many steps, however many examples there are: epochs are those of the usual training set.
+        # The number of steps is constant: epochs refer to the usual training set.
         epochs = max(1, round(self.epochs * len(self.examples.chosen("others")) / len(rows)))
         return train(
             "x", features, own, self.examples.labels[rows], Plan(hidden=hidden, epochs=epochs)
@@ -164,12 +164,10 @@ class Experiments:
         return self.agreement(self.fitted(features, hidden, self.examples.chosen(training_set)))
 
     def equal(self, features: tuple[str, ...]) -> list[Cell]:
-        """No learning: standardised features, added up."""
+        """Return the agreement of the sum of standardised features, without learning."""
         means, scales = spread(columns(self.table, features))
         layer = (np.ones((len(features), 1), np.float32), np.zeros(1, np.float32))
         return self.agreement(Network("x", features, means, scales, (layer,), {}))
-
-    # What they are trained on, and see
 
     def sets(self) -> Result:
         metrics = {"LCEval": (12,), "NNEval": (72, 72)}
@@ -200,7 +198,7 @@ class Experiments:
         return Result.of("LCEval, groups of features", "features", list(TESTS.values()), rows)
 
     def over_references(self) -> Result:
-        """LCEval's MOWE as the mean, the greatest or the least over the references, instead of one of them."""
+        """Combine LCEval's MOWE over all references by mean, maximum or minimum."""
         rows = []
         for how in ("mean", "max", "min"):
             own = tuple(f"all-words-{how}" if feature == "MOWE" else feature for feature in GROUPS["lceval"])
@@ -213,34 +211,45 @@ class Experiments:
         )
 
     def systems(self) -> Result:
-        """People against one system, or against all but some: how often people are told from systems that were trained on, and from others.
+        """Train on human captions and those of some systems, and test on these systems and on others.
 
-        Images are halved: nothing is tested on an image that was trained on.
+        Training and test images are different halves.
         """
         features = GROUPS["lceval"]
         system, kind, early = np.array(self.examples.system), self.examples.kind, self.examples.image % 2 == 0
         machine, human = kind == KINDS.index("machine"), kind == KINDS.index("human")
         names = sorted(set(system[machine].tolist()))
         rows = []
-        for label, known in [*((name, [name]) for name in names), ("first five", names[:5]), ("all", names)]:
-            chosen = machine & np.isin(system, known)
+        for label, trained_on in [
+            *((name, [name]) for name in names),
+            ("first five", names[:5]),
+            ("all", names),
+        ]:
+            chosen = machine & np.isin(system, trained_on)
             train_rows = np.flatnonzero(early & (chosen | human))
             share = chosen[train_rows].mean()
-            # As many of people's captions as of the systems'.
+            # Equal numbers of human and system captions.
             keep = np.random.default_rng(1).random(len(train_rows)) < np.where(
                 chosen[train_rows], 1.0, share / (1 - share)
             )
             network = self.fitted(features, (12,), train_rows[keep])
             logits = network.logits(network.standardised(columns(self.table, features)))
 
-            def told(which: NDArray[np.bool_], logits: NDArray[np.float64] = logits) -> Cell:
+            def accuracy(which: NDArray[np.bool_], logits: NDArray[np.float64] = logits) -> Cell:
                 theirs, ours = logits[which & ~early], logits[human & ~early]
                 return (
                     float("nan") if not len(theirs) else 50 * float((theirs < 0).mean() + (ours > 0).mean())
                 ), NO_SPAN
 
             rows.append(
-                (label, [told(chosen), told(machine & ~np.isin(system, known)), *self.agreement(network)])
+                (
+                    label,
+                    [
+                        accuracy(chosen),
+                        accuracy(machine & ~np.isin(system, trained_on)),
+                        *self.agreement(network),
+                    ],
+                )
             )
         return Result.of(
             "LCEval, trained on systems",
@@ -250,7 +259,7 @@ class Experiments:
         )
 
     def word_vectors(self) -> Result:
-        """LCEval with the two features of word vectors by another table of vectors."""
+        """Compute LCEval's two features of word vectors with other vectors."""
         exchanged = ("WMD", "MOWE")
         features = GROUPS["lceval"]
         rows = self.examples.chosen("others")
@@ -262,22 +271,21 @@ class Experiments:
             path = self.work / f"{name}-{Path(self.vectors).stem}.npy"
             if not path.exists():
                 np.save(path, other.table(corpus()))
-            made = np.load(path)
-            found: NDArray[np.float64] = columns(table, features)[
+            new = np.load(path)
+            values: NDArray[np.float64] = columns(table, features)[
                 slice(None) if rows is None else rows
             ].copy()
             for k, feature in enumerate(exchanged):
-                found[:, features.index(feature)] = made[:, k]
-            return found
+                values[:, features.index(feature)] = new[:, k]
+            return values
 
         def examples() -> Corpus:
             drawn = self.maker.drawn()
-            assert (drawn.kind == self.table["kind"]).all(), (
-                "the features are of other examples; give another folder"
-            )
-            assert (drawn.image == self.table["image"]).all(), (
-                "the features are of other examples; give another folder"
-            )
+            for name in ("kind", "image"):
+                if not (getattr(drawn, name) == self.table[name]).all():
+                    raise SystemExit(
+                        "the stored features belong to other examples: use another --work folder"
+                    )
             return _part(drawn, rows).corpus()
 
         inputs = with_others(self.table, "others", examples, rows)
@@ -297,7 +305,7 @@ class Experiments:
                     for scores, ratings, unit in tests
                 ]
             )
-        # Both on the same resamples.
+        # Differences use the same resamples for both.
         values.append(("difference", [b - a for a, b in zip(values[0][1], values[1][1])]))
         spans.append([])
         for (one, ratings, unit), (other_scores, _, _) in zip(usual, exchanged_rows):
@@ -311,17 +319,15 @@ class Experiments:
             )  # type: ignore[misc]
         return Result("LCEval, word vectors", "vectors", list(TESTS.values()), values, spans)
 
-    # What those that ship are worth
-
     def shipped(self) -> dict[str, Network]:
         return {name: load(WEIGHTS_FOLDER / f"{file}.safetensors") for name, file in SHIPPED.items()}
 
     def needed(self) -> list[str]:
-        """The features of those that ship."""
+        """Return the features of all shipped metrics."""
         return list(dict.fromkeys(name for network in self.shipped().values() for name in network.features))
 
     def scores(self, table: Table) -> dict[str, NDArray[np.float64]]:
-        """By those that ship, and by some of their features alone."""
+        """Return the scores of shipped metrics and of single features."""
         singles = {name: columns(table, (feature,))[:, 0] for name, feature in SINGLES.items()}
         return {
             **singles,
@@ -332,12 +338,12 @@ class Experiments:
         }
 
     def references(self) -> Result:
-        """COMPOSITE with fewer references of each caption."""
+        """Measure COMPOSITE with fewer references per caption."""
         judged = rated("composite", self.data)
         corpus, chosen = rated_corpus(judged)
         ratings = np.array([judged.ratings[k][0] for k in chosen])
         unit = np.unique([judged.images[k] for k in chosen], return_inverse=True)[1]
-        found: dict[str, list[float]] = {name: [] for name in (*SINGLES, *SHIPPED)}
+        taus: dict[str, list[float]] = {name: [] for name in (*SINGLES, *SHIPPED)}
         spans: dict[str, list[tuple[float, float]]] = {name: [] for name in (*SINGLES, *SHIPPED)}
         counts = (1, 2, 3, 4, None)
         for count in counts:
@@ -352,7 +358,7 @@ class Experiments:
 
             file = "composite.npz" if count is None else f"composite-{count}.npz"
             for name, values in self.scores(kept(self.work / file, fewer, self.needed())).items():
-                found[name].append(100 * COEFFICIENTS["tau-c"](values, ratings))
+                taus[name].append(100 * COEFFICIENTS["tau-c"](values, ratings))
                 spans[name].append(
                     _span(unit, partial(COEFFICIENTS["tau-c"].resampled, values, ratings, unit))
                 )
@@ -360,14 +366,14 @@ class Experiments:
             "COMPOSITE by number of references",
             "metric",
             [str(count or "all") for count in counts],
-            list(found.items()),
+            list(taus.items()),
             list(spans.values()),
         )
 
     def _accuracy(
         self, pairs: CaptionPairs, references: list[list[str]], file: str
     ) -> dict[str, NDArray[np.float64]]:
-        """For each pair 1 where the metric prefers the caption that people do, ½ where it has none."""
+        """Return 1 for each pair with the preference of people, 0.5 for equal scores, else 0."""
 
         def make() -> tuple[Corpus, dict[str, Any]]:
             groups = [list(both) for both in zip(pairs.first, pairs.second)]
@@ -381,7 +387,7 @@ class Experiments:
         }
 
     def pairs(self) -> Result:
-        """PASCAL-50S, five references drawn once; votes on triplets."""
+        """Measure PASCAL-50S with five references drawn once, and votes on triplets."""
         judged = load_judgements("pascal-50s", self.data)
         assert isinstance(judged, CaptionPairs)
         judged = with_protocol(judged, votes="triplets")
@@ -392,11 +398,11 @@ class Experiments:
             own = {own_key(judged.first[k]), own_key(judged.second[k])}
             references.append([texts[i] for i in orders[k] if own_key(texts[i]) not in own][:PAIR_REFERENCES])
         return self._by_category(
-            "PASCAL-50S, pairs told right", judged, self._accuracy(judged, references, "pairs.npz")
+            "PASCAL-50S, correct pairs", judged, self._accuracy(judged, references, "pairs.npz")
         )
 
     def distractions(self) -> Result:
-        """Captions with another person or place, or with a part left out, against the right ones; of images that nothing was trained on."""
+        """Compare correct captions with distractions, on images that were not trained on."""
         file = read(self.data / "coco" / "references.jsonl.gz", "references")
         seen = {text for texts in self.maker.drawn().references for text in texts}
         order = [
@@ -404,13 +410,13 @@ class Experiments:
             for k in np.random.default_rng(5).permutation(len(file.ids)).tolist()
             if seen.isdisjoint(file.captions[k])
         ]
-        made = make_distractions(
+        pairs = make_distractions(
             {file.ids[k]: list(file.captions[k]) for k in order[:DISTRACTION_IMAGES]}, limit=INSTANCES
         )
         return self._by_category(
-            "Distractions told",
-            made,
-            self._accuracy(made, [list(texts) for texts in made.references], "distractions.npz"),
+            "Distractions, correct pairs",
+            pairs,
+            self._accuracy(pairs, [list(texts) for texts in pairs.references], "distractions.npz"),
         )
 
     def _by_category(self, title: str, judged: CaptionPairs, right: dict[str, NDArray[np.float64]]) -> Result:
@@ -427,9 +433,9 @@ class Experiments:
         return Result(title, "metric", ["all", *kinds], rows, spans)
 
     def times(self) -> Result:
-        """Milliseconds of processor time a caption for the features of each metric by itself, and for the network.
+        """Time the features of each metric and its network, in milliseconds of processor time per caption.
 
-        Each metric gets examples that nothing has read before, so that no cache helps. Processor time, which other work on the machine changes little.
+        Each metric has its own examples, so that no cache helps.
         """
         drawn = self.maker.drawn()
         order = np.random.default_rng(3).permutation(len(drawn))
@@ -438,12 +444,11 @@ class Experiments:
             own = order[k * (TIMED + WARM) : (k + 1) * (TIMED + WARM)]
             Features(network.features).table(_part(drawn, own[:WARM]).corpus())  # loads models
             features, few = Features(network.features), _part(drawn, own[WARM:])
-            start = time.process_time()
-            table = features.table(few.corpus())
-            middle = time.process_time()
-            for _ in range(1000):
-                network.score(table)
-            rows.append((name, [1e3 * (middle - start) / TIMED, (time.process_time() - middle) / TIMED]))
+            table, computing = timed(lambda features=features, few=few: features.table(few.corpus()))
+            _, scoring = timed(
+                lambda network=network, table=table: [network.score(table) for _ in range(1000)]
+            )
+            rows.append((name, [1e3 * computing.processor / TIMED, scoring.processor / TIMED]))
         return Result(
             f"Time, {TIMED} captions with 4 references",
             "metric",
@@ -464,7 +469,7 @@ def _part(examples: Examples, rows: NDArray[Any]) -> Examples:
 def _span(
     unit: NDArray[np.int64], resampled: Callable[[NDArray[np.int32]], NDArray[np.float64]]
 ) -> tuple[float, float]:
-    """The interval, × 100, of what is computed from how often each unit was drawn."""
+    """Return the interval, × 100, of a statistic of resampled units."""
     drawn = [resampled(counts) for counts in resample_counts(int(unit.max()) + 1, RESAMPLES)]
     low, high = percentile_interval(np.concatenate(drawn))
     return 100 * low, 100 * high
@@ -480,7 +485,7 @@ def _accuracy_span(right: NDArray[np.float64], images: NDArray[Any]) -> tuple[fl
 
 
 def draw(result: Result, folder: Path, name: str) -> Path:
-    """A figure of a table: a group of bars for each row."""
+    """Draw a table: a group of bars for each row."""
     with style.drawing("drawing figures of experiments") as plt:
         figure, axes = plt.subplots(figsize=(6.4, 1.2 + 0.2 * len(result.rows) * (len(result.header) + 1)))
         step = len(result.header) + 1
@@ -506,31 +511,38 @@ def draw(result: Result, folder: Path, name: str) -> Path:
     return path
 
 
-#: By the name that --only has for them.
+#: Experiments by name.
 ALL: dict[str, Callable[[Experiments], Result]] = {
-    "sets": Experiments.sets, "layers": Experiments.layers, "groups": Experiments.groups, "over-references": Experiments.over_references,
-    "systems": Experiments.systems, "word-vectors": Experiments.word_vectors, "references": Experiments.references, "pairs": Experiments.pairs,
-    "distractions": Experiments.distractions, "times": Experiments.times,
-}  # fmt: skip
+    "sets": Experiments.sets,
+    "layers": Experiments.layers,
+    "groups": Experiments.groups,
+    "over-references": Experiments.over_references,
+    "systems": Experiments.systems,
+    "word-vectors": Experiments.word_vectors,
+    "references": Experiments.references,
+    "pairs": Experiments.pairs,
+    "distractions": Experiments.distractions,
+    "times": Experiments.times,
+}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="experiments with learned metrics")
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--only", default=",".join(ALL), help=f"of {', '.join(ALL)}")
-    parser.add_argument("--vectors", default="glove-6b-50d", help="word vectors to exchange the default for")
-    parser.add_argument("--plots", type=Path, help="a folder for figures")
-    given = parser.parse_args()
-    run = Experiments(given.data, given.work, given.epochs, given.vectors)
-    for name in given.only.split(","):
-        result = ALL[name](run)
-        print(
-            as_markdown([TextTable(result.title, [result.first, *result.header], result.cells())]), flush=True
-        )
-        if given.plots is not None:
-            print(draw(result, given.plots, name), flush=True)
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("--work", type=Path, required=True, help="folder of features")
+    arguments.add_argument("--epochs", type=int, default=EPOCHS)
+    arguments.add_argument("--only", default=",".join(ALL), help=f"some of {', '.join(ALL)}")
+    arguments.add_argument(
+        "--vectors", default="glove-6b-50d", help="word vectors to compare with the default"
+    )
+    arguments.add_argument("--plots", type=Path, help="folder for figures")
+    options = arguments.parse_args()
+    experiments = Experiments(public_data(), options.work, options.epochs, options.vectors)
+    for name in options.only.split(","):
+        result = ALL[name](experiments)
+        table = TextTable(result.title, [result.first, *result.header], result.cells())
+        print(as_markdown([table]), flush=True)
+        if options.plots is not None:
+            print(draw(result, options.plots, name), flush=True)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
     pip install POT kenlm gensim onnxruntime datasketches pybloom-live orjson pysimdjson javaobj-py3
     python -m benchmarks.libraries [NAME…]
 
-Input is generated: no public data. Times are processor seconds, the least of three runs (one for the
-Java stream). A section whose library is not installed says so. docs/architecture.md quotes the ratios.
+Input is generated. Times are processor seconds, the least of three runs (one for the Java stream). Sections
+whose library is not installed are skipped. docs/architecture.md quotes the ratios.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def seconds(work: Callable[..., Any], prepare: Callable[[], Any] | None = None) 
     """
     times = []
     for _ in range(3):
-        given = () if prepare is None else (prepare(),)
+        arguments = () if prepare is None else (prepare(),)
         start = time.process_time()
-        result = work(*given)
+        result = work(*arguments)
         times.append(time.process_time() - start)
     return result, min(times)
 
@@ -79,14 +79,14 @@ def transport(folder: Path) -> None:
             )
 
         built = corpus()
-        # Ours includes looking up the vectors; POT gets them ready.
+        # Ours includes looking up the vectors, POT does not.
         ours, own = seconds(lambda fresh: nearest_distances(fresh, vectors), corpus)
 
         def words(part: Any, i: int) -> tuple[Any, Any]:
-            kept = [w for w in part.words(i) if w not in ENGLISH]
-            table, known = vectors.lookup(kept)
+            content = [word for word in part.words(i) if word not in ENGLISH]
+            table, has_vector = vectors.lookup(content)
             named: dict[str, Any] = {}
-            for word, vector, is_known in zip(kept, table, known):
+            for word, vector, is_known in zip(content, table, has_vector):
                 if is_known:
                     named.setdefault(word, [0, vector])[0] += 1
             return (
@@ -155,7 +155,7 @@ def word_vectors(folder: Path) -> None:
 
     rows = np.random.default_rng(0).normal(size=(50_000, 100)).astype(np.float32)
     words = [f"word{i}" for i in range(len(rows))]
-    asked = words[::50]
+    sample = words[::50]
     table = KeyedVectors(100)
     table.add_vectors(words, rows)
     for binary, name in ((False, "table.vec"), (True, "table.bin")):
@@ -170,10 +170,10 @@ def word_vectors(folder: Path) -> None:
             vectors._file.cache_clear()
 
         def ours(_: None, path: Path = path) -> Any:
-            return vectors.get(path).lookup(asked)[0]
+            return vectors.get(path).lookup(sample)[0]
 
         def theirs(path: Path = path, binary: bool = binary) -> Any:
-            return KeyedVectors.load_word2vec_format(str(path), binary=binary)[asked]
+            return KeyedVectors.load_word2vec_format(str(path), binary=binary)[sample]
 
         first, own = seconds(ours, empty_cache)
         _, later = seconds(ours, reopened)
@@ -328,10 +328,10 @@ def java_stream(folder: Path) -> None:
     with path.open("rb") as handle:
         try:
             javaobj.load(handle)
-            said = "reads it"
+            outcome = "reads it"
         except Exception as error:
-            said = f"fails: {type(error).__name__}: {error}"
-    row("Java stream", own, "javaobj", time.process_time() - start, said)
+            outcome = f"fails: {type(error).__name__}: {error}"
+    row("Java stream", own, "javaobj", time.process_time() - start, outcome)
 
 
 SECTIONS = {
@@ -351,7 +351,7 @@ def main() -> None:
             try:
                 SECTIONS[name](Path(folder))
             except ImportError as error:
-                print(f"{name}: left out ({error})")
+                print(f"{name}: skipped ({error})")
 
 
 if __name__ == "__main__":

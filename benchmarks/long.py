@@ -1,17 +1,19 @@
-"""Long captions, as vision-language models write them: every metric beside its reference tool, and growth with length.
+"""Long captions, as of vision-language models: metrics beside their reference tools, and growth with length.
 
-    python -m benchmarks.long [--images 1000] [--java DIR] [--java-images 2] [--json OUT] [--parts tools,alone,spice,growth]
+    python -m benchmarks.long [--images 1000] [--java DIR] [--json OUT] [--parts tools,alone,spice,growth]
 
-Captions of 300 words and five references of 100 (:mod:`benchmarks.long_text`). Fresh processes from files to numbers on both sides, each metric
-in one of its own, so that both read, tokenize and start each time. The peers are those of pycocoevalcap, which runs the jar of
+Captions have 300 words and five references of 100 (:class:`benchmarks.captions.LongTexts`). Each metric runs
+in fresh processes, from files to scores, on both sides. The peers are pycocoevalcap, which runs the jar of
 METEOR, and gensim for WMD. The values of all captions are compared.
 
-Java SPICE (DIR is the folder with its jars) takes minutes for an image, because the COCO tools give it words without punctuation, hence a sentence of
-300 words, and its time grows with the cube of that. It is timed on few images, less the time of one with captions of a few
-words, and carried to all. It is also timed on the text as it was written, which it divides into sentences, four times as many images. There, ours is given
-the tokens with their punctuation (``--tokenizer none``). F of these images is compared, with our parser and with the exact one.
+Java SPICE (DIR is the folder of its jars) takes minutes per image: the COCO tools remove punctuation, so it
+parses one sentence of 300 words, and its time grows with the cube of the length. It is timed on a few images,
+less the time for one image with very short captions, and extrapolated. It is also timed on four times as many
+images with the text as written, which it splits into sentences. There, ours reads the tokens with punctuation
+(``--tokenizer none``). F of these images is compared, with our parser and with the exact one.
 
-Growth is processor milliseconds per thousand words of captions against references of the same length, with one thread. Of longer captions there are fewer.
+Growth is processor milliseconds per thousand words, with one thread, of captions against references of the
+same length. The total number of words is the same for all lengths.
 """
 
 from __future__ import annotations
@@ -20,7 +22,6 @@ import argparse
 import csv
 import json
 import math
-import sys
 import tempfile
 import time
 from functools import cached_property, partial
@@ -29,403 +30,319 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.bars import Bar, show
-from benchmarks.common import write_coco
-from benchmarks.kept import Kept
-from benchmarks.long_text import Writer
-from benchmarks.process import Run, in_turn, quickest, score
-from benchmarks.spice import java, ours
+from benchmarks import wmd
+from benchmarks.captions import LongTexts, write_coco
+from benchmarks.spice import java_seconds, our_run
+from benchmarks.steps import Steps, Target, with_targets
+from benchmarks.timing import Run, captious_score, python, quickest
 
 WORDS, REFERENCE_WORDS = 300, 100
 LENGTHS = (100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000)
-#: Of captions of one length, so many words together.
-TOTAL = 12_800
+#: Words of all captions of one length together.
+TOTAL_WORDS = 12_800
 METRICS = "BLEU-4,ROUGE-L,CIDEr-D,METEOR,SPICE,SPICE-U,HWCM-4,CHAIRi,WMD,WEmbSim,Recall-1"
 TOOLS = ("BLEU-4", "ROUGE-L", "CIDEr-D", "METEOR")
 ALONE = ("SPICE", "SPICE-U", "HWCM-4", "CHAIRi", "WMD", "WEmbSim")
 PARTS = ("tools", "alone", "spice", "growth")
 MODELS = "stanford-corenlp-3.6.0-models.jar"
-#: From this length on, what a metric does once hardly counts, and time, that for the words included, should grow as the length to this power at most.
-FROM, POWER = 400, 1.2
-#: For a sentence of 300 words, the 4 GB that are enough otherwise are not.
+#: Shortest length whose constant costs hardly count, and the largest exponent of the length that time, words
+#: included, may grow with from there on.
+LEAST_LENGTH, EXPONENT = 400, 1.2
+#: Memory of Java SPICE. 4 GB are not enough for a sentence of 300 words.
 HEAP = "9G"
-#: Captions for Java SPICE that take next to no time: what is left is its start.
+#: Input of Java SPICE that takes hardly longer than its start.
 _TINY = [{"caption": "a dog", "references": ["a dog"]}]
-
-_PEER = """
-import contextlib, importlib, io, json, sys
-module, kind = {"BLEU-4": ("bleu", "Bleu"), "ROUGE-L": ("rouge", "Rouge"), "CIDEr-D": ("cider", "Cider"), "METEOR": ("meteor", "Meteor")}[sys.argv[3]]
-with contextlib.redirect_stdout(io.StringIO()):
-    from pycocotools.coco import COCO
-    from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
-    scorer = getattr(importlib.import_module(f"pycocoevalcap.{module}.{module}"), kind)
-    coco = COCO(sys.argv[1])
-    results = coco.loadRes(sys.argv[2])
-    images = results.getImgIds()
-    gts = PTBTokenizer().tokenize({i: coco.imgToAnns[i] for i in images})
-    res = PTBTokenizer().tokenize({i: results.imgToAnns[i] for i in images})
-    made = scorer(4) if kind == "Bleu" else scorer()
-    value, values = made.compute_score(gts, res)
-    if kind == "Bleu":
-        value, values = value[3], values[3]
-    if kind == "Meteor":
-        # Its processor time is known when it has ended.
-        made.meteor_p.stdin.close()
-        made.meteor_p.wait()
-print(json.dumps({"value": float(value), "values": {str(i): float(v) for i, v in zip(gts, values)}}))
-"""
-
-_GENSIM = """
-import json, sys, time
-import numpy as np
-from benchmarks.wmd import gensim_distances
-from captious.corpus import Corpus
-from captious.metrics.wmd import nearest_distances
-from captious.vectors import get
-from captious.threads import working
-rows = json.load(open(sys.argv[1]))
-vectors = get("glove-6b-50d")
-few, built = (Corpus.build([str(i) for i in range(len(part))], [[text] for text, _ in part], [own[:1] for _, own in part]) for part in (rows[:5], rows))
-with working(1):
-    nearest_distances(few, vectors)
-    start = time.perf_counter()
-    found = nearest_distances(built, vectors)
-    spent = time.perf_counter() - start
-theirs, their_time = gensim_distances(built, vectors)
-print(json.dumps({"peer": their_time, "ours": spent, "difference": float((np.abs(found - theirs) / theirs).max())}))
-"""
+#: Kinds of text that SPICE reads, and their rows in the table.
+MODES = {
+    "words": "as the COCO tools pass it, a sentence of 300 words",
+    "sentences": "as written, in sentences",
+}
 
 
-def relative(one: float, other: float) -> float:
-    """How far two values are apart, in parts of the larger: CIDEr-D of captions three times as long as their references is about 1e-240."""
-    return abs(one - other) / max(abs(one), abs(other)) if one != other else 0.0
+def relative_difference(a: float, b: float) -> float:
+    """Return the difference relative to the larger value.
+
+    CIDEr-D of captions three times as long as their references is about 1e-240.
+    """
+    return abs(a - b) / max(abs(a), abs(b)) if a != b else 0.0
 
 
-class Long:
-    """The files, written when they are first needed."""
+class LongCaptions:
+    """Captions and files, made when they are first needed."""
 
     def __init__(self, folder: Path, images: int) -> None:
         self.folder, self.images = folder, images
 
     @cached_property
     def rows(self) -> list[tuple[str, list[str]]]:
-        return Writer().rows(self.images, WORDS, REFERENCE_WORDS)
+        return LongTexts().rows(self.images, WORDS, REFERENCE_WORDS)
 
     @cached_property
     def files(self) -> tuple[Path, Path]:
-        return write_coco(
-            self.folder,
-            {str(i): own for i, (_, own) in enumerate(self.rows)},
-            {str(i): text for i, (text, _) in enumerate(self.rows)},
-        )
+        references = {str(i): texts for i, (_, texts) in enumerate(self.rows)}
+        return write_coco(self.folder, references, {str(i): text for i, (text, _) in enumerate(self.rows)})
 
     def values(self, metric: str) -> dict[str, float]:
-        """Ours, by image."""
-        out = self.folder / "values.csv"
-        Run(score(*self.files, metric, "--per-image", str(out)))
-        with out.open(newline="", encoding="utf-8") as lines:
+        """Return our values by image."""
+        path = self.folder / "values.csv"
+        Run(captious_score(*self.files, metric, "--per-image", str(path)))
+        with path.open(newline="", encoding="utf-8") as lines:
             return {row["image_id"]: float(row[metric]) for row in csv.DictReader(lines)}
 
-    def beside(self, metric: str, times: int) -> dict[str, float]:
-        """A metric and its tool: ours before and after it."""
-        values = self.values(metric)  # fills the cache, once on a machine
-        before = in_turn(times, {"": score(*self.files, metric)})[""]
-        peer = Run([sys.executable, "-c", _PEER, *map(str, self.files), metric])
-        run = quickest(before + in_turn(1, {"": score(*self.files, metric)})[""])
-        theirs = json.loads(peer.output.splitlines()[-1])["values"]
+    def beside_tool(self, metric: str, times: int) -> dict[str, float]:
+        """Time a metric and its tool. Ours runs before and after the tool."""
+        values = self.values(metric)  # fills captious's cache
+        command = captious_score(*self.files, metric)
+        runs = [Run(command) for _ in range(times)]
+        path = self.folder / "peer.json"
+        peer = Run(python("benchmarks.pycocoevalcap_peer", *map(str, self.files), metric, str(path)))
+        ours = quickest([*runs, Run(command)])
+        theirs = json.loads(path.read_text())[metric]
         assert theirs.keys() == values.keys()
         return {
-            "peer": peer.wall, "peer processor": peer.processor, "ours": run.wall, "ours processor": run.processor,
-            "difference": max(relative(values[image], theirs[image]) for image in values),
-        }  # fmt: skip
+            "peer": peer.wall,
+            "peer processor": peer.processor,
+            "ours": ours.wall,
+            "ours processor": ours.processor,
+            "difference": max(relative_difference(values[image], theirs[image]) for image in values),
+        }
 
     def alone(self, metric: str, times: int) -> dict[str, float]:
-        """A metric by itself."""
+        """Time a metric."""
         self.values(metric)
-        run = quickest(in_turn(times, {"": score(*self.files, metric)})[""])
+        run = quickest([Run(captious_score(*self.files, metric)) for _ in range(times)])
         return {"images": self.images, "ours": run.wall, "ours processor": run.processor}
 
     def gensim(self, images: int = 100) -> dict[str, float]:
-        """WMD and gensim, the distances alone, each of a caption and one reference."""
-        source = self.folder / "rows.json"
-        source.write_text(json.dumps(self.rows[:images]))
-        found: dict[str, float] = json.loads(
-            Run([sys.executable, "-c", _GENSIM, str(source)]).output.splitlines()[-1]
-        )
-        return found
+        """Time the word mover's distances of captions from one reference each, with one thread."""
+        from captious.core.threads import working
+        from captious.vectors import get
 
-    def sample(self, images: int, sentences: bool, *, plain: bool) -> list[dict[str, Any]]:
-        """Some images for SPICE: words as the COCO tools give them, without punctuation; or with sentences, for Java plain text, for us its tokens."""
+        captions, references = zip(*self.rows[:images])
+        groups = [[text] for text in captions], [texts[:1] for texts in references]
+        with working(1):
+            ours_time, gensim_time, ours, theirs = wmd.compare(*groups, get("glove-6b-50d"))
+        return {
+            "peer": gensim_time,
+            "ours": ours_time,
+            "difference": float((np.abs(ours - theirs) / theirs).max()),
+        }
+
+    def sample(self, images: int, mode: str, *, plain: bool) -> list[dict[str, Any]]:
+        """Return images for SPICE.
+
+        In mode "words", texts are words without punctuation, as the COCO tools pass them. In mode
+        "sentences", they are tokens with punctuation, or plain text for Java.
+        """
         from captious.text import ptb
 
-        def made(text: str) -> str:
-            if sentences:
-                return text if plain else " ".join(ptb.tokenize(text, True, lowercase=False))
-            return " ".join(ptb.tokenize(text))
+        def convert(text: str) -> str:
+            if mode == "words":
+                return " ".join(ptb.tokenize(text))
+            return text if plain else " ".join(ptb.tokenize(text, True, lowercase=False))
 
         return [
-            {"caption": made(text), "references": [made(one) for one in own]}
-            for text, own in self.rows[:images]
+            {"caption": convert(text), "references": [convert(reference) for reference in references]}
+            for text, references in self.rows[:images]
         ]
 
-    def java(self, jars: Path, images: int, sentences: bool) -> dict[str, Any]:
-        """Java SPICE: seconds of its start, and of an image; and F."""
-        start, all_of_them = (
-            java(rows, jars, self.folder, HEAP)
-            for rows in (_TINY, self.sample(images, sentences, plain=True))
-        )
-        found = json.loads((self.folder / "java_out.json").read_text())
-        wall, processor = ((b - a) / images for a, b in zip(start, all_of_them))
+    def java(self, jars: Path, images: int, mode: str) -> dict[str, Any]:
+        """Return Java SPICE's seconds to start and per image, and F."""
+        start = java_seconds(_TINY, jars, self.folder, HEAP)
+        total = java_seconds(self.sample(images, mode, plain=True), jars, self.folder, HEAP)
+        rows = json.loads((self.folder / "java_out.json").read_text())
         return {
-            "start": start[0],
-            "start processor": start[1],
-            "image": wall,
-            "image processor": processor,
-            "f": [row["scores"]["All"]["f"] for row in sorted(found, key=lambda row: int(row["image_id"]))],
+            "start": start.wall,
+            "start processor": start.processor,
+            "image": (total.wall - start.wall) / images,
+            "image processor": (total.processor - start.processor) / images,
+            "f": [row["scores"]["All"]["f"] for row in sorted(rows, key=lambda row: int(row["image_id"]))],
         }
 
-    def spice(self, images: int, sentences: bool, parser: str) -> dict[str, Any]:
-        """Ours on the same images: F, and processor seconds of one more image."""
-        rows = self.sample(images, sentences, plain=False)
-        ours(rows[:1], self.folder, parser)
-        one, found = (ours(part, self.folder, parser) for part in (rows[:1], rows))
-        return {
-            "image processor": (found["processor"] - one["processor"]) / max(images - 1, 1),
-            "f": found["f"],
-        }
+    def spice(self, images: int, mode: str, parser: str) -> dict[str, Any]:
+        """Return our F of the same images, and processor seconds of an image."""
+        rows = self.sample(images, mode, plain=False)
+        our_run(rows[:1], self.folder, parser)
+        first, _ = our_run(rows[:1], self.folder, parser)
+        run, ours = our_run(rows, self.folder, parser)
+        seconds = (run.processor - first.processor) / max(images - 1, 1)
+        return {"image processor": seconds, "f": ours["f"]}
 
 
 class Lengths:
-    """Growth with length, in this process."""
+    """Processor milliseconds per thousand words at one length, in this process."""
 
     @cached_property
-    def ready(self) -> tuple[Writer, list[Any]]:
-        """What is loaded once."""
+    def loaded(self) -> tuple[LongTexts, list[Any]]:
+        """Texts and measures, with kernels and tables loaded."""
         from captious.metrics.registry import make_measures
 
-        writer, made = Writer(), make_measures(METRICS, {"vectors": "default"})
+        texts, measures = LongTexts(), make_measures(METRICS, {"vectors": "default"})
         for words in (50, 400):
-            self.once(writer, made, words)
-        return writer, made
+            self._measure(texts, measures, words)
+        return texts, measures
 
     @staticmethod
-    def once(writer: Writer, made: list[Any], words: int) -> dict[str, float]:
+    def _measure(texts: LongTexts, measures: list[Any], words: int) -> dict[str, float]:
         from captious.corpus import Corpus
 
-        images = max(TOTAL // words, 2)
-        rows = writer.rows(images, words, words)
+        images = max(TOTAL_WORDS // words, 2)
+        rows = texts.rows(images, words, words)
         start = time.process_time()
         corpus = Corpus.build(
             [str(i) for i in range(images)], [[text] for text, _ in rows], [own for _, own in rows]
         )
-        spent = {"words": time.process_time() - start}
-        for measure in made:
+        seconds = {"words": time.process_time() - start}
+        for measure in measures:
             start = time.process_time()
             measure.statistics(corpus, measure.prepare(corpus.references))
-            spent[measure.name] = time.process_time() - start
-        return {name: 1e6 * seconds / (images * words) for name, seconds in spent.items()}
+            seconds[measure.name] = time.process_time() - start
+        return {name: 1e6 * spent / (images * words) for name, spent in seconds.items()}
 
-    def of(self, words: int) -> dict[str, float]:
+    def measure(self, words: int) -> dict[str, float]:
         from captious.core.threads import working
 
         with working(1):
-            return self.once(*self.ready, words)
+            return self._measure(*self.loaded, words)
 
 
 def measure(
-    kept: Kept,
+    steps: Steps,
     images: int,
     times: int,
     jars: Path | None,
     java_images: int,
     parts: tuple[str, ...] = PARTS,
-    most: int = LENGTHS[-1],
+    longest: int = LENGTHS[-1],
 ) -> None:
-    """All steps of the section ``long``."""
-    with tempfile.TemporaryDirectory() as name:
-        long = Long(Path(name), images)
-        size = {"images": images}
+    """Measure all steps of the section ``long``."""
+    step = partial(steps.measure, "long")
+    with tempfile.TemporaryDirectory() as folder:
+        captions = LongCaptions(Path(folder), images)
+        settings = {"images": images, "times": times}
         if "tools" in parts:
             for metric in TOOLS:
-                kept.step("long", metric, {**size, "times": times}, partial(long.beside, metric, times))
-            kept.step("long", "WMD, gensim", {}, long.gensim)
+                step(metric, settings, partial(captions.beside_tool, metric, times))
+            step("WMD, gensim", {}, captions.gensim)
         if "alone" in parts:
             for metric in ALONE:
-                kept.step(
-                    "long", f"{metric}, alone", {**size, "times": times}, partial(long.alone, metric, times)
-                )
+                step(f"{metric}, alone", settings, partial(captions.alone, metric, times))
         if "spice" in parts and jars is not None:
-            for mode, sentences, some in (
-                ("words", False, java_images),
-                ("sentences", True, 4 * java_images),
-            ):
-                kept.step(
-                    "long",
-                    f"Java SPICE, {mode}",
-                    {"images": some},
-                    partial(long.java, jars, some, sentences),
-                    ours=False,
-                )
-                for parser in ("small", f"exact={jars / MODELS}"):
-                    kept.step(
-                        "long",
-                        f"SPICE of the sample, {mode}, {parser.partition('=')[0]}",
-                        {"images": some},
-                        partial(long.spice, some, sentences, parser),
-                    )
+            for mode, number in (("words", java_images), ("sentences", 4 * java_images)):
+                size = {"images": number}
+                step(f"Java SPICE, {mode}", size, partial(captions.java, jars, number, mode), ours=False)
+                for name, parser in (("small", "small"), ("exact", f"exact={jars / MODELS}")):
+                    work = partial(captions.spice, number, mode, parser)
+                    step(f"SPICE of the sample, {mode}, {name}", size, work)
         if "growth" in parts:
             lengths = Lengths()
-            for words in LENGTHS:
-                if words <= most:
-                    kept.step("long", f"growth, {words} words", {}, partial(lengths.of, words))
+            for words in (words for words in LENGTHS if words <= longest):
+                step(f"growth, {words} words", {}, partial(lengths.measure, words))
 
 
-def table(found: dict[str, Any]) -> str:
-    """Beside the tools."""
+def table(results: dict[str, Any]) -> str:
+    """Format times beside the tools."""
     lines = [
         "| | peer | ours | | processor | largest relative difference |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     for metric in TOOLS:
-        if metric in found:
-            row = found[metric]
-            lines.append(
-                f"| {metric} | {row['peer']:,.1f} s | {row['ours']:.2f} s | {row['peer'] / row['ours']:,.0f}× | {row['peer processor'] / row['ours processor']:,.0f}× | {row['difference']:.1g} |"
-            )
+        if row := results.get(metric):
+            ratios = row["peer"] / row["ours"], row["peer processor"] / row["ours processor"]
+            times = f"{row['peer']:,.1f} s | {row['ours']:.2f} s | {ratios[0]:,.0f}× | {ratios[1]:,.0f}×"
+            lines.append(f"| {metric} | {times} | {row['difference']:.1g} |")
     for metric in ALONE:
-        row = found.get(f"{metric}, alone")
+        row = results.get(f"{metric}, alone")
         if row is None:
             continue
-        peer, cells = found.get("Java SPICE, words") if metric == "SPICE" else None, ("–", "", "")
-        if peer is not None:
-            whole, processor = (
-                peer[f"start{key}"] + peer[f"image{key}"] * row["images"] for key in ("", " processor")
+        java = results.get("Java SPICE, words") if metric == "SPICE" else None
+        cells = ["–", f"{row['ours']:.2f} s", "", ""]
+        if java is not None:
+            wall, processor = (
+                java[f"start{key}"] + java[f"image{key}"] * row["images"] for key in ("", " processor")
             )
-            cells = (
-                f"{whole:,.0f} s",
-                f"{whole / row['ours']:,.0f}×",
-                f"{processor / row['ours processor']:,.0f}×",
-            )
-        lines.append(f"| {metric} | {cells[0]} | {row['ours']:.2f} s | {cells[1]} | {cells[2]} | |")
-    if "WMD, gensim" in found:
-        row = found["WMD, gensim"]
-        lines.append(
-            f"| WMD beside gensim, 100 distances | {row['peer']:.2f} s | {row['ours']:.3f} s | {row['peer'] / row['ours']:,.0f}× | | {row['difference']:.1g} |"
-        )
+            cells[0] = f"{wall:,.0f} s"
+            cells[2:] = f"{wall / row['ours']:,.0f}×", f"{processor / row['ours processor']:,.0f}×"
+        lines.append(f"| {metric} | {' | '.join(cells)} | |")
+    if row := results.get("WMD, gensim"):
+        times = f"{row['peer']:.2f} s | {row['ours']:.3f} s | {row['peer'] / row['ours']:,.0f}×"
+        lines.append(f"| WMD beside gensim, 100 distances | {times} | | {row['difference']:.1g} |")
     return "\n".join(lines)
 
 
-def spice_table(found: dict[str, Any]) -> str:
-    """F of SPICE on the sample: the mean of Java's and of ours with either parser, and how far ours are from Java's at most."""
+def spice_table(results: dict[str, Any]) -> str:
+    """Format F of SPICE on the sample: Java's mean, and our means with the largest distance from Java."""
     lines = [
         "| SPICE of a sample | images | Java, an image | F, Java | F, ours | F, exact parser |",
         "|---|---:|---:|---:|---:|---:|",
     ]
-    for mode, told in (
-        ("words", "as the COCO tools give it, a sentence of 300 words"),
-        ("sentences", "as written, in sentences"),
-    ):
-        peer = found.get(f"Java SPICE, {mode}")
-        if peer is not None:
-            ours = [found.get(f"SPICE of the sample, {mode}, {parser}") for parser in ("small", "exact")]
-            cells = [
-                f"{np.mean(row['f']):.4f} (± {np.abs(np.subtract(row['f'], peer['f'])).max():.1g})"
-                if row
-                else "–"
-                for row in ours
-            ]
-            lines.append(
-                f"| {told} | {len(peer['f'])} | {peer['image processor']:.1f} s | {np.mean(peer['f']):.4f} | {' | '.join(cells)} |"
-            )
+    for mode, label in MODES.items():
+        java = results.get(f"Java SPICE, {mode}")
+        if java is not None:
+            cells = [f"{len(java['f'])}", f"{java['image processor']:.1f} s", f"{np.mean(java['f']):.4f}"]
+            for parser in ("small", "exact"):
+                row = results.get(f"SPICE of the sample, {mode}, {parser}")
+                distance = np.abs(np.subtract(row["f"], java["f"])).max() if row else None
+                cells.append(f"{np.mean(row['f']):.4f} (± {distance:.1g})" if row else "–")
+            lines.append(f"| {label} | {' | '.join(cells)} |")
     return "\n".join(lines) if len(lines) > 2 else ""
 
 
-def lengths(found: dict[str, Any]) -> dict[int, dict[str, float]]:
-    rows = {int(step.split()[1]): row for step, row in found.items() if step.startswith("growth, ")}
+def by_length(results: dict[str, Any]) -> dict[int, dict[str, float]]:
+    rows = {int(step.split()[1]): row for step, row in results.items() if step.startswith("growth, ")}
     return dict(sorted(rows.items()))
 
 
-def growth_table(found: dict[str, Any]) -> str:
-    """Milliseconds per thousand words."""
-    rows = lengths(found)
+def growth_table(results: dict[str, Any]) -> str:
+    """Format milliseconds per thousand words."""
+    rows = by_length(results)
     if not rows:
         return ""
     names = list(next(iter(rows.values())))
-    lines = [
-        f"| words | {' | '.join(name if name != 'words' else 'tokens' for name in names)} |",
-        "|---:" * (len(names) + 1) + "|",
-    ]
-    return "\n".join(
-        lines
-        + [
-            f"| {words:,} | {' | '.join(f'{row[name]:.1f}' for name in names)} |"
-            for words, row in rows.items()
-        ]
-    )
+    head = f"| words | {' | '.join('tokens' if name == 'words' else name for name in names)} |"
+    cells = {words: " | ".join(f"{row[name]:.1f}" for name in names) for words, row in rows.items()}
+    lines = [f"| {words:,} | {text} |" for words, text in cells.items()]
+    return "\n".join([head, "|---:" * (len(names) + 1) + "|", *lines])
 
 
-def bars(found: dict[str, Any]) -> list[Bar]:
-    """Growth with length as a power of it, and values as those of the tools."""
-    told = [
-        Bar(
-            f"{metric}, largest relative difference of a caption",
-            "below 1e-9",
-            f"{found[metric]['difference']:.1g}",
-            found[metric]["difference"] < 1e-9,
-        )
-        for metric in TOOLS
-        if metric in found
-    ]
-    rows = {words: row for words, row in lengths(found).items() if words >= FROM}
+def targets(results: dict[str, Any]) -> list[Target]:
+    """Values equal to the tools', and growth with length as a power of it."""
+    checks = []
+    for metric in (metric for metric in TOOLS if metric in results):
+        difference = results[metric]["difference"]
+        subject = f"{metric}, largest relative difference of a caption"
+        checks.append(Target(subject, "below 1e-9", f"{difference:.1g}", difference < 1e-9))
+    rows = {words: row for words, row in by_length(results).items() if words >= LEAST_LENGTH}
     if len(rows) > 2:
         for name in next(iter(rows.values())):
             if name != "words":
-                # With the words, without which there is no metric: what is nothing beside them does not matter in practice.
-                power = 1 + float(
-                    np.polyfit(
-                        [math.log(words) for words in rows],
-                        [math.log(row["words"] + row[name]) for row in rows.values()],
-                        1,
-                    )[0]
-                )
-                told.append(
-                    Bar(
-                        f"{name}, time as a power of the length",
-                        f"at most {POWER:g}",
-                        f"{power:.2f}",
-                        power <= POWER,
-                    )
-                )
-    return told
+                # Every metric needs the words, so a part that is small beside them may grow faster.
+                logs = [math.log(row["words"] + row[name]) for row in rows.values()]
+                power = 1 + float(np.polyfit([math.log(words) for words in rows], logs, 1)[0])
+                subject = f"{name}, time as a power of the length"
+                checks.append(Target(subject, f"at most {EXPONENT:g}", f"{power:.2f}", power <= EXPONENT))
+    return checks
 
 
-def report(found: dict[str, Any]) -> str:
-    return "\n\n".join(
-        filter(None, [table(found), spice_table(found), show(growth_table(found), bars(found))])
-    )
+def report(results: dict[str, Any]) -> str:
+    growth = with_targets(growth_table(results), targets(results))
+    return "\n\n".join(filter(None, [table(results), spice_table(results), growth]))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--images", type=int, default=1_000)
-    parser.add_argument("--times", type=int, default=2)
-    parser.add_argument("--java", type=Path)
-    parser.add_argument("--java-images", type=int, default=2)
-    parser.add_argument("--parts", default=",".join(PARTS))
-    parser.add_argument("--most", type=int, default=LENGTHS[-1], help="the longest captions of the growth")
-    parser.add_argument("--json", type=Path, help="where results are kept")
-    given = parser.parse_args()
-    kept = Kept(given.json)
-    measure(
-        kept,
-        given.images,
-        given.times,
-        given.java,
-        given.java_images,
-        tuple(given.parts.split(",")),
-        given.most,
-    )
-    print(report(kept.found("long")))
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("--images", type=int, default=1_000)
+    arguments.add_argument("--times", type=int, default=2, help="runs of each command")
+    arguments.add_argument("--java", type=Path, help="folder with the jars of Java SPICE")
+    arguments.add_argument("--java-images", type=int, default=2)
+    arguments.add_argument("--parts", default=",".join(PARTS))
+    arguments.add_argument("--longest", type=int, default=LENGTHS[-1], help="longest captions of the growth")
+    arguments.add_argument("--json", type=Path, help="file of results, to continue a stopped run")
+    options = arguments.parse_args()
+    steps = Steps(options.json)
+    parts = tuple(options.parts.split(","))
+    measure(steps, options.images, options.times, options.java, options.java_images, parts, options.longest)
+    print(report(steps.results("long")))
 
 
 if __name__ == "__main__":

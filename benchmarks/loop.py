@@ -1,11 +1,12 @@
 """A training loop: thousands of small batches of new captions against references that were prepared once.
 
-``python -m benchmarks.loop [--steps N] [--images N] [--metrics NAMES]``: each step scores 64 images with 5 captions each, some of whose
-words were never seen before. Printed are the time of a step at the beginning and at the end, and resident memory. The
-last hundred steps should take no more than 1.2 times the first hundred, and memory should stay where it is. Since other
-work on the machine weighs on one end more than on the other, a piece of work that is always the same is timed beside each step, and
-the same batches are also scored, in turn, against the references that have been through the loop and against references
-prepared a moment ago.
+    python -m benchmarks.loop [--steps N] [--images N] [--metrics NAMES]
+
+Each step scores 64 images with 5 captions each, which contain new words. The benchmark prints the time of a
+step at the beginning and at the end, and resident memory. The last hundred steps should take at most 1.2
+times as long as the first hundred, and memory should not grow. Other programs may slow down one end.
+Therefore a constant piece of work is timed beside each step. At the end, the same batches are scored in turn
+against the references of the loop and against newly prepared ones.
 """
 
 from __future__ import annotations
@@ -19,22 +20,21 @@ from collections.abc import Callable
 
 import psutil
 
-from benchmarks.common import coco
+from benchmarks.captions import coco
 from captious import References
 from captious.corpus import Captions, Corpus
 from captious.metrics.registry import make_measures
 from captious.results.scores import Score
 
 BATCH, CAPTIONS = 64, 5
-#: Steps that are averaged, and steps before the first of them are timed (the library of kernels is loaded there).
+#: Steps that are averaged, and untimed steps before them, which load kernels.
 WINDOW, WARM_UP = 100, 20
-
 
 Batch = tuple[list[str], list[list[str]]]
 
 
 def pace() -> float:
-    """How long the machine takes now for work that is always the same."""
+    """Return the current processor seconds of a constant piece of work."""
     start = time.process_time()
     counts: dict[str, int] = {}
     for number in range(3_000):
@@ -44,7 +44,7 @@ def pace() -> float:
 
 
 def prepared(captions: dict[str, list[str]], metrics: str) -> tuple[Captions, Callable[[Batch], float]]:
-    """References, and what scores a batch against them and says how long that took."""
+    """Prepare references. Return them and a function that scores a batch and returns its processor time."""
     references = References.read(captions).captions
     measures = make_measures(metrics, {})
     states = [measure.prepare(references) for measure in measures]
@@ -60,29 +60,29 @@ def prepared(captions: dict[str, list[str]], metrics: str) -> tuple[Captions, Ca
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--steps", type=int, default=5_000)
-    parser.add_argument("--images", type=int, default=5_000, help="images that have references")
-    parser.add_argument("--metrics", default="lexical")
-    given = parser.parse_args()
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("--steps", type=int, default=5_000)
+    arguments.add_argument("--images", type=int, default=5_000, help="images with references")
+    arguments.add_argument("--metrics", default="lexical")
+    options = arguments.parse_args()
     warnings.simplefilter("ignore")
-    captions = coco(images=given.images)[0]
-    references, used = prepared(captions, given.metrics)
+    captions = coco(images=options.images)[0]
+    references, used = prepared(captions, options.metrics)
     rng = random.Random(0)
-    known = references.vocabulary.words
+    vocabulary = references.vocabulary.words
     process = psutil.Process()
     seconds: list[float] = []
     paces: list[float] = []
     megabytes: list[float] = []
 
     def caption(step: int) -> str:
-        return " ".join([*rng.choices(known, k=9), f"new{step}x{rng.randrange(10**6)}"])
+        return " ".join([*rng.choices(vocabulary, k=9), f"new{step}x{rng.randrange(10**6)}"])
 
     def batch(step: int) -> Batch:
         ids = rng.sample(references.ids, BATCH)
         return ids, [[caption(step) for _ in range(CAPTIONS)] for _ in ids]
 
-    for step in range(WARM_UP + given.steps):
+    for step in range(WARM_UP + options.steps):
         seconds.append(used(batch(step)))
         paces.append(pace())
         if (step - WARM_UP) % WINDOW == 0:
@@ -92,25 +92,18 @@ def main() -> None:
     window = min(WINDOW, len(seconds))
     first, last = (1000 * sum(part) / window for part in (seconds[:window], seconds[-window:]))
     slower = sum(paces[-window:]) / sum(paces[:window])
-    _, fresh = prepared(captions, given.metrics)
-    pairs = [(used(given_batch), fresh(given_batch)) for given_batch in map(batch, range(-window, 0))][
-        WARM_UP:
-    ]
-    worn, new = (1000 * sum(side) / len(side) for side in zip(*pairs))
+    _, fresh = prepared(captions, options.metrics)
+    pairs = [(used(new_batch), fresh(new_batch)) for new_batch in map(batch, range(-window, 0))][WARM_UP:]
+    after_loop, new = (1000 * sum(side) / len(side) for side in zip(*pairs))
+    size = f"{BATCH} x {CAPTIONS} captions against {len(references.ids):,} images, {options.metrics}"
+    print(f"{options.steps:,} steps of {size}, processor time:")
+    print(f"  first {window} steps {first:.2f} ms, last {window} {last:.2f} ms: ratio {last / first:.2f}")
+    corrected = last / first / slower
+    print(f"  constant work took {slower:.2f} times as long at the end: corrected ratio {corrected:.2f}")
+    both = f"{after_loop:.2f} ms with the references of the loop, {new:.2f} ms with new ones"
+    print(f"  in turn: {both}: ratio {after_loop / new:.2f}")
     print(
-        f"{given.steps:,} steps of {BATCH} x {CAPTIONS} captions against {len(references.ids):,} images, {given.metrics}:"
-    )
-    print(
-        f"  a step: {first:.2f} ms of processor time in the first {window}, {last:.2f} ms in the last: ratio {last / first:.2f}"
-    )
-    print(
-        f"  the machine itself took {slower:.2f} times as long for the same work at the end: ratio {last / first / slower:.2f} without that"
-    )
-    print(
-        f"  in turn: {worn:.2f} ms against the references of the loop, {new:.2f} ms against fresh ones: ratio {worn / new:.2f}"
-    )
-    print(
-        f"  memory: {megabytes[0]:.0f} MB at the beginning, {megabytes[-1]:.0f} MB at the end, most {max(megabytes):.0f} MB"
+        f"  memory: {megabytes[0]:.0f} MB first, {megabytes[-1]:.0f} MB last, {max(megabytes):.0f} MB at most"
     )
 
 

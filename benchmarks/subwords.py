@@ -1,72 +1,74 @@
-"""Units of a captioner: words, characters, BPE and unigram pieces (Sharif 2020, appendix A), on a captioner of our own.
+"""Units of our captioner: words, characters, BPE and unigram pieces (Sharif 2020, appendix A).
 
-``python -m benchmarks.subwords [--folder DIR] [--steps N]``: trains the same model with each kind of unit on the same captions for as
-many steps, writes the best caption of a beam for 500 unseen images and prints metrics with intervals, the share of
-captions that no other image has, parameters, and the longest sequence. Every model is kept in the folder; a run that was stopped
-goes on. The objects are an oracle that has partly read the references (see ``benchmarks.balance``).
+    python -m benchmarks.subwords [--folder DIR] [--steps N]
+
+Trains the same model with each kind of unit on the same captions for the same number of steps, generates the
+best caption of a beam for 500 unseen images, and prints metrics with intervals, the share of unique captions,
+parameters and the longest sequence. Models are stored in the folder, and a stopped run continues. The objects
+are an oracle (see ``benchmarks.balance``).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from pathlib import Path
 
 import torch
 
 import captious
-from benchmarks.balance import Sizes, Study, _tell
+from benchmarks.balance import CaptionerStudy, Sizes
 from captious.generate.captioner.caption_sets import Plan, generate
 from captious.generate.captioner.captioners import CaptionerShape
 from captious.metrics.registry import make_measures
-from captious.training.captioner_trainer import CaptionerSettings, train
+from captious.training.captioner_trainer import CaptionerSettings
 
+#: Kind of unit → size of its vocabulary.
 KINDS = {"words": None, "unigram": 1000, "bpe": 1000, "characters": None}
 METRICS = "CIDEr-D,BLEU-4,METEOR,ROUGE-L,SPICE"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--folder", type=Path, default=Path("subwords"))
-    parser.add_argument("--steps", type=int, default=400)
-    parser.add_argument("--hidden", type=int, default=128)
-    parser.add_argument("--taught", type=int, default=Sizes().taught, help="images that are learned from")
-    parser.add_argument("--kinds", default=",".join(KINDS))
-    given = parser.parse_args()
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("--folder", type=Path, default=Path("subwords"))
+    arguments.add_argument("--steps", type=int, default=400)
+    arguments.add_argument("--hidden", type=int, default=128)
+    arguments.add_argument("--taught", type=int, default=Sizes().taught, help="training images")
+    arguments.add_argument("--kinds", default=",".join(KINDS))
+    options = arguments.parse_args()
     torch.set_num_threads(1)
-    study = Study(given.folder, Sizes(taught=given.taught))
-    table = captious.FrequencyTable.build(study.references.captions)
+    study = CaptionerStudy(options.folder, Sizes(taught=options.taught))
+    frequencies = captious.FrequencyTable.build(study.references.captions)
+    references = {image: study.captions[image] for image in study.unseen}
+    shape = CaptionerShape(hidden=options.hidden, dropout=0.1)
+    steps = options.steps
+    settings = CaptionerSettings(
+        steps=steps, batch=50, rate=4e-3, evaluate_every=max(steps // 4, 1), save_every=100, seed=1
+    )
     print(f"| units | vocabulary | longest | parameters | unique | {' | '.join(METRICS.split(','))} |")
     print("|---|---:|---:|---:|---:|" + "---:|" * len(METRICS.split(",")), flush=True)
-    for kind in given.kinds.split(","):
-        settings = CaptionerSettings(
-            steps=given.steps,
-            batch=50,
-            rate=4e-3,
-            evaluate_every=max(given.steps // 4, 1),
-            save_every=100,
-            seed=1,
-        )
-        trained = study._trained(f"{kind}.safetensors", lambda path, kind=kind, settings=settings: train(  # type: ignore[misc]
-            study.images, study.references, path, ids=study.ids, validation=study.validation[:100], shape=CaptionerShape(hidden=given.hidden, dropout=0.1),
-            units=kind, vocabulary=KINDS[kind], settings=settings, resume=True, progress=_tell,
-        ))  # fmt: skip
-        made = generate(trained, study.images.take(study.unseen), Plan("beam", 3)).captions
-        best = {image: texts[0] for image, texts in zip(study.unseen, made)}
+    for kind in options.kinds.split(","):
+        trained = study.trained(kind, settings, shape=shape, units=kind, vocabulary=KINDS[kind])
+        captions = generate(trained, study.images.take(study.unseen), Plan("beam", 3)).captions
+        best = {image: texts[0] for image, texts in zip(study.unseen, captions)}
         study.path(f"{kind}.json").write_text(json.dumps(best), encoding="utf-8")
-        references = {image: study.captions[image] for image in study.unseen}
-        scores = captious.score(captious.load(references, best), make_measures(METRICS, {"df": table}))
-        cells = [
+        scores = captious.score(captious.load(references, best), make_measures(METRICS, {"df": frequencies}))
+        metrics = [
             f"{score.value:.3f} [{score.interval()[0]:.3f}, {score.interval()[1]:.3f}]"
             for score in scores.values()
         ]
-        listed = list(best.values())
-        unique = sum(listed.count(text) == 1 for text in listed) / len(listed)
-        weight = sum(parameter.numel() for parameter in trained.model.parameters())
-        print(
-            f"| {kind} | {len(trained.units):,} | {trained.longest} | {weight:,} | {100 * unique:.1f} % | {' | '.join(cells)} |",
-            flush=True,
-        )
+        unique = sum(count == 1 for count in Counter(best.values()).values()) / len(best)
+        parameters = sum(parameter.numel() for parameter in trained.model.parameters())
+        cells = [
+            kind,
+            f"{len(trained.units):,}",
+            trained.longest,
+            f"{parameters:,}",
+            f"{unique:.1%}",
+            *metrics,
+        ]
+        print(f"| {' | '.join(map(str, cells))} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,20 +1,21 @@
-"""The tokenizer beside the Java one of the COCO tools, on the captions of the gold set (or made-up ones).
+"""The tokenizer beside the Java tokenizer of the COCO tools, on the captions of the gold set or random ones.
 
     pip install -e '.[benchmark]'      (and a Java runtime)
-    python -m benchmarks.tokenizer
+    python -m benchmarks.tokenizer [--captions N]
 
-Ours runs from Python strings to words in one process, first call and best of three. The Java side is timed as the COCO
-tools use it: write a file, start Java, read the lines; its start-up is included. Both sides run in turns.
+Ours runs from Python strings to words in one process: first call, and best of three. The Java side runs as in
+the COCO tools: it writes a file, starts Java and reads the lines. Both sides run in turn.
 """
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
-from benchmarks.common import data_folder, made_up, read_jsonl
+from benchmarks.captions import data_folder, random_captions, read_jsonl
+from benchmarks.timing import timed
 
 ROUNDS = 3
 
@@ -23,12 +24,12 @@ def captions() -> list[str]:
     folder = data_folder()
     if folder is not None:
         return [row["raw"] for row in read_jsonl(folder / "gold" / "tokens_captions.jsonl.gz")]
-    references, _ = made_up(28_000)
-    return [caption for several in references.values() for caption in several]
+    references, _ = random_captions(28_000)
+    return [caption for texts in references.values() for caption in texts]
 
 
-def java(texts: list[str]) -> list[str]:
-    """The lines that the reference prints."""
+def java_lines(texts: list[str]) -> list[str]:
+    """Return the tokenized lines of the reference."""
     import pycocoevalcap.tokenizer.ptbtokenizer as theirs
 
     jar = Path(theirs.__file__).with_name(theirs.STANFORD_CORENLP_3_4_1_JAR)
@@ -44,27 +45,24 @@ def java(texts: list[str]) -> list[str]:
 def main() -> None:
     from captious.text import ptb
 
-    texts = captions()
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("--captions", type=int, help="number of captions (default: all)")
+    texts = captions()[: arguments.parse_args().captions]
     ours: list[float] = []
     theirs: list[float] = []
     for _ in range(ROUNDS):
-        start = time.perf_counter()
-        words, _ = ptb.tokenize_flat(texts)
-        ours.append(time.perf_counter() - start)
-        start = time.perf_counter()
-        lines = java(texts)
-        theirs.append(time.perf_counter() - start)
-    start = time.perf_counter()
-    kept = ptb.tokenize_batch(texts, keep_punctuation=True)
-    with_punctuation = time.perf_counter() - start
-    equal = sum(" ".join(tokens) == line.rstrip() for tokens, line in zip(kept, lines))
+        (words, _), seconds = timed(lambda: ptb.tokenize_flat(texts))
+        ours.append(seconds.wall)
+        lines, seconds = timed(lambda: java_lines(texts))
+        theirs.append(seconds.wall)
+    tokens, seconds = timed(lambda: ptb.tokenize_batch(texts, keep_punctuation=True))
+    equal = sum(" ".join(row) == line.rstrip() for row, line in zip(tokens, lines))
+    java = min(theirs)
     print(f"{len(texts):,} captions, {len(words):,} words")
-    print(f"Java, start-up included       {min(theirs):7.2f} s (best of {ROUNDS})")
-    print(f"captious, first call          {ours[0]:7.2f} s   {min(theirs) / ours[0]:6.1f} x")
-    print(f"captious, best of {ROUNDS}           {min(ours):7.2f} s   {min(theirs) / min(ours):6.1f} x")
-    print(
-        f"captious, keeping punctuation {with_punctuation:7.2f} s   {min(theirs) / with_punctuation:6.1f} x"
-    )
+    print(f"Java, start-up included       {java:7.2f} s (best of {ROUNDS})")
+    print(f"captious, first call          {ours[0]:7.2f} s   {java / ours[0]:6.1f} x")
+    print(f"captious, best of {ROUNDS}           {min(ours):7.2f} s   {java / min(ours):6.1f} x")
+    print(f"captious, keeping punctuation {seconds.wall:7.2f} s   {java / seconds.wall:6.1f} x")
     print(f"equal lines {equal:,} of {len(texts):,}")
 
 

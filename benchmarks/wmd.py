@@ -1,4 +1,4 @@
-"""Word mover's distance beside gensim's ``wmdistance``: same vectors, same pairs, same values, both timed in one run.
+"""Word mover's distance beside gensim's ``wmdistance``: same vectors, same pairs, same values.
 
 python -m benchmarks.wmd [--pairs 10000] [--vectors default|glove-6b-50d]
 """
@@ -6,14 +6,12 @@ python -m benchmarks.wmd [--pairs 10000] [--vectors default|glove-6b-50d]
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
-import os
-import time
-from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.captions import public_data, read_jsonl
+from benchmarks.timing import timed
 from captious.corpus import Corpus
 from captious.metrics.base import in_signature
 from captious.metrics.captions.wmd import WMD, nearest_distances
@@ -21,84 +19,74 @@ from captious.results.scores import Score
 from captious.text.stopwords import ENGLISH
 from captious.vectors import get
 
-
-def main() -> None:
-    """Time both, compare values, print the ratio."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--pairs", type=int, default=10_000)
-    parser.add_argument("--vectors", default="glove-6b-50d")
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("CAPTIOUS_DATA", "../shared/data")))
-    given = parser.parse_args()
-    vectors = get(given.vectors)
-    first, second = pairs(given.data, given.pairs)
-    ids = [str(i) for i in range(len(first))]
-
-    def corpus() -> Corpus:
-        return Corpus.build(ids, [[text] for text in first], [[text] for text in second])
-
-    nearest_distances(
-        Corpus.build(["0"], [["a dog on grass"]], [["a cat in the snow"]]), vectors
-    )  # warm both up
-    Score.of(WMD(vectors), Corpus.build(ids[:500], [[t] for t in first[:500]], [[t] for t in second[:500]]))
-    built = corpus()
-    start = time.perf_counter()
-    ours = nearest_distances(built, vectors)
-    own_time = time.perf_counter() - start
-
-    theirs, their_time = gensim_distances(built, vectors)
-    defined = np.isfinite(theirs)
-    print(f"{len(ours):,} pairs, {in_signature(vectors)}")
-    print(f"captious {own_time:.3f} s, gensim {their_time:.3f} s: {their_time / own_time:.0f} times faster")
-    print(
-        f"largest difference {np.abs(ours - theirs)[defined].max():.2e}; infinite alike: {(defined == np.isfinite(ours)).all()}"
-    )
-    image_benchmark(given.data, vectors)
+Groups = list[list[str]]
 
 
-def pairs(data: Path, count: int) -> tuple[list[str], list[str]]:
-    """Captions of the same image, and of different images, half and half."""
-    with gzip.open(data / "flickr30k" / "captions.jsonl.gz", "rt", encoding="utf-8") as lines:
-        groups = [json.loads(line)["captions"] for line, _ in zip(lines, range(count))]
-    first = [group[0] for group in groups] * 2
-    second = [group[1] for group in groups] + [group[2] for group in groups[1:] + groups[:1]]
-    half = (count + 1) // 2
-    return (
-        first[:half] + first[len(groups) :][: count - half],
-        second[:half] + second[len(groups) :][: count - half],
-    )
+class Comparison(NamedTuple):
+    """Seconds of both sides and their distances."""
+
+    our_seconds: float
+    gensim_seconds: float
+    ours: np.ndarray
+    theirs: np.ndarray
 
 
-def gensim_distances(built: Corpus, vectors: object) -> tuple[np.ndarray, float]:
-    """What gensim gives for the same words, and the time of its distances alone."""
+def build(candidates: Groups, references: Groups) -> Corpus:
+    return Corpus.build([str(i) for i in range(len(candidates))], candidates, references)
+
+
+def compare(candidates: Groups, references: Groups, vectors: Any) -> Comparison:
+    """Compute the distance of each candidate from its only reference, with captious and with gensim."""
     from gensim.models import KeyedVectors
 
-    words = built.candidates.vocabulary.words
-    rows, found = vectors.lookup(words)  # type: ignore[attr-defined]
+    nearest_distances(build(candidates[:5], references[:5]), vectors)  # loads kernels
+    corpus = build(candidates, references)
+    ours, our_seconds = timed(lambda: nearest_distances(corpus, vectors))
+    words = corpus.candidates.vocabulary.words
+    rows, has_vector = vectors.lookup(words)
     table = KeyedVectors(vector_size=rows.shape[1])
-    table.add_vectors([word for word, known in zip(words, found) if known], rows[found])
-    texts = [
-        (
-            [w for w in built.candidates.words(i) if w not in ENGLISH],
-            [w for w in built.references.words(i) if w not in ENGLISH],
+    table.add_vectors([word for word, known in zip(words, has_vector) if known], rows[has_vector])
+    pairs = [
+        tuple(
+            [word for word in side.words(i) if word not in ENGLISH]
+            for side in (corpus.candidates, corpus.references)
         )
-        for i in range(len(built.candidates))
+        for i in range(len(corpus.candidates))
     ]
-    start = time.perf_counter()
-    values = np.array([table.wmdistance(a, b, norm=False) for a, b in texts])
-    return values, time.perf_counter() - start
+    theirs, their_seconds = timed(lambda: np.array([table.wmdistance(a, b, norm=False) for a, b in pairs]))
+    return Comparison(our_seconds.wall, their_seconds.wall, ours, theirs)
 
 
-def image_benchmark(data: Path, vectors: object) -> None:
-    """The metric as it is used: one candidate, four references, only the nearest wanted."""
-    with gzip.open(data / "flickr30k" / "captions.jsonl.gz", "rt", encoding="utf-8") as lines:
-        groups = [json.loads(line)["captions"] for line, _ in zip(lines, range(5000))]
-    built = Corpus.build(
-        [str(i) for i in range(len(groups))], [g[:1] for g in groups], [g[1:] for g in groups]
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("--pairs", type=int, default=10_000)
+    arguments.add_argument("--vectors", default="glove-6b-50d")
+    options = arguments.parse_args()
+    vectors = get(options.vectors)
+    groups = [row["captions"] for row in read_jsonl(public_data() / "flickr30k" / "captions.jsonl.gz")]
+
+    # Half of the pairs are captions of the same image, half of different images.
+    half = (options.pairs + 1) // 2
+    others = groups[1 : options.pairs] + groups[:1]
+    first = [[group[0]] for group in groups[:half] + groups[: options.pairs - half]]
+    second = [[group[1]] for group in groups[:half]] + [
+        [group[2]] for group in others[: options.pairs - half]
+    ]
+    ours_time, gensim_time, ours, theirs = compare(first, second, vectors)
+    finite = np.isfinite(theirs)
+    print(f"{len(ours):,} pairs, {in_signature(vectors)}")
+    print(
+        f"captious {ours_time:.3f} s, gensim {gensim_time:.3f} s: {gensim_time / ours_time:.0f} times faster"
     )
-    start = time.perf_counter()
-    Score.of(WMD(vectors), built)
-    seconds = time.perf_counter() - start
-    print(f"as a metric: {len(built.pairs[0]):,} pairs of {len(groups):,} images in {seconds:.3f} s")
+    difference = np.abs(ours - theirs)[finite].max()
+    print(f"largest difference {difference:.2e}; infinite alike: {(finite == np.isfinite(ours)).all()}")
+
+    # The metric in use: one candidate and four references, of which only the nearest counts.
+    groups = groups[:5000]
+    Score.of(WMD(vectors), build([g[:1] for g in groups[:100]], [g[1:] for g in groups[:100]]))
+    corpus = build([group[:1] for group in groups], [group[1:] for group in groups])
+    _, seconds = timed(lambda: Score.of(WMD(vectors), corpus))
+    print(f"as a metric: {len(corpus.pairs[0]):,} pairs of {len(groups):,} images in {seconds.wall:.3f} s")
 
 
 if __name__ == "__main__":

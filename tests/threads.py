@@ -54,15 +54,16 @@ def systems() -> list[Corpus]:
 
 
 def bits(corpus: Corpus, names: Iterable[str]) -> Bits:
-    """Scores of a corpus as bytes."""
-    scores = score(
-        corpus,
-        names,
-        train=TRAIN,
-        norms=NORMS,
-        weights=str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"),
+    """Return the scores of a corpus as bytes."""
+    names = list(names)
+    values = {
+        "train": TRAIN,
+        "norms": NORMS,
+        "weights": str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"),
         **vectors_for(corpus),
-    )
+    }
+    used = {option.name for name in names for option in registry.measure_class(name).options}
+    scores = score(corpus, names, **{name: value for name, value in values.items() if name in used})
     return {name: (one.signature, rows(one.statistics)) for name, one in scores.items()}
 
 

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from captious.metrics.base import Measure
     from captious.metrics.options import Option
     from captious.reporting import Report, report
-    from captious.results.comparison import Comparison, Comparisons, compare
+    from captious.results.caption_explanations import Explanation, explain
+    from captious.results.comparison import compare
+    from captious.results.comparison_result import Comparison, Comparisons
     from captious.results.references import References, load, load_systems
+    from captious.results.score_groups import GroupedScores, group_scores, read_groups
     from captious.results.scores import Score, Scores
     from captious.rewards import reward
     from captious.scene import scene_graph
@@ -33,10 +36,12 @@ if TYPE_CHECKING:
 _WHERE = {
     "Captions": "captious.corpus",
     "CaptiousError": "captious.core.errors",
-    "Comparison": "captious.results.comparison",
-    "Comparisons": "captious.results.comparison",
+    "Comparison": "captious.results.comparison_result",
+    "Comparisons": "captious.results.comparison_result",
     "Corpus": "captious.corpus",
+    "Explanation": "captious.results.caption_explanations",
     "FrequencyTable": "captious.corpus.frequencies",
+    "GroupedScores": "captious.results.score_groups",
     "InputError": "captious.core.errors",
     "Measure": "captious.metrics.base",
     "MissingExtraError": "captious.core.errors",
@@ -49,10 +54,13 @@ _WHERE = {
     "compute": "captious.api",
     "corpus_diversity": "captious.diversity_analysis.corpus",
     "diversity": "captious.diversity_analysis.sets",
+    "explain": "captious.results.caption_explanations",
+    "group_scores": "captious.results.score_groups",
     "load": "captious.results.references",
     "load_scores": "captious.api",
     "load_systems": "captious.results.references",
     "prepare": "captious.api",
+    "read_groups": "captious.results.score_groups",
     "report": "captious.reporting",
     "reward": "captious.rewards",
     "scene_graph": "captious.scene",
@@ -66,7 +74,9 @@ __all__ = [
     "Comparison",
     "Comparisons",
     "Corpus",
+    "Explanation",
     "FrequencyTable",
+    "GroupedScores",
     "InputError",
     "Measure",
     "MissingExtraError",
@@ -80,10 +90,13 @@ __all__ = [
     "compute",
     "corpus_diversity",
     "diversity",
+    "explain",
+    "group_scores",
     "load",
     "load_scores",
     "load_systems",
     "prepare",
+    "read_groups",
     "report",
     "reward",
     "scene_graph",

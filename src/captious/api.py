@@ -8,7 +8,8 @@ from typing import Any, overload
 from captious.core.errors import InputError
 from captious.corpus import Corpus
 from captious.metrics.registry import Wanted, make_measures
-from captious.results.comparison import Comparison, Comparisons, compare, compare_scores
+from captious.results.comparison import compare, compare_scores
+from captious.results.comparison_result import Comparison, Comparisons
 from captious.results.references import References, Source, load, load_systems, parallel
 from captious.results.scores import Scores
 
@@ -30,7 +31,12 @@ load_scores = Scores.load
 
 
 def prepare(
-    references: Source, metrics: Wanted = "coco", *, tokenizer: str | None = None, **options: Any
+    references: Source,
+    metrics: Wanted = "coco",
+    *,
+    tokenizer: str | None = None,
+    split: str | Iterable[str] | None = None,
+    **options: Any,
 ) -> References:
     """Read and encode references, and compute what measures derive from them, once for any number of systems.
 
@@ -42,6 +48,8 @@ def prepare(
         Measures to prepare for: their n-gram tables, document frequencies, scene graphs.
     tokenizer
         Tokenizer (default: ptb).
+    split
+        Use only the references of these splits, as for :func:`captious.load`.
     options
         Options of metrics.
 
@@ -55,7 +63,7 @@ def prepare(
     >>> prepare({1: ["a dog runs", "the dog is running"], 2: ["a cat"]}, "CIDEr-D").captions.n_images
     2
     """
-    return References.read(references, tokenizer).prepare(make_measures(metrics, options))
+    return References.read(references, tokenizer, split).prepare(make_measures(metrics, options))
 
 
 @overload
@@ -77,7 +85,7 @@ def score(*inputs: Any, **options: Any) -> Scores:
     ----------
     references, predictions
         Paths, mappings from image id to captions, rows, data frames or prepared references, as for
-        :func:`captious.load`. Its options work here, too: tokenizer, subset, part, several, name.
+        :func:`captious.load`. Its options work here, too: tokenizer, subset, part, several, name, split.
     corpus
         References and predictions that were loaded before, instead of these.
     metrics
@@ -108,7 +116,7 @@ def score(*inputs: Any, **options: Any) -> Scores:
             raise InputError("predictions are missing: score(references, predictions), or score(corpus)")
         loading = {
             name: options.pop(name)
-            for name in ("tokenizer", "subset", "part", "several", "name")
+            for name in ("tokenizer", "subset", "part", "several", "name", "split")
             if name in options
         }
         corpus, rest = load(parts[0], parts[1], **loading), parts[2:]
@@ -130,6 +138,7 @@ def score_systems(
     part: bool = False,
     several: bool | None = None,
     names: Iterable[str | None] | None = None,
+    split: str | Iterable[str] | None = None,
     **options: Any,
 ) -> list[Scores]:
     """Score several systems on the same references, which are read and encoded once.
@@ -140,7 +149,7 @@ def score_systems(
         References, and the predictions of each system, as :func:`captious.load` takes them.
     metrics
         Names ("CIDEr-D"), groups ("coco", "all") or measure objects.
-    tokenizer, subset, part, several, names
+    tokenizer, subset, part, several, names, split
         As for :func:`captious.load_systems`.
     options
         Options of metrics.
@@ -160,7 +169,14 @@ def score_systems(
     # Measures first: a misspelt name or a missing package is reported before files are read.
     measures = make_measures(metrics, options)
     corpora = load_systems(
-        references, predictions, tokenizer=tokenizer, subset=subset, part=part, several=several, names=names
+        references,
+        predictions,
+        tokenizer=tokenizer,
+        subset=subset,
+        part=part,
+        several=several,
+        names=names,
+        split=split,
     )
     return Scores.of_corpora(corpora, measures)
 

@@ -87,7 +87,11 @@ def test_everything_the_command_can_say(many: Path, tmp_path: Path) -> None:
     assert {curve["axis"] for curve in data["curves"]} == {"references", "words in the caption", "rated"}
     assert len(data["pairs"]) == 3 and len(data["correlations"][0]["matrix"]) == 3
     drawn = {path.name for path in plots.iterdir()}
-    assert {"agreement_mine.png", "agreement_mine_by_references.png", "metrics_captions_of_mine.svg"} <= drawn
+    assert {
+        "agreement_mine.png",
+        "agreement_mine_by_references.png",
+        "agreement_correlations_over_captions_of_mine.svg",
+    } <= drawn
     (row,) = csv.DictReader(io.StringIO(run(many, "-m", "ROUGE-L", "--format", "csv")))
     assert (row["system"], row["metric"]) == ("ROUGE-L", "mine tau-c") and -1 < float(row["value"]) < 1
     over = json.loads(

@@ -1,4 +1,4 @@
-"""The command that measures everything: what it runs, what it prints of what it knows, and the processes that it times."""
+"""The benchmark of speed: its sections, its tables of stored results, and the processes that it times."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import growth, long_text, speed
-from benchmarks.common import made_up
-from benchmarks.kept import Kept
-from benchmarks.process import Run, in_turn, quickest
+from benchmarks import captions, growth, speed
+from benchmarks.captions import LongTexts, random_captions
+from benchmarks.steps import Steps
+from benchmarks.timing import Run, in_turn, quickest
 
 
-def test_tables_of_what_is_known_already(
+def test_tables_of_stored_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path, out = tmp_path / "kept.json", tmp_path / "out.md"
-    kept = Kept(path, say=lambda text: None)
-    kept.step(
+    path, out = tmp_path / "steps.json", tmp_path / "out.md"
+    steps = Steps(path, log=lambda text: None)
+    steps.measure(
         "cores",
         "METEOR, own work",
         {},
         lambda: {"references": [1.0, 0.5], "candidates": [1.0, 0.5], "both": [2.0, 1.0]},
     )
-    kept.step("measures", "10000 images", {}, lambda: {"BLEU": 0.184})
+    steps.measure("measures", "10000 images", {}, lambda: {"BLEU": 0.184})
     monkeypatch.setattr(
         sys,
         "argv",
@@ -56,20 +56,20 @@ def test_tables_of_what_is_known_already(
     assert not (tmp_path / "none.svg").exists()
 
 
-def test_a_run_that_stops_still_tells_what_it_knows(
+def test_a_stopped_run_prints_its_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / "kept.json"
+    path = tmp_path / "steps.json"
 
-    def stopped(kept: Kept, names: list[str], sizes: list[int]) -> None:
+    def stopped(steps: Steps, names: list[str], sizes: list[int]) -> None:
         assert (names, sizes) == (["and METEOR"], [7, 8])
-        kept.step(
+        steps.measure(
             "growth",
             "and METEOR; 1000",
             {},
             lambda: {"images": 1_000, "seconds": 1.0, "processor": 1.0, "megabytes": 100.0},
         )
-        kept.step(
+        steps.measure(
             "growth",
             "and METEOR; 2000",
             {},
@@ -77,7 +77,7 @@ def test_a_run_that_stops_still_tells_what_it_knows(
         )
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(growth, "grow", stopped)
+    monkeypatch.setattr(growth, "measure", stopped)
     monkeypatch.setattr(
         sys,
         "argv",
@@ -100,19 +100,19 @@ def test_a_run_that_stops_still_tells_what_it_knows(
     assert "| and METEOR | 2,000 | 2.0 s | 1000 µs | 110 MB | 10.2 KB |" in capsys.readouterr().out
     assert json.loads(path.read_text())["growth"].keys() == {"and METEOR; 1000", "and METEOR; 2000"}
     drawn = (tmp_path / "growth.svg").read_bytes()
-    # A figure of the same numbers is the same file.
-    growth.plot(Kept(path).found("growth"), tmp_path / "again.svg")
+    # Equal numbers give equal files.
+    growth.plot(Steps(path).results("growth"), tmp_path / "again.svg")
     assert (tmp_path / "again.svg").read_bytes() == drawn
 
 
-def test_a_run_of_some_steps_ends_well(
+def test_a_run_with_a_limit_succeeds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def two(kept: Kept, folder: Path, images: int) -> None:
-        kept.step("measures", f"{images} images", {}, lambda: {"BLEU": 1.0})
-        kept.step("measures", "20 images", {}, lambda: {"BLEU": 2.0})
+    def two(steps: Steps, folder: Path, images: int) -> None:
+        steps.measure("measures", f"{images} images", {}, lambda: {"BLEU": 1.0})
+        steps.measure("measures", "20 images", {}, lambda: {"BLEU": 2.0})
 
-    monkeypatch.setattr(speed, "single", two)
+    monkeypatch.setattr(speed, "measure_measures", two)
     monkeypatch.setattr(
         sys,
         "argv",
@@ -125,7 +125,7 @@ def test_a_run_of_some_steps_ends_well(
             "--steps",
             "1",
             "--json",
-            str(tmp_path / "kept.json"),
+            str(tmp_path / "steps.json"),
         ],
     )
     for known in (1, 2):
@@ -141,29 +141,29 @@ def test_sections_and_sets_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     for wrong in (["--only", "sped"], ["--sets", "and METOER"]):
         with pytest.raises(SystemExit):
             parse(wrong)
-        assert "there are" in capsys.readouterr().err
+        assert "choose from" in capsys.readouterr().err
 
 
 def test_sizes_are_measured_once_each_and_share_their_files(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
     scored: list[tuple[int, str]] = []
 
-    class Made:
+    class FakeRecombiner:
         def write(self, folder: Path, images: int) -> tuple[Path, Path]:
             written.append(images)
             return folder, folder
 
-    class Done:
+    class FakeRun:
         wall, processor, megabytes = 1.0, 1.0, 100.0
 
         def __init__(self, command: list[str]) -> None:
             scored.append((written[-1], command[command.index("-m", 3) + 1]))
 
-    monkeypatch.setattr(growth, "Recombined", Made)
-    monkeypatch.setattr(growth, "Run", Done)
-    kept = Kept(say=lambda text: None)
-    growth.grow(kept, ["BLEU, ROUGE-L, CIDEr-D", "and METEOR"], [5_000])
-    # The fewest images come first, twice: the first time compiles.
+    monkeypatch.setattr(growth, "Recombiner", FakeRecombiner)
+    monkeypatch.setattr(growth, "Run", FakeRun)
+    steps = Steps(log=lambda text: None)
+    growth.measure(steps, ["BLEU, ROUGE-L, CIDEr-D", "and METEOR"], [5_000])
+    # The smallest size comes first. Its first run fills the cache.
     assert written == [1_000, 5_000]
     assert scored == [
         (1_000, "lexical"),
@@ -173,7 +173,7 @@ def test_sizes_are_measured_once_each_and_share_their_files(monkeypatch: pytest.
         (5_000, "lexical"),
         (5_000, "lexical,METEOR"),
     ]
-    growth.grow(kept, ["and METEOR"], [9_000])
+    growth.measure(steps, ["and METEOR"], [9_000])
     assert written == [1_000, 5_000, 9_000] and scored[6:] == [(9_000, "lexical,METEOR")]
 
 
@@ -186,7 +186,7 @@ def test_the_memory_of_a_process_is_its_own() -> None:
     assert Run([sys.executable, "-c", "x = b'1' * 150_000_000"]).megabytes > 140
 
 
-def test_this_tree_is_what_is_timed() -> None:
+def test_timed_processes_use_this_tree() -> None:
     run = Run([sys.executable, "-c", "import captious; print(captious.__file__)"])
     assert (
         Path(run.output.strip())
@@ -194,7 +194,7 @@ def test_this_tree_is_what_is_timed() -> None:
     )
 
 
-def test_a_command_that_fails_says_why() -> None:
+def test_a_failing_command_shows_its_error() -> None:
     with pytest.raises(SystemExit, match=r"failed:\n(.|\n)*ValueError: no such thing"):
         Run([sys.executable, "-c", "raise ValueError('no such thing')"])
 
@@ -202,12 +202,12 @@ def test_a_command_that_fails_says_why() -> None:
 def test_commands_run_in_turn() -> None:
     order: list[str] = []
 
-    class Done:
+    class FakeRun:
         def __init__(self, command: list[str]) -> None:
             order.append(command[0])
             self.wall = 5 - len(order)
 
-    runs = in_turn(2, {"one": ["a"], "other": ["b"]}, Done)  # type: ignore[arg-type]
+    runs = in_turn(2, {"one": ["a"], "other": ["b"]}, FakeRun)  # type: ignore[arg-type]
     assert order == ["a", "b", "a", "b"]
     assert {name: [run.wall for run in several] for name, several in runs.items()} == {
         "one": [4, 2],
@@ -217,10 +217,10 @@ def test_commands_run_in_turn() -> None:
 
 
 def test_long_captions_are_sentences_of_real_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(long_text, "coco", lambda: made_up(60))
-    rows = long_text.Writer().rows(3, 300, 100)
-    assert rows == long_text.Writer().rows(3, 300, 100) != long_text.Writer(1).rows(3, 300, 100)
-    references, predictions = made_up(60)
+    monkeypatch.setattr(captions, "coco", lambda: random_captions(60))
+    rows = LongTexts().rows(3, 300, 100)
+    assert rows == LongTexts().rows(3, 300, 100) != LongTexts(1).rows(3, 300, 100)
+    references, predictions = random_captions(60)
     known = {
         word.strip(".").lower()
         for own in (*references.values(), list(predictions.values()))
@@ -229,7 +229,7 @@ def test_long_captions_are_sentences_of_real_ones(monkeypatch: pytest.MonkeyPatc
     }
     openings = {
         word.strip(",").lower()
-        for text in (*long_text._FIRST, *long_text._LATER, *long_text._JOINED)
+        for text in (*captions._FIRST_OPENINGS, *captions._LATER_OPENINGS, *captions._JOINTS)
         for word in text.split()
     }
     for text, own in rows:

@@ -48,7 +48,7 @@ def test_a_run(tmp_path: Path) -> None:
     text = run(*words, "--ci", "--signature")
     for expected in (
         "BLEU-4",
-        "groups of images",
+        "60 images, 5 references per image",
         "Types",
         "Distinct",
         "120 captions in 3 shards",
@@ -66,17 +66,19 @@ def test_a_run(tmp_path: Path) -> None:
     )
 
 
-def test_beside_the_shards_and_columns_by_name(tmp_path: Path) -> None:
+def test_a_part_of_the_images_and_columns_by_name(tmp_path: Path) -> None:
     making.parquet(tmp_path / "a.parquet", making.rows()[:20], image="picture", caption="words")
-    text = run(
+    words = [
         str(tmp_path / "a.parquet"), "--references", REFS, "-m", "ROUGE-L", "--image-column", "picture", "--caption-column", "words", "-j", "1",
         "-o", str(tmp_path / "merged.scores"), "--name", "mine",
-    )  # fmt: skip
-    assert (
-        "mine" in text
-        and Scores.load(tmp_path / "merged.scores").system == "mine"
-        and (tmp_path / "a.scores.parquet").exists()
-    )
+    ]  # fmt: skip
+    done = CliRunner().invoke(app, ["score", *words])
+    assert "no caption for 40 of the 60 images of the references" in str(done.exception)
+    assert {path.name for path in tmp_path.iterdir()} == {"a.parquet"}
+    text = run(*words, "--part")
+    assert "mine" in text and Scores.load(tmp_path / "merged.scores").system == "mine"
+    assert "20 of 60 images (--part)" in text
+    assert {path.name for path in tmp_path.iterdir()} == {"a.parquet", "merged.scores"}
 
 
 @pytest.mark.parametrize(

@@ -203,10 +203,10 @@ def test_stars_only_where_numbers_can_be_compared(tmp_path: Path) -> None:
 
 def test_no_star_where_all_are_equal(tmp_path: Path) -> None:
     shutil.copy(demo_path("good"), tmp_path / "again.json")
-    for words in (["score", "-m", "BLEU-1"], ["diversity", "--accuracy", ""]):
-        assert "*" not in run(
-            words[0], REFS, str(demo_path("good")), str(tmp_path / "again.json"), *words[1:]
-        )
+    shutil.copy(demo_path("sampling"), tmp_path / "again.jsonl")
+    good, sampling = str(demo_path("good")), str(demo_path("sampling"))
+    assert "*" not in run("score", REFS, good, str(tmp_path / "again.json"), "-m", "BLEU-1")
+    assert "*" not in run("diversity", REFS, sampling, str(tmp_path / "again.jsonl"), "--accuracy", "")
     assert "*" in run(
         "score",
         REFS,

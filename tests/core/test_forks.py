@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import signal
 import sys
 import threading
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import captious
 from captious.core.locks import Lock
 from captious.core.memo import Memo, cached_property
 from captious.metrics import registry
@@ -134,6 +136,18 @@ def test_a_module_that_another_thread_imports_is_imported_again(
     with Busy(load):
         assert in_child(lambda: importlib.import_module("slow_module").value == 7)
     assert sys.modules.pop("slow_module").value == 7
+
+
+def test_all_locks_of_the_package_are_renewed() -> None:
+    """Python's own locks, also that of ``functools.cached_property``, would block a child."""
+    package = Path(captious.__file__).parent
+    own = {package / "core" / "locks.py", package / "core" / "memo.py"}
+    blocking = re.compile(r"threading\.(R?Lock|Condition|Semaphore)\(|functools import .*\bcached_property\b")
+    assert [
+        str(path.relative_to(package))
+        for path in package.rglob("*.py")
+        if path not in own and blocking.search(path.read_text(encoding="utf-8"))
+    ] == []
 
 
 def test_threads_get_one_object_from_a_property() -> None:

@@ -152,5 +152,5 @@ def test_features_in_a_table(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=message):
             read_images(path)
     path.write_bytes(b"nothing of the kind")
-    with pytest.raises(InputError, match="not a Parquet file"):
+    with pytest.raises(InputError, match="the Parquet file is damaged"):
         read_images(path)

@@ -142,7 +142,7 @@ def test_a_finite_value_within_bounds_the_same_every_time(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_row_is_what_the_measure_says(name: str) -> None:
+def test_rows_match_the_unit_of_the_measure(name: str) -> None:
     score = scored(name)
     assert len(score.statistics) == (
         len(base().candidates) if score.measure.rows == "caption" else len(base())
@@ -152,7 +152,7 @@ def test_a_row_is_what_the_measure_says(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_signature_names_what_went_in(name: str) -> None:
+def test_the_signature_names_all_inputs(name: str) -> None:
     score = scored(name)
     measure, signature = score.measure, score.signature
     assert signature.startswith(name + "|")
@@ -242,7 +242,7 @@ def test_no_difference_between_a_system_and_itself(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_prepared_can_be_sent_away_and_is_not_touched(name: str) -> None:
+def test_prepared_state_is_picklable_and_never_changes(name: str) -> None:
     measure, corpus = made(name), base()
     state = measure.prepare(corpus.references)
     sent = pickle.loads(pickle.dumps(state))

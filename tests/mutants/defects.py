@@ -385,7 +385,7 @@ _mutant(
 _mutant(
     "karpathy-read-as-coco",
     "io/json_formats.py",
-    'return "annotations" in value and not _is_karpathy(value) and',
+    'return "annotations" in value and not is_karpathy(value) and',
     'return "annotations" in value and',
     "io/test_json_reader.py",
 )
@@ -1067,14 +1067,14 @@ _mutant(
 )
 _mutant(
     "significant-without-correction",
-    "results/comparison.py",
+    "results/comparison_result.py",
     "return self.p_corrected <= self.alpha",
     "return self.p_randomisation <= self.alpha",
     "results/test_comparison.py::test_significant_alone_is_not_ahead_among_many",
 )
 _mutant(
     "ahead-without-significance",
-    "results/comparison.py",
+    "results/comparison_result.py",
     "        if not self.significant:\n",
     "        if False:\n",
     "results/test_comparison.py::test_ahead_only_where_it_is_significant",
@@ -1088,7 +1088,7 @@ _mutant(
 )
 _mutant(
     "more-is-always-better",
-    "results/comparison.py",
+    "results/comparison_result.py",
     '"B" if (self.difference > 0) == self.higher_is_better else "A"',
     '"B" if self.difference > 0 else "A"',
     "results/test_comparison.py::test_less_may_be_better",
@@ -1106,6 +1106,42 @@ _mutant(
     "float((extreme + 1) / (defined + 1))",
     "float(extreme / defined)",
     "results/test_comparison.py::test_p_is_never_smaller_than_the_trials_allow",
+)
+
+_mutant(
+    "counts-are-percent",
+    "results/result_rows.py",
+    'if self.percent and (form.lstrip("+") == FRACTION or form.endswith("%")):',
+    "if self.percent:",
+    "cli/test_machine_output.py::test_number_style",
+)
+_mutant(
+    "any-best-leads",
+    "results/comparison.py",
+    "if all(p <= alpha for (name, _), p in corrected.items() if name == metric)",
+    "if True",
+    "cli/test_compare.py::test_a_small_lead_is_marked_only_without_intervals",
+)
+_mutant(
+    "differences-turned-around",
+    "results/comparison_result.py",
+    "return (row.difference if row.system_b == a else -row.difference), row.significant",
+    "return row.difference, row.significant",
+    "cli/test_compare.py::test_many_systems_are_a_matrix_per_metric",
+)
+_mutant(
+    "control-characters-in-csv",
+    "cli/output.py",
+    "    text = printable(cell)\n    return",
+    "    text = cell\n    return",
+    "cli/test_safe_output.py",
+)
+_mutant(
+    "correlations-of-few-systems",
+    "figures/corpus_plots.py",
+    "LEAST_SYSTEMS = 8",
+    "LEAST_SYSTEMS = 3",
+    "figures/test_figures.py::test_correlations_need_eight_systems",
 )
 
 # Metrics -------------------------------------------------------------------------------------------------------------
@@ -1810,7 +1846,7 @@ _mutant(
     "metrics/learned/composite_network.py",
     "values = np.maximum(values, 0.0)",
     "pass",
-    "metrics/learned/test_training.py::test_scoring_is_what_torch_computes",
+    "metrics/learned/test_training.py::test_scoring_agrees_with_torch",
 )
 _mutant(
     "rewards-without-weights",
@@ -1941,9 +1977,58 @@ _mutant(
 _mutant(
     "options-of-other-measures-pass",
     "metrics/registry.py",
-    "            if option not in table:\n",
-    "            if False:\n",
+    "        if name in own or name in spare:\n",
+    "        if True:\n",
     "metrics/test_registry.py",
+)
+_mutant(
+    "ngrams-explained-unclipped",
+    "metrics/captions/cider.py",
+    "mine = min(own[ngram][0], weight) if self.clip else own[ngram][0]",
+    "mine = own[ngram][0]",
+    "results/test_caption_explanations.py",
+)
+_mutant(
+    "colours-explained-as-attributes",
+    "metrics/captions/spice.py",
+    "(len(item) == 2 and category_of(item[1]) == place > 0)",
+    "(len(item) == 2 and place > 2)",
+    "results/test_caption_explanations.py",
+)
+_mutant(
+    "empty-captions-raise-uniq-in-silence",
+    "metrics/captions/spice_u.py",
+    "if has_tuples.all() or",
+    "if True or",
+    "metrics/captions/test_spice_u.py",
+)
+_mutant(
+    "macro-means-by-size",
+    "results/score_groups.py",
+    "np.mean([score.value for score in self.scores])",
+    "np.average([score.value for score in self.scores], weights=[len(score.ids) for score in self.scores])",
+    "results/test_score_groups.py",
+)
+_mutant(
+    "images-without-value-count",
+    "results/scores.py",
+    "np.count_nonzero(~np.isnan(self.measure.per_row(self.image_statistics)))",
+    "len(self.ids)",
+    "results/test_score_groups.py",
+)
+_mutant(
+    "all-splits-at-once",
+    "io/image_columns.py",
+    "if wanted.intersection(values.get(image, ()))",
+    "if values.get(image, ())",
+    "io/test_image_columns.py",
+)
+_mutant(
+    "single-captions-are-sets",
+    "diversity_analysis/sets/set_diversity.py",
+    "(corpus.candidates.per_image > 1).any()",
+    "(corpus.candidates.per_image > 0).any()",
+    "diversity_analysis/sets/test_cli.py",
 )
 
 # The page ------------------------------------------------------------------------------------------------------------
@@ -2209,7 +2294,7 @@ _mutant(
 _mutant(
     "old-columns-are-trusted",
     "scale/shard_task.py",
-    'if job.metrics and _file_digest(task.scores) != meta["scores"]:',
+    'if job.metrics and job.columns_saved and _file_digest(task.scores) != meta["scores"]:',
     "if False:",
     "scale/test_faults.py::test_only_what_is_missing_or_changed_is_done_again",
 )
@@ -2268,6 +2353,35 @@ _mutant(
     "                    if strikes[number] < STRIKES:\n                        continue",
     "                    if False:\n                        continue",
     "scale/test_faults.py::test_what_kills_every_worker_is_given_up_and_the_rest_is_done",
+)
+
+_mutant(
+    "missing-images-pass",
+    "scale/run_shards.py",
+    "if not len(missing) or settings.part:",
+    "if True:",
+    "scale/test_scoring.py::test_missing_images_are_refused_or_stated",
+)
+_mutant(
+    "merged-coverage-of-the-last-part",
+    "scale/shard_merging.py",
+    'covered=arrays["covered"] | total.covered if',
+    'covered=arrays["covered"] if',
+    "scale/test_scoring.py::test_missing_images_are_refused_or_stated",
+)
+_mutant(
+    "children-keep-locks",
+    "core/locks.py",
+    "    for lock in list(_all_locks):\n        lock._renew()",
+    "    pass",
+    "core/test_forks.py",
+)
+_mutant(
+    "children-keep-half-modules",
+    "core/locks.py",
+    "            del sys.modules[name]",
+    "            pass",
+    "core/test_forks.py",
 )
 
 # Kernels --------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import pytest
 import captious
 from captious.data import demo_path
 from captious.metrics.learned.composite import Composite
-from captious.metrics.learned.contributions import explain
+from captious.metrics.learned.composite_network import explain
 from captious.reporting.metric_descriptions import feature_words
 from tests.reporting import hostile
 from tests.reporting.conftest import until
@@ -478,3 +478,26 @@ def test_notebooks_show_the_page(demo_report: captious.Report, tmp_path: Path, w
         inner.locator(".row").first.click()
         assert inner.locator(".detail h3").inner_text() == "Image 1001"
         assert not [wrong for wrong in seen.wrong if "about:srcdoc" not in wrong]
+
+
+def test_bold_is_significantly_better_than_every_other(
+    demo_page: Path, demo_report: captious.Report, tmp_path: Path, watch: Any
+) -> None:
+    alone = [
+        sum("a" in letters for letters in metric["groups"]) == 1 for metric in demo_report.meta["metrics"]
+    ]
+    with watch(demo_page) as seen:
+        assert 0 < seen.page.locator(".leader .number.best").count() == sum(alone) < len(alone)
+    good = json.loads(demo_path("good").read_text())
+    good[0]["caption"] += " umbrella"
+    near = captious.report(
+        demo_path("good"),
+        {row["image_id"]: row["caption"] for row in good},
+        references=demo_path("references"),
+        metrics="BLEU-1,ROUGE-L",
+        corpus=False,
+    )
+    with watch(near.save(tmp_path / "near.html")) as seen:
+        assert seen.page.locator(".leader .value").count() == 4
+        assert seen.page.locator(".leader .number.best").count() == 0
+        assert "significantly better than every other" in seen.page.locator(".key").inner_text()

@@ -23,8 +23,7 @@ from captious.data import demo_path
 from captious.metrics import registry
 from captious.metrics.learned import composite
 from captious.metrics.learned.captious_score import LITE
-from captious.metrics.learned.composite_network import Network, sigmoid, to_bytes
-from captious.metrics.learned.contributions import explain
+from captious.metrics.learned.composite_network import Network, explain, sigmoid, to_bytes
 from captious.metrics.learned.feature_table import Features
 from captious.metrics.learned.own_features import OWN
 from captious.reporting import image_links as pictures

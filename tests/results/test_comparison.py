@@ -18,7 +18,8 @@ from captious.metrics.base import FloatArray, Measure
 from captious.metrics.captions.bleu import BLEU
 from captious.metrics.statistics import Sequences
 from captious.results import significance
-from captious.results.comparison import Comparison, compare_scores
+from captious.results.comparison import compare_scores
+from captious.results.comparison_result import Comparison
 from captious.results.scores import Score, Scores
 
 NAMES = ["good", "generic", "poor"]

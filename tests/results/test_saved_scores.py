@@ -340,7 +340,11 @@ def shards(load: Any, name: str = "good", n: int = 3, **options: Any) -> list[Co
 def test_parts_equal_the_whole_bit_for_bit_in_any_order(scores: Scores, tmp_path: Path) -> None:
     parts = [captious.score(corpus, METRICS) for corpus in shards(demo)]
     parts[1].save(tmp_path / "1.scores")
-    ways = [parts, [parts[2], parts[0], tmp_path / "1.scores"], [Scores.merge(parts[1:]), parts[0]]]
+    ways = [
+        parts,
+        [parts[2], parts[0], tmp_path / "1.scores"],
+        [Scores.merge(parts[1:], part=True), parts[0]],
+    ]
     for way in ways:
         merged = Scores.merge(way, name="good")
         assert merged.system == "good"
@@ -350,6 +354,15 @@ def test_parts_equal_the_whole_bit_for_bit_in_any_order(scores: Scores, tmp_path
     merged.save(tmp_path / "whole.scores")
     scores.save(tmp_path / "good.scores")
     assert (tmp_path / "whole.scores").read_bytes() == (tmp_path / "good.scores").read_bytes()
+
+
+def test_parts_that_lack_images_are_refused() -> None:
+    parts = [captious.score(corpus, METRICS) for corpus in shards(demo)]
+    with pytest.raises(
+        captious.core.errors.InputError, match=r"have 40 of the 60 images of the references; .* --part"
+    ):
+        Scores.merge(parts[:2])
+    assert len(Scores.merge(parts[:2], part=True)["BLEU-4"].ids) == 40
 
 
 def test_parts_of_sets_equal_the_whole(sets: Scores) -> None:

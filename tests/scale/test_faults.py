@@ -152,7 +152,10 @@ def test_a_broken_shard_is_named(tmp_path: Path) -> None:
     bad.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InputError, match=r"part-001\.parquet.*\d of 4 shards are finished"):
         run(folder, tmp_path / "out")
-    found = run(folder, tmp_path / "skipped", on_error="skip")
+    with pytest.raises(InputError, match=r"no caption for 15 of the 60 images .* --part"):
+        run(folder, tmp_path / "skipped", on_error="skip")
+    found = run(folder, tmp_path / "skipped", on_error="skip", part=True)
+    assert found.kept == 3 and found.images == (45, 60)
     assert list(found.faults) == ["part-001"] and "damaged" in found.faults["part-001"]
     assert len(found.shards) == 3 and not (tmp_path / "skipped" / "part-001.scores.parquet").exists()
     # Once it is mended, only it is left to do.
@@ -173,7 +176,7 @@ def test_bad_rows_are_counted_and_listed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a\.jsonl, row 3: image 'unknown' has no references"):
         run(tmp_path / "in", tmp_path / "out")
     assert not list((tmp_path / "out").iterdir())
-    found = run(tmp_path / "in", tmp_path / "out", on_error="skip")
+    found = run(tmp_path / "in", tmp_path / "out", on_error="skip", part=True)
     assert (found.rows, found.bad) == (10, 4)
     assert [row for row, _ in found.shards[0].listed] == [3, 4, 6, 10]
     assert "half a character" in found.shards[0].listed[3][1] and "null" in found.shards[0].listed[2][1]
@@ -182,7 +185,7 @@ def test_bad_rows_are_counted_and_listed(tmp_path: Path) -> None:
     column = pyarrow.parquet.read_table(tmp_path / "out" / "a.scores.parquet").column("BLEU-4").to_pylist()
     assert [place for place, value in enumerate(column) if value is None] == [2, 3, 5, 9]
     making.parquet(tmp_path / "in" / "a.jsonl", good)
-    clean = run(tmp_path / "in", tmp_path / "clean")
+    clean = run(tmp_path / "in", tmp_path / "clean", part=True)
     assert found.scores["BLEU-4"].value == clean.scores["BLEU-4"].value
 
 
@@ -202,10 +205,10 @@ def test_only_what_is_missing_or_changed_is_done_again(tmp_path: Path) -> None:
     (out / "part-000.words").unlink()
     assert run(folder, out).kept == 3
     assert making.content(out) == before
-    # Another content, or other measures, are another matter.
+    # Other content or other measures are scored.
     making.parquet(folder / "part-003.parquet", making.rows()[:5])
-    assert run(folder, out).kept == 3
-    assert scale.score(folder, REFERENCES, "BLEU-3", output=out, executor=Serial()).kept == 0
+    assert run(folder, out, part=True).kept == 3
+    assert scale.score(folder, REFERENCES, "BLEU-3", output=out, executor=Serial(), part=True).kept == 0
 
 
 def test_words_that_were_tampered_with_are_noticed(tmp_path: Path) -> None:

@@ -64,6 +64,18 @@ def test_columns_are_those_of_captious_score_bit_for_bit(
         assert found.scores[name].signature == f"{score.signature}|groups:{GROUPS}"
 
 
+def test_columns_of_scores_have_checksums(tmp_path: Path) -> None:
+    making.parquet(tmp_path / "a.parquet", making.rows())
+    scale.score(tmp_path, REFERENCES, "BLEU-4", output=tmp_path / "out", executor=Serial())
+    path = tmp_path / "out" / "a.scores.parquet"
+    content = path.read_bytes()
+    column = pyarrow.parquet.ParquetFile(path).metadata.row_group(0).column(0)
+    at = column.data_page_offset + column.total_compressed_size - 5
+    path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+    with pytest.raises(OSError, match="CRC"):
+        pyarrow.parquet.ParquetFile(path, page_checksum_verification=True).read()
+
+
 def test_neither_shards_nor_batches_change_a_score(tmp_path: Path) -> None:
     rows = making.rows()
     results = []
@@ -128,14 +140,100 @@ def test_merged_scores_are_scores(tmp_path: Path) -> None:
     assert all(compare_scores(other.scores[name], found.scores[name]).p_bootstrap < 0.05 for name in loaded)
 
 
-def test_beside_the_shards(tmp_path: Path) -> None:
-    making.folder(tmp_path, 2)
-    found = scale.score(str(tmp_path / "*.parquet"), REFERENCES, "BLEU-4", executor=Serial())
-    assert {path.name for path in tmp_path.iterdir()} == {
-        f"part-00{k}{ending}" for k in range(2) for ending in (".parquet", ".scores.parquet", ".part")
+def test_files_are_written_only_on_request(tmp_path: Path) -> None:
+    shards = making.folder(tmp_path / "in", 2)
+
+    def score(**output: Path) -> scale.Result:
+        return scale.score(str(shards / "*.parquet"), REFERENCES, "BLEU-4,Types", executor=Serial(), **output)
+
+    before = making.content(tmp_path)
+    result = score()
+    assert making.content(tmp_path) == before and result.files == []
+    merged = score(output=tmp_path / "merged.scores")
+    assert merged.files == [tmp_path / "merged.scores"] and merged.to_json() == result.to_json()
+    assert making.content(tmp_path).keys() - before.keys() == {"merged.scores"}
+    # In the folder of the shards, the columns are beside them.
+    beside = score(output=shards)
+    assert beside.to_json() == result.to_json()
+    assert {path.name for path in shards.iterdir()} == {"captions.json", "captions.scores"} | {
+        f"part-00{k}{ending}"
+        for k in range(2)
+        for ending in (".parquet", ".scores.parquet", ".part", ".words")
     }
-    again = scale.score(str(tmp_path / "*.parquet"), REFERENCES, "BLEU-4", executor=Serial())
-    assert again.kept == 2 and again.to_json() == found.to_json()
+    again = score(output=shards)
+    assert again.kept == 2 and again.to_json() == result.to_json()
+
+
+@pytest.mark.parametrize("output", ["missing/out", "missing/merged.scores", "file/out"])
+def test_a_folder_that_is_not_there_is_not_created(tmp_path: Path, output: str) -> None:
+    making.folder(tmp_path / "in", 1)
+    (tmp_path / "file").write_text("no folder")
+    before = making.content(tmp_path)
+    with pytest.raises(captious.core.errors.WriteError, match="there is no folder"):
+        scale.score(tmp_path / "in", REFERENCES, "BLEU-4", output=tmp_path / output, executor=Serial())
+    assert making.content(tmp_path) == before
+
+
+def test_workers_elsewhere_need_a_folder(tmp_path: Path) -> None:
+    making.folder(tmp_path / "in", 1)
+    with pytest.raises(captious.core.errors.InputError, match="folder that all machines see"):
+        scale.score(tmp_path / "in", REFERENCES, "BLEU-4", executor="dask=tcp://nowhere:1")
+
+
+def test_missing_images_are_refused_or_stated(tmp_path: Path) -> None:
+    rows = [row for row in making.rows() if int(row[0]) % 2]
+    making.parquet(tmp_path / "a.parquet", rows[::2])
+    making.parquet(tmp_path / "b.parquet", rows[1::2])
+
+    def score(**settings: object) -> scale.Result:
+        return scale.score(
+            str(tmp_path / "*.parquet"), REFERENCES, "BLEU-4,CIDEr-D,TTR1", executor=Serial(), **settings
+        )
+
+    with pytest.raises(
+        captious.core.errors.InputError, match=r"no caption for 30 of the 60 images .*'1002', '1004'"
+    ):
+        score()
+    result = score(part=True)
+    assert result.images == (30, 60) and result.to_json()["images"] == {"scored": 30, "references": 60}
+    given: dict[str, list[str]] = {}
+    for image, caption in rows:
+        given.setdefault(str(image), []).append(caption)
+    whole = captious.score(REFERENCES, given, "BLEU-4,CIDEr-D", several=True, part=True)
+    for name, expected in whole.items():
+        assert result.scores[name].value == pytest.approx(expected.value, rel=1e-12), "against all references"
+        assert "|part:30of60@" in result.scores[name].signature
+    # Another half of the images is not comparable.
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.parquet").unlink()
+    making.parquet(tmp_path / "c.parquet", [row for row in making.rows() if not int(row[0]) % 2])
+    assert score(part=True).scores["BLEU-4"].signature != result.scores["BLEU-4"].signature
+    making.parquet(tmp_path / "d.parquet", rows)
+    complete = score()
+    assert complete.images == (60, 60) and "|part:" not in complete.scores["BLEU-4"].signature
+
+
+def test_parts_name_images_by_their_place(tmp_path: Path) -> None:
+    """References in another order have the same scores, and must not reuse the list of images."""
+    half = [row for row in making.rows() if int(row[0]) % 2]
+    making.parquet(tmp_path / "a.parquet", half)
+    references = {str(image): captions for image, captions in zip(*_read_references())}
+    reverse = dict(reversed(references.items()))
+    for source in (references, reverse):
+        result = scale.score(
+            tmp_path / "a.parquet", source, "BLEU-4", output=tmp_path / "out", executor=Serial(), part=True
+        )
+        assert result.kept == 0
+        with pytest.raises(
+            captious.core.errors.InputError,
+            match=r"no caption for 30 of the 60 images of the references: '10(02|60)'",
+        ):
+            scale.score(tmp_path / "a.parquet", source, "BLEU-4", output=tmp_path / "out", executor=Serial())
+
+
+def _read_references() -> tuple[list[str], list[list[str]]]:
+    file = captious.io.read(REFERENCES, "references")
+    return file.ids, [list(captions) for captions in file.captions]
 
 
 def test_other_ways_to_write_ids(tmp_path: Path) -> None:
@@ -144,7 +242,14 @@ def test_other_ways_to_write_ids(tmp_path: Path) -> None:
     for name, given in (("plain", rows), ("named", named)):
         (tmp_path / name).mkdir()
         making.parquet(tmp_path / name / "a.parquet", given)
-        scale.score(tmp_path / name, REFERENCES, "BLEU-4", output=tmp_path / f"{name}-out", executor=Serial())
+        scale.score(
+            tmp_path / name,
+            REFERENCES,
+            "BLEU-4",
+            output=tmp_path / f"{name}-out",
+            executor=Serial(),
+            part=True,
+        )
     assert columns(tmp_path / "plain-out", ["a"]) == columns(tmp_path / "named-out", ["a"])
 
 

@@ -12,9 +12,9 @@ SCORES = {
     "lexical": (
         "score references.json a.json b.json -m lexical --ci --signature --json - -q --per-image out.csv"
     ),
-    "coco": "score references.json a.json b.json c.json -m coco --json - -q",
-    "strict": "score references.json a.json b.json -m {strict} {resources} --json - -q",
-    "samples": "score references.json samples.jsonl --allow-several -m coco --json - -q",
+    "coco": "score references.json a.json b.json c.json -m coco --json - -q --per-image out.json",
+    "strict": "score references.json a.json b.json -m {strict} {resources} --json - -q --per-image out.json",
+    "samples": "score references.json samples.jsonl --allow-several -m coco --json - -q --per-image out.json",
     "table": "score references.json a.json b.json -m coco -f csv --digits 15 -q",
     "tokenizer-simple": "score references.json a.json -m lexical,METEOR --tokenizer simple --json - -q",
     "tokenizer-spacy": "score references.json a.json -m lexical,METEOR --tokenizer spacy-like --json - -q",

@@ -70,7 +70,8 @@ def freeze_measures(recorder: Recorder, _: Settings) -> None:
             name = measure["name"]
             if ("sets" in measure["needs"] and not is_set) or (name in ENCODED and system != "a.json"):
                 continue
-            score = captious.score(corpus, metrics=name, **options)[name]
+            own = {option: value for option, value in options.items() if option in measure["options"]}
+            score = captious.score(corpus, metrics=name, **own)[name]
             values = {**_rows(score.statistics), "value": np.array(score.value)}
             values["interval"] = np.array(score.interval(resamples=20))
             recorder.arrays(f"{Path(system).stem}/{name}", values, relaxed=name in ENCODED)
@@ -123,10 +124,13 @@ def freeze_commands(
     lines: Mapping[str, str], recorder: Recorder, settings: Settings, *, relaxed: bool = False
 ) -> None:
     """Freeze the output of commands."""
-    captioned = [measure["name"] for measure in measures() if measure["rows"] == "caption"]
+    strict = [row for row in measures() if row["rows"] == "caption" and row["name"] not in ENCODED]
+    taken = {option for measure in strict for option in measure["options"]}
     places = {
-        "strict": ",".join(name for name in captioned if name not in ENCODED),
-        "resources": " ".join(f"--{name.replace('_', '-')} {file}" for name, file in inputs.OPTIONS.items()),
+        "strict": ",".join(measure["name"] for measure in strict),
+        "resources": " ".join(
+            f"--{name.replace('_', '-')} {file}" for name, file in inputs.OPTIONS.items() if name in taken
+        ),
         "data": settings.data,
         "grammar": settings.grammar,
     }

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from captious.cli import options
 from captious.cli.command import Argument, Option, command
-from captious.cli.formatting import ScoreTables
+from captious.cli.formatting import ScoreTables, look
 from captious.cli.formatting import score as shown
 from captious.cli.output import is_taken, print_table, write_json
 
@@ -35,7 +35,7 @@ def chair(
     rows = by_object.mentions(corpus)
     scores = [Score.of(by_caption, corpus), Score.of(by_object, corpus)]
     if json is not None:
-        by_metric = {score.name: score.to_json() for score in scores}
+        by_metric = {score.name: score.to_json(numbers=look().numbers) for score in scores}
         write_json({**by_metric, "captions": [row.to_json() for row in rows]}, json)
     if is_taken(json):
         return

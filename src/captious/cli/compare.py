@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from captious.cli import options
 from captious.cli.command import Argument, Option, command
 from captious.cli.formatting import ScoreTables, interval, look, number
 from captious.cli.formatting import score as shown
-from captious.cli.output import is_taken, note, print_table, write_json
+from captious.cli.output import is_taken, note, print_table, print_tidy, write_json
 from captious.cli.score_tables import print_origin, print_signatures
 from captious.core.errors import InputError
+
+if TYPE_CHECKING:
+    from captious.results.comparison_result import Comparisons
 
 
 def compare(
@@ -44,6 +47,12 @@ def compare(
     trials: Annotated[int, Option(min=10, help="Trials of the randomisation test.")] = 10_000,
     seed: Annotated[int, Option(min=0, help="Seed of both tests.")] = 12345,
     name: options.Names = None,
+    summary: Annotated[
+        bool, Option("--summary", help="Print only the standings: values, and the systems each one beats.")
+    ] = False,
+    pairs: Annotated[
+        bool, Option("--pairs", help="Print every pair of systems with intervals and p-values.")
+    ] = False,
     signature: options.WithSignatures = False,
     json: options.JsonOut = None,
     *,
@@ -51,10 +60,13 @@ def compare(
 ) -> None:
     """Compare systems on the same images: differences, intervals and p-values for each metric.
 
-    Compares all pairs of systems, or each system with a baseline. Saved scores are not computed again.
+    Compares all pairs of systems, or each system with a baseline. Saved scores are not computed again. With
+    more than two systems, the differences are a matrix per metric; --pairs lists all tests.
     """
     from captious.results.comparison import compare as compare_all
 
+    if summary and pairs:
+        raise InputError("--summary prints less, --pairs more; give one of them")
     references, systems = split_inputs(inputs, "compare", least=2)
     comparisons = compare_all(
         *systems,
@@ -75,7 +87,7 @@ def compare(
         source = {"references": str(references)} if references is not None else {}
         write_json({**source, **comparisons.to_json(look().numbers)}, json)
     if not is_taken(json):
-        show(comparisons)
+        show(comparisons, summary=summary, pairs=pairs)
         if signature:
             print_signatures(comparisons.scores)
 
@@ -102,12 +114,87 @@ def split_inputs(inputs: list[Path], command: str, least: int) -> tuple[Path | N
     return references, systems
 
 
-def show(comparisons: Any) -> None:
-    """Print the standings, if there are more than two systems, and every comparison."""
+def show(comparisons: Comparisons, *, summary: bool = False, pairs: bool = False) -> None:
+    """Print standings of more than two systems, then differences: a matrix per metric, or every pair."""
+    if look().format == "csv":
+        print_tidy(comparisons.tidy_rows())
+        return
+    several = len(comparisons.systems) > 2
+    if several or summary:
+        print_standings(comparisons)
+    if several and not summary and look().format == "markdown":
+        print()
+    if pairs or not (several or summary):
+        print_pairs(comparisons)
+    elif not summary:
+        print_differences(comparisons)
+    print_origin(comparisons.scores)
+    n_pairs = len(comparisons) // len(comparisons.metrics)
+    floor = comparisons.p_floor
+    note(
+        f"p (Holm): randomisation, corrected for {comparisons.family:,} comparisons "
+        f"({_many(n_pairs, 'pair')} × {_many(len(comparisons.metrics), 'metric')}); "
+        f"ahead: at most {comparisons.alpha:g}"
+    )
+    note(
+        f"smallest possible p: {floor:.2g} ({round(1 / floor) - 1:,} trials), "
+        f"corrected {min(1.0, comparisons.family * floor):.2g}; more --trials allow smaller ones"
+    )
+
+
+def print_differences(comparisons: Comparisons) -> None:
+    """Print a matrix of differences for each metric, or one table of differences to the baseline."""
+    systems = comparisons.systems
+    opponents = {name: sum(name in (row.system_a, row.system_b) for row in comparisons) for name in systems}
+    baseline = next((name for name in systems if opponents[name] == len(comparisons)), None)
+    if baseline is not None:
+        others = [name for name in systems if name != baseline]
+        cells = [
+            [name, *(_difference(comparisons, metric, name, baseline) for metric in comparisons.metrics)]
+            for name in others
+        ]
+        _print_marked(f"difference to {baseline}", ["system", *comparisons.metrics], cells)
+        return
+    for metric in comparisons.metrics:
+        scores = dict(zip(systems, (own[metric] for own in comparisons.scores)))
+        measure = scores[systems[0]].measure
+        sign = -1 if measure.higher_is_better else 1
+        order = sorted(
+            systems, key=lambda name: (scores[name].value != scores[name].value, sign * scores[name].value)
+        )
+        arrow = "" if measure.higher_is_better else " ↓"
+        rows = [
+            [name, (shown(scores[name].value, measure.format), False)]
+            + [_difference(comparisons, metric, name, other) for other in order]
+            for name in order
+        ]
+        _print_marked(f"{metric}{arrow}: difference of row − column", ["system", "value", *order], rows)
+        if look().format == "markdown":
+            print()
+
+
+def _difference(comparisons: Comparisons, metric: str, a: str, b: str) -> tuple[str, bool]:
+    """Return the difference A − B as text, and whether it is significant."""
+    pair = comparisons.pair(metric, a, b)
+    if pair is None:
+        return "", False
+    difference, is_significant = pair
+    form = next(row.format for row in comparisons if row.metric == metric)
+    return shown(difference, "+" + form), is_significant
+
+
+def _print_marked(title: str, header: list[str], rows: list[list[Any]]) -> None:
+    """Print a table whose cells after the first are pairs of text and mark."""
+    cells = [[name, *(text for text, _ in row)] for name, *row in rows]
+    marks = [[False, *(mark for _, mark in row)] for _, *row in rows]
+    sign = "bold" if look().format in ("markdown", "latex") else "*"
+    print_table(f"{title}, {sign} if significant", header, cells, best=marks)
+
+
+def print_pairs(comparisons: Comparisons) -> None:
+    """Print a row for every metric and pair of systems, with intervals and p-values."""
     several = len(comparisons.systems) > 2
     images = len(next(iter(comparisons.scores[0].values())).ids)
-    if several:
-        print_standings(comparisons)
     rows = []
     for row in comparisons:
         rows.append(
@@ -143,16 +230,9 @@ def show(comparisons: Any) -> None:
         text=(0, 1, 2, last) if several else (0, last),
         keys=3 if several else 1,
     )
-    print_origin(comparisons.scores)
-    pairs = len(comparisons) // len(comparisons.metrics)
-    note(
-        f"p (Holm): randomisation, corrected for {comparisons.family:,} comparisons "
-        f"({_many(pairs, 'pair')} × {_many(len(comparisons.metrics), 'metric')}); "
-        f"ahead: at most {comparisons.alpha:g}"
-    )
 
 
-def print_standings(comparisons: Any) -> None:
+def print_standings(comparisons: Comparisons) -> None:
     """Print the value of each system, and how many of its rivals it is significantly ahead of."""
     rows = []
     for name, scores in zip(comparisons.systems, comparisons.scores):

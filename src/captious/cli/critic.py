@@ -152,7 +152,10 @@ def critic(
     )
     scores = [judged.scores for judged in report.systems]
     if json is not None:
-        write_json({"references": str(references), **report.to_json(ci=look().bootstrap)}, json)
+        write_json(
+            {"references": str(references), **report.to_json(ci=look().bootstrap, numbers=look().numbers)},
+            json,
+        )
     if quiet:
         return
     _show(report)

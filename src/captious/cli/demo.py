@@ -44,11 +44,14 @@ def demo(
     sets = {"sampling": diversity(sampled, accuracy=()), "human": human(sampled, accuracy=())}
     if json is not None:
         chosen = {
-            name: {measure: scores[measure].value for measure in DIVERSITY} for name, scores in sets.items()
+            name: {measure: look().numbers.number(scores[measure].value) for measure in DIVERSITY}
+            for name, scores in sets.items()
         }
         write_json(
             {
-                "systems": [scores.to_json(ci=ci and look().bootstrap) for scores in results],
+                "systems": [
+                    scores.to_json(ci=ci and look().bootstrap, numbers=look().numbers) for scores in results
+                ],
                 "diversity": chosen,
             },
             json,

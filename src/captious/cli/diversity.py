@@ -10,7 +10,13 @@ from captious.cli.command import Argument, Option, command
 from captious.cli.formatting import IntervalTables, interval, look
 from captious.cli.formatting import score as shown
 from captious.cli.output import is_taken, note_figures, print_table, print_tidy, write_json
-from captious.cli.score_tables import print_origin, print_signatures, write_per_image
+from captious.cli.score_tables import (
+    marked,
+    note_marks,
+    print_origin,
+    print_signatures,
+    write_per_image,
+)
 
 #: Rows of the table, before accuracy; the JSON has every measure.
 MEASURES = (
@@ -149,37 +155,29 @@ def show(systems: list[Any], accuracies: list[str], *, ci: bool) -> None:
         *(f"{kind} {name}" for name in accuracies for kind in ("mean", "oracle")),
         "F-measure",
     ]
-    people = len(systems) - 1
+    # People are the yardstick, not a competitor.
+    marks = marked(systems[:-1], wanted, ci=ci)
     rows, best = [], []
     for name in wanted:
-        scores = {i: system[name] for i, system in enumerate(systems) if name in system}
-        if not scores:
+        score = next((system[name] for system in systems if name in system), None)
+        if score is None:
             continue
-        better = next(iter(scores.values())).measure.higher_is_better
-        # The last system is people, who are a yardstick and no competitor.
-        values = [score.value for i, score in scores.items() if i < people]
-        fair = len({(score.signature, score.ids) for i, score in scores.items() if i < people}) == 1
-        # If all are equal, none is marked.
-        top = (max if better else min)(values) if len(set(values)) > 1 and fair else None
-        rows.append([name if better else f"{name} ↓", *(_cell(system, name, ci) for system in systems)])
-        best.append(
-            [
-                False,
-                *(i in scores and i < people and scores[i].value == top for i in range(len(systems))),
-            ]
-        )
+        heading = name if score.measure.higher_is_better else f"{name} ↓"
+        rows.append([heading, *(_cell(system, name, ci) for system in systems)])
+        best.append([False, *(i in marks.get(name, ()) for i in range(len(systems)))])
     header = [
         f"{len(systems[0].corpus):,} images",
         *(f"{system.system} ({system.corpus.candidates.sizes})" for system in systems),
     ]
     print_table("captions per image in brackets", header, rows, best=best)
+    note_marks(marks, len(systems) - 1, ci=ci)
 
 
 def _cell(row: Any, name: str, ci: bool) -> str:
     if name not in row:
         return "–"
     score = row[name]
-    form = ".1f" if name == "Vocabulary" else ".4f"
+    form = score.measure.format
     text = shown(score.value, form)
     return text if not ci else f"{text} {interval(score.interval(*look().bootstrap), form)}"
 

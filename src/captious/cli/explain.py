@@ -1,4 +1,4 @@
-"""``captious explain``: how much each feature moved a caption's learned score."""
+"""``captious explain``: what a metric matched and missed in single captions."""
 
 from __future__ import annotations
 
@@ -9,82 +9,68 @@ from captious.cli import options
 from captious.cli.command import Argument, Option, command
 from captious.cli.formatting import ScoreTables
 from captious.cli.output import is_taken, note, print_table, write_json
-from captious.core.errors import InputError, printable
+from captious.core.errors import printable
+
+#: Headings of parts.
+_HEADINGS = {"ngram": "n-gram", "name": "feature", "share": "moved by"}
 
 
 def explain(
     references: options.References,
     predictions: Annotated[Path, Argument(metavar="PRED", help="Predictions of one system.")],
     metric: Annotated[
-        str, Option("--metric", "-m", help="A learned metric: LCEval, NNEval, CaptiousScore, …")
+        str, Option("--metric", "-m", help="CIDEr-D, METEOR, SPICE, CHAIRi, or a learned metric.")
     ] = "CaptiousScore",
     image: Annotated[
         list[str] | None,
         Option("--image", metavar="ID", help="Only this image; repeatable (default: the first)."),
     ] = None,
-    top: Annotated[
-        int, Option("--top", min=1, help="So many features, those that moved the score most.")
-    ] = 12,
+    top: Annotated[int, Option("--top", min=1, help="Number of parts to list, the first ones.")] = 12,
     tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
+    allow_several: options.AllowSeveral = False,
     json: options.JsonOut = None,
     *,
     metric_options: dict[str, Any],
 ) -> None:
-    """Show how much each feature moved a caption's score, against the mean training example."""
-    from captious.metrics.learned.composite import Composite
-    from captious.metrics.learned.contributions import explain as explain_one
-    from captious.metrics.registry import make_measures
-    from captious.results.references import load_systems
+    """Explain scores of captions: n-grams, words, tuples or objects that match, or the shares of features."""
+    from captious.results.caption_explanations import check_metric, explain_corpus
+    from captious.results.references import load
 
-    (measure,) = made if len(made := make_measures(metric, metric_options)) == 1 else [None]
-    if not isinstance(measure, Composite):
-        raise InputError(
-            f"'{metric}' is no single learned metric; explain LCEval, NNEval, CaptiousScore, "
-            "CaptiousScore-lite or Learned"
-        )
-    (corpus,) = load_systems(references, [predictions], tokenizer=tokenizer, subset=subset, several=None)
-    measure.check(corpus)
-    wanted = image or [corpus.ids[0]]
-    unknown = [one for one in wanted if one not in set(corpus.ids)]
-    if unknown:
-        raise InputError(f"image {unknown[0]!r} is not among the {len(corpus):,} images of {predictions}")
-    table = measure.table(corpus, measure.prepare(corpus.references))
-    found = []
-    for one in wanted:
-        place = corpus.ids.index(one)
-        for i in range(*corpus.candidates.image_offsets[place : place + 2].tolist()):
-            found.append((one, corpus.candidates.texts[i], explain_one(measure.network, table[i])))
+    measure = check_metric(metric, metric_options)
+    corpus = load(references, predictions, tokenizer=tokenizer, subset=subset, several=allow_several or None)
+    explanations = explain_corpus(corpus, measure, image or corpus.ids[:1])
     if json is not None:
-        shown = [
-            {
-                "image_id": one,
-                "caption": text,
-                "score": told.score,
-                "start": told.start,
-                "features": [
-                    {"name": n, "value": v if v == v else None, "share": s} for n, v, s in told.ordered()
-                ],
-            }
-            for one, text, told in found
-        ]
-        write_json({"metric": measure.name, "captions": shown}, json)
+        content = [explanation.to_json() for explanation in explanations]
+        write_json({"metric": measure.name, "captions": content}, json)
     if is_taken(json):
         return
-    for one, text, told in found:
-        rows = [
-            [name, f"{value:.4f}" if value == value else "–", f"{share:+.3f}"]
-            for name, value, share in told.ordered()[:top]
-        ]
-        print_table(
-            f"{printable(one)}: {printable(text)}  {measure.name} {told.score:.4f}",
-            ["feature", "value", "moved by"],
-            rows,
+    for explanation in explanations:
+        parts = explanation.parts[:top]
+        keys = list(parts[0]) if parts else []
+        score = "–" if explanation.score != explanation.score else f"{explanation.score:.4f}"
+        title = (
+            f"{printable(explanation.image)}: {printable(explanation.caption)}  {explanation.metric} {score}"
         )
-    note(
-        f"'moved by': log odds, from the mean training example ({found[0][2].start:.4f}) to this caption; "
-        "the shares of all features add up"
-    )
+        if not parts:
+            note(f"{title}\n{explanation.summary}")
+            continue
+        print_table(
+            title,
+            [_HEADINGS.get(key, key) for key in keys],
+            [[_cell(key, value) for key, value in part.items()] for part in parts],
+            text=[k for k, key in enumerate(keys) if isinstance(parts[0][key], str)],
+        )
+        more = f" (all {len(explanation.parts)} parts: --top {len(explanation.parts)})"
+        note(explanation.summary + (more if len(explanation.parts) > top else ""))
+
+
+def _cell(key: str, value: object) -> str:
+    if not isinstance(value, float):
+        return printable(str(value))
+    if value != value:
+        return "–"
+    return f"{value:+.3f}" if key == "share" else f"{value:.4f}"
 
 
 COMMAND = command(

@@ -63,6 +63,14 @@ Part = Annotated[
         "--part", help="The predictions cover only a part of the images; score them against all references."
     ),
 ]
+Split = Annotated[
+    str | None,
+    Option(
+        "--split",
+        metavar="NAMES",
+        help="Use only the references of a split, as in Karpathy's files: test, or train,restval.",
+    ),
+]
 Confidence = Annotated[
     bool, Option("--ci", help="Show bootstrap confidence intervals over images (95 %, or --level).")
 ]

@@ -128,12 +128,14 @@ def _draw(title: str, table: _Table, turn: bool, keys: int) -> None:
     if not console.is_terminal:
         # A pipe has no width, so the table is not split.
         console = Console(width=max(200, _needed(table.widths())))
-    pieces = _fitting(table, console.width, turn, keys)
-    for place, piece in enumerate(pieces):
+    if title:
+        # Above the table and not in it, where the title would be folded to the width of the table.
+        print(title)
+    for piece in _fitting(table, console.width, turn, keys):
         # If a single column is wider than the terminal, the terminal wraps the lines and nothing is lost.
         least = _needed([_floor(piece, k, width) for k, width in enumerate(piece.widths())])
         wide = console if least <= console.width else Console(width=least)
-        wide.print(_drawn(title if place == 0 else "", piece))
+        wide.print(_drawn(piece))
 
 
 def _floor(table: _Table, k: int, width: int) -> int:
@@ -170,11 +172,11 @@ def _fitting(table: _Table, room: int, turn: bool, keys: int) -> list[_Table]:
     return [table.columns(piece) for piece in pieces]
 
 
-def _drawn(title: str, table: _Table) -> object:
+def _drawn(table: _Table) -> object:
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(title=Text(title) if title else None, title_justify="left", header_style="bold")
+    drawn = Table(header_style="bold")
     for k, (name, width) in enumerate(zip(table.header, table.widths())):
         left = k in table.text
         drawn.add_column(
@@ -316,10 +318,7 @@ def print_report(report: AgreementReport | RobustnessReport) -> None:
         sys.stdout.write("\n".join(map(printable, as_markdown(tables, report.signatures).split("\n"))))
         return
     for table in tables:
-        if form == "rich":
-            # Above the table and not in it, where the title would be folded to the width of the table.
-            print(printable(table.title))
-        print_table(table.title if form == "latex" else "", table.header, table.rows, text=table.words)
+        print_table(table.title, table.header, table.rows, text=table.words)
         for line in table.notes:
             note(line)
 

@@ -23,6 +23,7 @@ def prepare(
     ],
     metrics: options.Metrics = "coco",
     tokenizer: options.Tokenizer = None,
+    split: options.Split = None,
     *,
     metric_options: dict[str, Any],
 ) -> None:
@@ -34,7 +35,7 @@ def prepare(
     from captious.results.references import References
 
     measures = make_measures(metrics, metric_options)
-    prepared = References.read(references, tokenizer)
+    prepared = References.read(references, tokenizer, split)
     for measure in track(measures, "preparing references"):
         prepared.prepare([measure])
     prepared.save(output)

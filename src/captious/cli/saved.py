@@ -52,6 +52,9 @@ def merge(
     name: Annotated[
         str | None, Option("--name", help="Name of the system (default: that of the first part).")
     ] = None,
+    part: Annotated[
+        bool, Option("--part", help="Accept parts that together lack images of the references.")
+    ] = False,
     json: options.JsonOut = None,
 ) -> None:
     """Merge the scores of parts of the images ('captious score --part -o').
@@ -61,7 +64,7 @@ def merge(
     from captious.results.scores import Scores
 
     quiet = is_taken(json, output)
-    whole = Scores.merge(files, name=name)
+    whole = Scores.merge(files, name=name, part=part)
     whole.save(output)
     images = len(dict.fromkeys(image for score in whole.values() for image in score.ids))
     if json is not None:

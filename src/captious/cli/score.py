@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import command
+from captious.cli.command import Option, command
 from captious.cli.formatting import IntervalTables, look
 from captious.cli.output import is_taken, write_json
 from captious.cli.score_tables import show, write_per_image
 from captious.cli.shards import Shards
+from captious.core.errors import InputError
 
 
 def score(
@@ -27,6 +29,14 @@ def score(
     per_image: options.PerImage = None,
     output: options.SaveTo = None,
     no_texts: options.NoTexts = False,
+    split: options.Split = None,
+    by_group: Annotated[
+        str | None,
+        Option("--group", metavar="COLUMN", help="Also score groups of images, by a column or by length."),
+    ] = None,
+    group_file: Annotated[
+        Path | None, Option("--group-file", metavar="FILE", help="File with that column (default: REFS).")
+    ] = None,
     *,
     metric_options: dict[str, Any],
 ) -> None:
@@ -36,11 +46,15 @@ def score(
     """
     from captious.api import score_systems
     from captious.results.saved_scores import check_target
+    from captious.results.score_groups import group_scores, read_groups
     from captious.results.scores import Scores
 
     assert predictions is not None  # Shards.run handles the other case
     check_target(output, len(predictions))
     quiet = is_taken(json, per_image, output)
+    if group_file is not None and by_group is None:
+        raise InputError("--group-file needs the name of the column: give it with --group COLUMN")
+    groups = read_groups(group_file or references, by_group) if by_group is not None else {}
     results = score_systems(
         references,
         predictions,
@@ -50,22 +64,22 @@ def score(
         part=part,
         several=allow_several or None,
         names=name,
+        split=split,
         **metric_options,
     )
+    grouped = [group_scores(scores, groups, by_group) for scores in results] if by_group is not None else []
     if output is not None:
         Scores.save_all(results, output, texts=not no_texts)
     if per_image is not None:
         write_per_image(results, per_image)
     if json is not None:
-        write_json(
-            {
-                "references": str(references),
-                "systems": [r.to_json(ci=ci and look().bootstrap, numbers=look().numbers) for r in results],
-            },
-            json,
-        )
+        style: dict[str, Any] = {"ci": ci and look().bootstrap, "numbers": look().numbers}
+        systems = [scores.to_json(**style) for scores in results]
+        for system, one in zip(systems, grouped):
+            system["groups"] = one.to_json(**style)
+        write_json({"references": str(references), "systems": systems}, json)
     if not quiet:
-        show(results, ci=ci, signature=signature)
+        show(results, ci=ci, signature=signature, grouped=grouped)
 
 
 COMMAND = command(

@@ -2,54 +2,86 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from captious.cli.formatting import interval, look
 from captious.cli.formatting import score as shown
 from captious.cli.output import note, print_table, print_tidy, write_csv, write_json
 
+if TYPE_CHECKING:
+    from captious.results.scores import Scores
 
-def show(results: list[Any], *, ci: bool = False, signature: bool = False, title: str = "") -> None:
+
+def show(
+    results: list[Any],
+    *,
+    ci: bool = False,
+    signature: bool = False,
+    title: str = "",
+    grouped: Sequence[Any] = (),
+    origin: bool = True,
+) -> None:
     """Print the table of scores, and the images and references behind it.
 
     A system with several captions per image gets a second row, with the best caption of each image. A value
-    is marked as the best only among values that can be compared.
+    is marked as the best only among values that can be compared. Tables of ``grouped`` scores follow.
     """
     if look().format == "csv":
-        print_tidy(row for scores in results for row in scores.tidy_rows(ci=ci and look().bootstrap))
+        print_tidy(
+            row for scores in [*results, *grouped] for row in scores.tidy_rows(ci=ci and look().bootstrap)
+        )
         print_origin(results, ci=ci)
         return
     names = list(dict.fromkeys(name for scores in results for name in scores))
+    marks = marked(results, names, ci=ci)
     rows: list[list[str]] = []
-    numbers: list[list[float | None]] = []
-    for scores in results:
-        numbers.append([scores[name].value if name in scores else None for name in names])
+    best: list[list[bool]] = []
+    for i, scores in enumerate(results):
         rows.append([scores.system, *(_cell(scores[name], ci) if name in scores else "–" for name in names)])
+        best.append([False, *(i in marks.get(name, ()) for name in names)])
         if any(score.several for score in scores.values()):
-            numbers.append([None] * len(names))
             best_ones = (
                 shown(scores[name].oracle, scores[name].measure.format) if name in scores else "–"
                 for name in names
             )
             rows.append([f"{scores.system} (best of each image)", *best_ones])
-    best = [[False] * (len(names) + 1) for _ in rows]
+            best.append([False] * (len(names) + 1))
     header = []
-    for j, name in enumerate(names):
-        of_metric = [scores[name] for scores in results if name in scores]
-        higher = of_metric[0].measure.higher_is_better
-        header.append(name if higher else f"{name} ↓")
-        column = [row[j] for row in numbers]
-        values = [value for value in column if value is not None and value == value]
-        # If all are equal, none is marked.
-        if len(set(values)) > 1 and len({(score.signature, score.ids) for score in of_metric}) == 1:
-            top = max(values) if higher else min(values)
-            for i, value in enumerate(column):
-                best[i][j + 1] = value == top
+    for name in names:
+        score = next(scores[name] for scores in results if name in scores)
+        header.append(name if score.measure.higher_is_better else f"{name} ↓")
     print_table(title, ["system", *header], rows, best=best, turn=True)
-    print_origin(results, ci=ci)
+    if origin:
+        note_marks(marks, len(results), ci=ci)
+        print_origin(results, ci=ci)
     if signature:
         print_signatures(results, ci=ci)
+    if grouped:
+        _show_groups(grouped, ci=ci)
+
+
+def marked(systems: Sequence[Scores], names: Sequence[str], *, ci: bool) -> dict[str, list[int]]:
+    """Return the systems to mark, by metric: the best value, or with intervals only a significant lead."""
+    from captious.results.comparison import best_systems, leaders
+
+    return leaders(systems, names, bootstrap=look().bootstrap) if ci else best_systems(systems, names)
+
+
+def note_marks(marks: Mapping[str, Sequence[int]], systems: int, *, ci: bool) -> None:
+    """Print what a mark means below a table of several systems."""
+    from captious.results.comparison_result import ALPHA
+
+    if systems < 2 or not (marks or ci):
+        return
+    sign = "bold" if look().format in ("markdown", "latex") else "*"
+    if not ci:
+        note(f"{sign}: the best value, which need not be significantly better (--ci tests it)")
+    elif marks:
+        note(f"{sign}: significantly better than every other system (paired test, Holm, p ≤ {ALPHA:g})")
+    else:
+        note(f"no {sign}: no system is significantly better than every other (paired test, p ≤ {ALPHA:g})")
 
 
 def print_origin(results: list[Any], *, ci: bool = False) -> None:
@@ -64,27 +96,71 @@ def print_origin(results: list[Any], *, ci: bool = False) -> None:
             (f["refs"].partition("@")[0].partition("x")[2] for f in fields if "refs" in f), None
         )
         cut = next((f["subset"].split("of") for f in fields if "subset" in f), None)
-        # Shards have sums over groups of images.
+        # Rows of shards are groups of images, which cover all images of the references unless they say so.
         grouped = any("groups" in f for f in fields)
-        text = (
-            f"{images:,} group{'s' if images != 1 else ''} of images"
-            if grouped
-            else f"{images:,} image{'s' if images != 1 else ''}"
-        )
+        total = next((int(f["refs"].partition("x")[0]) for f in fields if "refs" in f), None)
+        partial = next((f["part"].partition("of")[0] for f in fields if "part" in f), None)
+        if grouped:
+            if total is None:
+                continue
+            images = int(partial) if partial is not None else total
+        text = f"{images:,} image{'s' if images != 1 else ''}"
+        if total is not None and images < total:
+            text = f"{images:,} of {total:,} images (--part)"
         if references is not None:
             text += f", {references} reference{'s' if references != '1' else ''} per image"
         if cut is not None:
             text += f"; {int(cut[1]) - int(cut[0]):,} of {int(cut[1]):,} images left out (--subset)"
         said.setdefault(text, []).append(scores.system)
     lines = [text if len(said) == 1 else f"{', '.join(systems)}: {text}" for text, systems in said.items()]
+    lines += _counted(results)
     if ci:
         how = look().bootstrap
+        where = "low, high" if look().format == "csv" else "in brackets"
         lines.append(
-            f"in brackets: {100 * how.level:g} % intervals, {how.resamples:,} bootstrap resamples of the "
+            f"{where}: {100 * how.level:g} % intervals, {how.resamples:,} bootstrap resamples of the "
             f"images, seed {how.seed}"
         )
     if lines:
         note("\n".join(lines))
+
+
+def _counted(results: list[Any]) -> list[str]:
+    """Return a line for each metric that some images have no value of."""
+    by_text: dict[str, list[str]] = {}
+    for scores in results:
+        for name, score in scores.items():
+            if score.counted < len(score.ids):
+                text = f"{name}: {score.counted:,} of {len(score.ids):,} images have a value and count"
+                by_text.setdefault(text, []).append(scores.system)
+    return [
+        text if len(systems) == len(results) else f"{', '.join(systems)}: {text}"
+        for text, systems in by_text.items()
+    ]
+
+
+def _show_groups(grouped: Sequence[Any], *, ci: bool = False) -> None:
+    """Print a table for each group of images, and one with the macro means."""
+    from captious.results.score_groups import MACRO
+
+    for group in dict.fromkeys(name for one in grouped for name in one.groups):
+        results = [one.groups[group] for one in grouped if group in one.groups]
+        images = max(len(score.ids) for scores in results for score in scores.values())
+        size = f"{images:,} image{'s' if images != 1 else ''}"
+        show(results, ci=ci, title=f"{grouped[0].column}: {group} ({size})", origin=False)
+    names = list(grouped[0].all)
+    rows = []
+    for one in grouped:
+        rows.append([one.system])
+        for name in names:
+            mean, form = one.macro_mean(name), one.all[name].measure.format
+            cell = shown(mean.value, form)
+            if ci and mean.value == mean.value:
+                cell += f" {interval(mean.interval(*look().bootstrap), form)}"
+            rows[-1].append(cell)
+    header = [name if grouped[0].all[name].measure.higher_is_better else f"{name} ↓" for name in names]
+    print_table(f"{MACRO} over {len(grouped[0].groups)} groups", ["system", *header], rows, turn=True)
+    note("all groups share the document frequencies and other weights of all images")
 
 
 def print_signatures(results: list[Any], *, ci: bool = False) -> None:

@@ -17,10 +17,7 @@ from captious.core.writing import is_standard
 
 @dataclass
 class Shards(OptionGroup):
-    """Options of ``score`` for captions in shards.
-
-    With one of them, all arguments of the command are shards.
-    """
+    """Options of ``score`` for captions in shards. With one of them, all arguments are shards."""
 
     heading: ClassVar[str] = "Captions in shards"
 
@@ -44,13 +41,15 @@ class Shards(OptionGroup):
     ] = None
     on_error: Annotated[
         str | None,
-        Option("--on-error", metavar="stop|skip", help="What a bad row or shard does (default: stop)."),
+        Option(
+            "--on-error", metavar="stop|skip", help="Stop at a bad row or shard (default), or leave it out."
+        ),
     ] = None
     dry_run: Annotated[
         bool,
         Option(
             "--dry-run",
-            help="Say how many shards, rows and bytes there are, and roughly how long it would take.",
+            help="Print the number of shards, rows and bytes, and a rough running time.",
         ),
     ] = False
     top: Annotated[
@@ -59,7 +58,7 @@ class Shards(OptionGroup):
             "--top",
             metavar="K",
             min=1,
-            help="Approximate counts: keep K counters, sketch what is different; errors are stated.",
+            help="Count approximately, with K counters and sketches. Errors are printed.",
         ),
     ] = None
     false_rate: Annotated[
@@ -67,7 +66,7 @@ class Shards(OptionGroup):
         Option(
             "--false-rate",
             metavar="P",
-            help="How often the filter of training n-grams may err, for Novel-1 … Novel-4 (default: 0.001).",
+            help="Rate of false positives of the filter of training n-grams (default: 0.001).",
         ),
     ] = None
 
@@ -91,6 +90,7 @@ def score_shards(
     ci: bool,
     signature: bool,
     tokenizer: str | None,
+    part: bool,
     name: list[str] | None,
     json: str | None,
     output: Path | None,
@@ -109,14 +109,17 @@ def score_shards(
     from captious.io.columns import selected as columns
 
     wrong = [
-        f"--{option.replace('_', '-')}"
-        for option in ("subset", "part", "per_image", "allow_several", "no_texts")
+        f"--{option.removeprefix('by_').replace('_', '-')}"
+        for option in (
+            *("subset", "per_image", "allow_several", "no_texts"),
+            *("split", "by_group", "group_file"),
+        )
         if others.get(option)
     ]
     if wrong:
         raise InputError(
             f"{', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} for files of predictions, not for "
-            "shards"
+            "shards" + ("; to score the images that the shards have: --part" if "--subset" in wrong else "")
         )
     if name is not None and len(name) > 1:
         raise InputError(f"shards are of one system, and {len(name)} names were given")
@@ -125,12 +128,13 @@ def score_shards(
             "the scores of shards go to files: give a folder, or a name that ends in .scores for the merged "
             "scores"
         )
-    # Only the default is replaced: measures of the captions alone need no references.
+    # The default without references is measures that need none.
     wanted = None if metrics == "coco" and given_references is None else metrics
     shards = [references, *(predictions or [])]
     settings = {
         "output": output,
         "executor": engine or "local",
+        "part": part,
         "on_error": on_error or "stop",
         "image_column": columns().ids or None,
         "caption_column": columns().captions or None,
@@ -139,7 +143,7 @@ def score_shards(
         "top": top,
         **metric_options,
     }
-    # The columns are those of the shards; columns of references are found by their usual names.
+    # The options name columns of the shards. Columns of references are recognised by their usual names.
     with known_columns():
         if dry_run:
             forecast = scale.forecast(shards, given_references, wanted, **settings)
@@ -149,7 +153,7 @@ def score_shards(
             return
         result = scale.score(shards, given_references, wanted, name=(name or ["captions"])[0], **settings)
     if json is not None:
-        write_json(result.to_json(ci=look().bootstrap if ci else False), json)
+        write_json(result.to_json(ci=look().bootstrap if ci else False, numbers=look().numbers), json)
     if is_taken(json):
         return
     if len(result.scores):

@@ -27,6 +27,8 @@ _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 #: Age in seconds at which a temporary file counts as abandoned, on systems without file locks.
 _OLD = 86_400.0
+#: Prefix of folders for temporary files, and the file in them that is locked.
+_SCRATCH, _SCRATCH_LOCK = ".captious-", "lock"
 
 
 def is_standard(path: str | os.PathLike[str] | None) -> bool:
@@ -191,6 +193,33 @@ def _remove_abandoned(target: Path) -> None:
             if entry.name.startswith(stem) and entry.name.endswith(".tmp"):
                 with suppress(OSError):
                     remove_stale(entry.path)
+
+
+@contextmanager
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """Create a folder for temporary files, and remove those that killed processes left in ``parent``.
+
+    A process holds a lock in its folder while it runs.
+    """
+    for old in parent.glob(f"{_SCRATCH}*"):
+        with suppress(OSError):
+            handle = os.open(old / _SCRATCH_LOCK, os.O_RDONLY)
+            try:
+                if os.name == "posix":
+                    import fcntl
+
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(old, ignore_errors=True)
+            finally:
+                os.close(handle)
+    folder = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=parent)).resolve()
+    try:
+        with (folder / _SCRATCH_LOCK).open("wb") as lock:
+            if os.name == "posix":
+                _locked(lock.fileno())
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_stale(path: str) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from captious.core import digests as digest
 from captious.core import notebook_html as html
 from captious.core.container import Grouped, Texts
-from captious.core.errors import InputError
+from captious.core.errors import InputError, printable
 from captious.core.memo import Memo, Product, cached_property
 from captious.core.ragged import IntArray, offsets_of, runs
 from captious.corpus.encoding import Encoding
@@ -324,6 +324,27 @@ class Corpus:
 
     def __len__(self) -> int:
         return self.candidates.n_images
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self):,} images x {self.candidates.sizes} captions"]
+        if self.has_references:
+            parts.append(f"{self.references.sizes} references")
+        if self.left_out:
+            parts.append(f"{self.left_out:,} images left out")
+        return f"Corpus({self.name!r}, {', '.join(parts)}, tokenizer {self.tokenizer})"
+
+    def __str__(self) -> str:
+        """Return the description, and the captions and references of the first image."""
+        lines = [repr(self)]
+        sides = [("caption", self.candidates, 0)]
+        if self.has_references and len(self):
+            sides.append(("reference", self.references, int(self.images[0])))
+        for side, captions, image in sides if len(self) else ():
+            start, end = captions.image_offsets[image : image + 2].tolist()
+            lines += [
+                f"  {self.ids[0]}, {side}: {captions.texts[i]}" for i in range(start, min(end, start + 3))
+            ]
+        return "\n".join(printable(line) for line in lines)
 
     def _repr_html_(self) -> str:
         return html.corpus(self)

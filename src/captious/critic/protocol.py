@@ -28,6 +28,7 @@ from captious.critic.critic_training import CriticSettings, check_images, train
 from captious.generate.captioner.image_features import ImageFeatures
 from captious.io import CaptionWarning
 from captious.metrics.base import FloatArray, as_statistics
+from captious.results.result_rows import EXACT, NumberStyle
 from captious.results.saved_scores import ScoredCaptions
 from captious.results.scores import Score, Scores
 from captious.results.signatures import Signature, data_fields
@@ -63,17 +64,17 @@ class CriticResult:
         """Standard deviation over runs. NaN for one run."""
         return float(np.std(self.runs, ddof=1)) if len(self.runs) > 1 else float("nan")
 
-    def to_json(self, **how: Any) -> dict[str, Any]:
-        """A JSON-ready description."""
+    def to_json(self, numbers: NumberStyle = EXACT, **how: Any) -> dict[str, Any]:
+        """Return a JSON-ready description; ``how`` goes to the scores."""
         runs = {
-            "values": list(self.runs),
-            "spread": None if len(self.runs) < 2 else self.spread,
-            "human": list(self.human_runs),
+            "values": [numbers.number(value) for value in self.runs],
+            "spread": None if len(self.runs) < 2 else numbers.number(self.spread),
+            "human": [numbers.number(value) for value in self.human_runs],
         }
         return {
             "system": self.scores.system,
-            "score": self.score.to_json(**how),
-            "human": self.human.to_json(**how),
+            "score": self.score.to_json(numbers=numbers, **how),
+            "human": self.human.to_json(numbers=numbers, **how),
             "runs": runs,
         }
 

@@ -15,8 +15,10 @@ from captious.core.torch_extra import require_torch
 from captious.core.writing import atomic_write
 from captious.generate.captioner.image_source import ImageSource
 from captious.io import read
-from captious.results.comparison import Comparisons, compare
+from captious.results.comparison import compare
+from captious.results.comparison_result import Comparisons
 from captious.results.references import References, load_systems
+from captious.results.result_rows import EXACT, NumberStyle
 from captious.results.saved_scores import SUFFIX, check_target
 from captious.results.scores import Scores
 
@@ -104,11 +106,11 @@ class CriticReport:
     protocol: CriticProtocol
     comparisons: Comparisons | None
 
-    def to_json(self, **how: Any) -> dict[str, Any]:
+    def to_json(self, numbers: NumberStyle = EXACT, **how: Any) -> dict[str, Any]:
         """Return a JSON-ready description; ``how`` goes to the scores."""
         return {
-            "systems": [system.to_json(**how) for system in self.systems],
-            **({"comparison": self.comparisons.to_json()} if self.comparisons else {}),
+            "systems": [system.to_json(numbers=numbers, **how) for system in self.systems],
+            **({"comparison": self.comparisons.to_json(numbers)} if self.comparisons else {}),
         }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -33,19 +32,15 @@ def write(
             for item in of_set
             if (item.part, item.coefficient) == (of_set[0].part, of_set[0].coefficient)
         ]
-        written += style.save(intervals(first), folder, f"agreement_{_file(name)}")
+        written += style.save(intervals(first), folder, style.file_name("agreement", name))
     for item in curves:
         if item.points:
-            written += style.save(
-                curve(item), folder, f"agreement_{_file(item.judgements)}_by_{_file(item.axis)}"
-            )
+            name = style.file_name("agreement", item.judgements, f"by {item.axis}")
+            written += style.save(curve(item), folder, name)
     for matrix in correlations:
-        written += style.save(heat_map(matrix), folder, f"metrics_{_file(matrix.over)}")
+        name = style.file_name("agreement", "correlations", f"over {matrix.over}")
+        written += style.save(heat_map(matrix), folder, name)
     return written
-
-
-def _file(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_") or "set"
 
 
 def intervals(agreements: Sequence[HumanAgreement]) -> Any:
@@ -109,18 +104,7 @@ def heat_map(correlations: MetricCorrelations) -> Any:
         axes.set_yticks(range(number), names)
         axes.grid(False)
         if number <= 20:
-            for i in range(number):
-                for j in range(number):
-                    is_strong = abs(correlations.matrix[i, j]) > 0.6
-                    axes.text(
-                        j,
-                        i,
-                        f"{correlations.matrix[i, j]:.2f}",
-                        ha="center",
-                        va="center",
-                        fontsize=7,
-                        color="white" if is_strong else "black",
-                    )
+            style.write_cells(axes, correlations.matrix, form=".2f", dark=0.6, fontsize=7)
         axes.set_title(style.shorten(f"{correlations.rows:,} {correlations.over}"))
         figure.colorbar(
             image, ax=axes, label=correlations.coefficient, ticks=np.linspace(-1, 1, 5), shrink=0.8

@@ -16,6 +16,9 @@ from captious.figures import style
 FloatArray = NDArray[np.float64]
 _PURPOSE = "drawing figures of diversity"
 
+#: Minimum number of systems for the figure of correlations. Over fewer, almost any value can be chance.
+LEAST_SYSTEMS = 8
+
 
 def figures(result: CorpusDiversity) -> dict[str, Callable[[], Any]]:
     """Return the drawing functions by name, for the figures this result has data for."""
@@ -27,7 +30,7 @@ def figures(result: CorpusDiversity) -> dict[str, Callable[[], Any]]:
         drawings["local_recall"] = lambda: local_recall(result)
         drawings["compound_lengths"] = lambda: compound_lengths(result)
         drawings["pp_depths"] = lambda: pp_depths(result)
-    if result.correlations is not None:
+    if result.correlations is not None and len(result.systems) >= LEAST_SYSTEMS:
         drawings["correlations"] = lambda: correlations(result)
     return drawings
 
@@ -38,7 +41,7 @@ def write(result: CorpusDiversity, folder: str | Path) -> list[Path]:
     return [
         path
         for name, draw in figures(result).items()
-        for path in style.save(draw(), folder, f"corpus_{name}")
+        for path in style.save(draw(), folder, style.file_name("corpus", name))
     ]
 
 
@@ -120,10 +123,11 @@ def coverage_by_decile(result: CorpusDiversity) -> Any:
                 markersize=10 if report is result.humans else 6,
             )
             heights.append(float(np.nansum(share)))
-        axes.set_xticks(at, [f"{10 * k}" for k in range(1, 11)])
+        # Each tenth on its own: the curve is not cumulative.
+        axes.set_xticks(at, [f"{10 * k - 10}–{10 * k}" for k in range(1, 11)], fontsize=9)
         axes.set_ylim(0, 102)
-        axes.set_xlabel("words of the references by frequency: top … percent")
-        axes.set_ylabel("words used (%)")
+        axes.set_xlabel("words of the references by frequency rank (%), from frequent to rare")
+        axes.set_ylabel("words of this tenth used (%)")
         axes.set_title("How far down the vocabulary a system reaches")
         _legend(axes, heights)
     return figure
@@ -171,7 +175,7 @@ def compound_lengths(result: CorpusDiversity) -> Any:
     rows = [
         (r, look, r.composition.compound_lengths) for r, look in _rows(result) if r.composition is not None
     ]
-    return _bars(
+    return _dots(
         rows,
         2,
         4,
@@ -185,13 +189,13 @@ def compound_lengths(result: CorpusDiversity) -> Any:
 def pp_depths(result: CorpusDiversity) -> Any:
     """Plot prepositional phrases per 1,000 captions by depth."""
     rows = [(r, look, r.composition.pp_depths) for r, look in _rows(result) if r.composition is not None]
-    return _bars(
+    return _dots(
         rows, 1, 5, result, "prepositions in the phrase (depth of embedding)", "phrases per 1,000 captions",
         "Prepositional phrases",
     )  # fmt: skip
 
 
-def _bars(
+def _dots(
     rows: list[tuple[CorpusReport, style.SystemLook, FloatArray]],
     low: int,
     high: int,
@@ -200,44 +204,46 @@ def _bars(
     y: str,
     title: str,
 ) -> Any:
-    """Plot one group of bars per size and one bar per system, on a logarithmic scale.
+    """Plot one dot per size and system on a logarithmic scale, because each size is about ten times rarer.
 
-    Each size is about ten times rarer than the one before.
+    A logarithmic scale has no 0: systems without any are hollow dots in a row below the axis.
     """
     with style.drawing(_PURPOSE) as plt:
         figure, axes = plt.subplots(figsize=(8.8, 4.6))
         sizes = np.arange(low, high + 1)
-        width = 0.84 / len(rows)
-        heights = []
+        frequencies = []
         for report, _, counts in rows:
             padded = np.pad(counts, (0, max(0, high + 2 - len(counts))))
-            heights_shown = padded[low : high + 1].copy()
-            heights_shown[-1] += padded[high + 1 :].sum()
-            heights.append(1000 * heights_shown / report.values["captions"])
-        bottom = _below([float(value) for row in heights for value in row])
-        for k, ((report, look, _), per_thousand) in enumerate(zip(rows, heights)):
-            positions = sizes - 0.42 + (k + 0.5) * width
-            hatch = "////" if k >= len(style.COLOURS) and report is not result.humans else None
-            axes.bar(
-                positions, np.maximum(per_thousand - bottom, 0), width=0.92 * width, color=look.colour,
-                hatch=hatch, edgecolor="white", linewidth=0.0, label=_label(report), bottom=bottom,
+            shown = padded[low : high + 1].copy()
+            shown[-1] += padded[high + 1 :].sum()
+            frequencies.append(1000 * shown / report.values["captions"])
+        bottom = _below([float(value) for row in frequencies for value in row])
+        zero = bottom / 2
+        step = 0.6 / len(rows)
+        for k, ((report, look, _), per_thousand) in enumerate(zip(rows, frequencies)):
+            positions = sizes - 0.3 + (k + 0.5) * step
+            is_zero = per_thousand == 0
+            size = 11 if report is result.humans else 7
+            axes.plot(
+                positions[~is_zero], per_thousand[~is_zero], linestyle="", marker=look.marker,
+                color=look.colour, markersize=size, label=_label(report),
             )  # fmt: skip
-            for position in positions[per_thousand == 0]:
-                # A logarithmic scale has no 0: label empty bars.
-                axes.annotate(
-                    "0",
-                    (position, bottom),
-                    (0, 2),
-                    textcoords="offset points",
-                    ha="center",
-                    fontsize=8,
-                    color=look.colour,
-                )
+            axes.plot(
+                positions[is_zero], np.full(int(is_zero.sum()), zero), linestyle="", marker=look.marker,
+                markerfacecolor="white", markeredgecolor=look.colour, markersize=size,
+            )  # fmt: skip
         axes.set_yscale("log")
-        axes.set_ylim(bottom=bottom)
+        top = max([float(value) for row in frequencies for value in row] + [10 * bottom])
+        axes.set_ylim(bottom / 3, 2 * top)
+        decades = [10.0**e for e in range(round(math.log10(bottom)), math.ceil(math.log10(2 * top)))]
+        axes.set_yticks([zero, *decades], ["none", *(f"{value:,g}" for value in decades)])
+        axes.minorticks_off()
+        axes.axhline(bottom / math.sqrt(2), color=style.GREY, linewidth=0.8)
+        for between in (sizes[:-1] + sizes[1:]) / 2:
+            axes.axvline(between, color="#E3E3E3", linewidth=0.8)
+        axes.set_xlim(sizes[0] - 0.5, sizes[-1] + 0.5)
         axes.set_xticks(sizes, [*(str(s) for s in sizes[:-1]), f"{sizes[-1]} or more"])
         axes.grid(axis="x", visible=False)
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.set_xlabel(x)
         axes.set_ylabel(y)
         axes.set_title(title)
@@ -246,7 +252,7 @@ def _bars(
 
 
 def _below(values: Sequence[float]) -> float:
-    """Return the power of ten below the smallest positive value, where logarithmic bars start."""
+    """Return the power of ten below the smallest positive value, where a logarithmic axis starts."""
     smallest = min((value for value in values if value > 0), default=1.0)
     return float(10.0 ** (math.ceil(math.log10(smallest)) - 1))
 
@@ -260,13 +266,7 @@ def correlations(result: CorpusDiversity) -> Any:
         figure, axes = plt.subplots(figsize=(side + 0.9, side))
         hidden = np.triu(np.ones_like(matrix, dtype=np.bool_), k=1)
         image = axes.imshow(np.ma.masked_array(matrix, hidden), cmap="RdBu_r", vmin=-1, vmax=1)
-        for i in range(len(names)):
-            for j in range(i + 1):
-                is_strong = abs(matrix[i, j]) > 0.6
-                text = f"{matrix[i, j]:.2f}".replace("0.", ".").replace("-", "−")
-                axes.text(
-                    j, i, text, ha="center", va="center", fontsize=8, color="white" if is_strong else "black"
-                )
+        style.write_cells(axes, np.where(hidden, np.nan, matrix), form=".2f", dark=0.6)
         axes.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor")
         axes.set_yticks(range(len(names)), names)
         axes.grid(visible=False)

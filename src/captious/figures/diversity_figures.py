@@ -10,7 +10,7 @@ import numpy as np
 from captious.core.errors import InputError
 from captious.corpus.frequencies import DocumentFrequencies
 from captious.diversity_analysis.sets.accuracy_diversity import BETA_SQUARED
-from captious.diversity_analysis.sets.best_of_m import SIZES, best
+from captious.diversity_analysis.sets.best_of_m import SIZES, BestOfM, best
 from captious.diversity_analysis.sets.semantic_space import caption_map, captions_of, latent_space
 from captious.diversity_analysis.sets.set_diversity import SetDiversity
 from captious.figures import diversity_plots as plots
@@ -46,7 +46,7 @@ def draw(
     written: list[Path] = []
 
     def save(figure: object, name: str) -> None:
-        written.extend(style.save(figure, folder, name))
+        written.extend(style.save(figure, folder, style.file_name("diversity", name)))
 
     mean = f"mean {accuracy}"
     with_accuracy = [d for d in everyone if mean in d and "Self-CIDEr" in d]
@@ -58,11 +58,11 @@ def draw(
                 beta_squared=beta_squared,
                 looks=looks,
             ),
-            "diversity_plane",
+            "plane",
         )
-    growth_curves = _growth(systems, sizes, accuracy, df, kernel) if with_accuracy else []
+    growth_curves = _growth(systems, people, sizes, accuracy, df, kernel) if with_accuracy else []
     if growth_curves:
-        save(plots.effect_of_m(growth_curves, looks=looks), "diversity_best_m")
+        save(plots.effect_of_m(growth_curves, looks=looks), "best_m")
     save(
         plots.word_frequencies(
             [
@@ -71,7 +71,7 @@ def draw(
             ],
             looks=looks,
         ),
-        "diversity_word_frequencies",
+        "word_frequencies",
     )
     for by in ("LSA", "Self-CIDEr") if "Self-CIDEr" in systems[0] else ("LSA",):
         space = latent_space(systems[0].corpus, chosen[0], by=by, df=df, kernel=kernel)
@@ -80,18 +80,18 @@ def draw(
             plots.radar(
                 space.positions,
                 [systems[0].corpus.candidates.texts[i] for i in index],
-                axes_names=[" ".join(words) for words in space.words] if by == "LSA" else None,
+                axes_names=[", ".join(words) for words in space.words] if by == "LSA" else None,
                 title=f"{style.shorten(systems[0].system, 40)}, image {style.shorten(chosen[0], 20)}: "
                 f"latent space of {by}",
             ),
-            f"diversity_latent_{by.lower().replace('-', '_')}",
+            f"latent {by}",
         )
     if "Self-CIDEr" in systems[0]:
         placed_captions = caption_map(
             [d.corpus for d in systems], chosen, human=people is not None, df=df, kernel=kernel
         )
-        groups = [plots.MapGroup(p.image, p.system, p.points, p.human) for p in placed_captions]
-        save(plots.mds_map(groups, similarity=make_kernel(kernel, df).name, looks=looks), "diversity_map")
+        groups = [plots.MapGroup(p.image, p.system, p.points, p.human, p.texts) for p in placed_captions]
+        save(plots.mds_map(groups, similarity=make_kernel(kernel, df).name, looks=looks), "map")
     return written
 
 
@@ -104,21 +104,35 @@ def _point(measured: SetDiversity, mean: str, human: bool) -> plots.PlanePoint:
 
 def _growth(
     systems: Sequence[SetDiversity],
+    people: SetDiversity | None,
     sizes: Sequence[int],
     accuracy: str,
     df: DocumentFrequencies | None,
     kernel: KernelChoice,
 ) -> list[plots.PlotCurve]:
+    """Return Self-CIDEr by m: of the most accurate captions of systems, and of any captions of people."""
     curves = []
     for measured in systems:
         rows = best(measured.corpus, sizes, metric=accuracy, df=df, kernel=kernel)
         if len(rows) > 1:
-            curves.append(
-                plots.PlotCurve(
-                    measured.system, [r.m for r in rows], [r.scores["Self-CIDEr"].value for r in rows]
-                )
-            )
+            curves.append(_curve(measured.system, rows))
+    if curves and people is not None:
+        own_sizes = range(2, int(people.corpus.candidates.per_image.max(initial=0)) + 1)
+        rows = best(people.corpus, own_sizes, order="random", df=df, kernel=kernel) if own_sizes else []
+        if rows:
+            curves.append(_curve(f"{people.system} (any m)", rows, human=True))
     return curves
+
+
+def _curve(name: str, rows: Sequence[BestOfM], *, human: bool = False) -> plots.PlotCurve:
+    scores = [row.scores["Self-CIDEr"] for row in rows]
+    return plots.PlotCurve(
+        name,
+        [row.m for row in rows],
+        [score.value for score in scores],
+        human,
+        [score.interval() for score in scores],
+    )
 
 
 def varied_images(measured: SetDiversity, count: int) -> list[str]:

@@ -142,6 +142,8 @@ class PlotCurve(NamedTuple):
     x: Sequence[float]
     y: Sequence[float]
     human: bool = False
+    #: Confidence interval of each value, if there are any.
+    intervals: Sequence[tuple[float, float]] = ()
 
 
 def effect_of_m(
@@ -164,8 +166,11 @@ def effect_of_m(
         axes.set_xticks(ticks if len(ticks) <= 15 else ticks[:: math.ceil(len(ticks) / 15)])
         axes.set_xlabel(f"m: {which.get(order, order)} of each image")
         axes.set_ylabel(f"diversity ({diversity})")
-        top = max((value for curve in curves for value in curve.y), default=1.0)
-        axes.set_ylim(0, min(1.05, max(1.15 * top, 0.1)))
+        values = [value for curve in curves for value in curve.y]
+        values += [bound for curve in curves for bounds in curve.intervals for bound in bounds]
+        low, high = min(values, default=0.0), max(values, default=1.0)
+        margin = max(0.5 * (high - low), 0.02)
+        axes.set_ylim(max(0.0, low - margin), min(1.02, high + margin))
         axes.set_title(
             "Diversity of the best captions" if order == "accuracy" else "Diversity and the size of the set"
         )
@@ -197,6 +202,13 @@ def _lines(axes: Any, curves: Sequence[PlotCurve], looks: Looks, *, markers: boo
             markeredgecolor="white", markeredgewidth=0.7, markersize=13 if curve.human else 8,
             label=style.shorten(curve.name, 40),
         )  # fmt: skip
+        if curve.intervals:
+            errors = [
+                [abs(value - bounds[k]) for value, bounds in zip(curve.y, curve.intervals)] for k in (0, 1)
+            ]
+            axes.errorbar(
+                curve.x, curve.y, errors, color=look.colour, linestyle="", capsize=4, elinewidth=1.4, zorder=3
+            )
 
 
 def radar(
@@ -240,10 +252,23 @@ def radar(
                 pad=14,
             )
         figure.suptitle(f"{title}\n", x=0.01, ha="left", fontsize=13, fontweight="bold")
-        if axes_names is not None:
-            named = "  ·  ".join(f"{i + 1}: {name}" for i, name in enumerate(axes_names[:k]) if name)
-            figure.supxlabel(style.shorten(named, 30 * columns), fontsize=9, color=style.GREY)
+        figure.supxlabel(_radar_key(k, axes_names, 34 * columns), fontsize=9, color=style.GREY)
     return figure
+
+
+def _radar_key(k: int, axes_names: Sequence[str] | None, width: int) -> str:
+    """Return the key of the charts: the words of each axis, and the meaning of the rings."""
+    if axes_names is not None:
+        lines = [""]
+        for i, name in enumerate(axes_names[:k]):
+            item = f"axis {i + 1}: {style.shorten(name, 60)}"
+            if lines[-1] and len(lines[-1]) + len(item) > width:
+                lines.append("")
+            lines[-1] += ("     " if lines[-1] else "") + item
+        lines.append("Words with the largest weights on each axis, the strongest axis first.")
+    else:
+        lines = [f"Axes 1 to {k}: directions in which the captions differ most, the strongest first."]
+    return "\n".join([*lines, "Dashed ring: 0. Inside it, a caption points away from the axis."])
 
 
 def _one_radar(axes: Any, values: FloatArray, radius: float, k: int) -> None:
@@ -280,32 +305,62 @@ class MapGroup(NamedTuple):
     system: str
     points: FloatArray
     human: bool = False
+    texts: Sequence[str] = ()
+
+
+#: Maximum number of captions of an image in the key of the map.
+LISTED = 24
 
 
 def mds_map(groups: Sequence[MapGroup], *, similarity: str = "CIDEr", looks: Looks = None) -> Any:
-    """Plot captions as points, similar ones close together. Colours are systems, markers are images."""
+    """Plot captions as numbered points, similar ones close together, with a key of the captions below.
+
+    Colours are systems, markers are images.
+    """
     images = list(dict.fromkeys(group.image for group in groups))
     systems = list(dict.fromkeys(group.system for group in groups))
     people = {group.system for group in groups if group.human}
+    listed = {i: min(LISTED, sum(len(g.texts) for g in groups if g.image == i)) for i in images}
+    lines = max(listed.values(), default=0)
     with style.drawing(_PURPOSE) as plt:
         from matplotlib.lines import Line2D
 
-        figure, axes = plt.subplots(figsize=(7.4, 5.2))
+        key_height = 0.165 * lines + 0.35 if lines else 0.01
+        figure, (axes, key) = plt.subplots(
+            2,
+            1,
+            figsize=(max(7.4, 3.4 * len(images)), 5.2 + key_height),
+            height_ratios=[5.2, key_height],
+        )
+        key.axis("off")
         colour = {
             name: look.colour
             for name, look in zip(systems, _look_of(systems, [name in people for name in systems], looks))
         }
         marker = dict(zip(images, cycle(style.MARKERS)))
+        numbers = dict.fromkeys(images, 0)
         for group in groups:
             axes.scatter(
                 group.points[:, 0], group.points[:, 1], c=colour[group.system], marker=marker[group.image],
                 s=70, alpha=0.8, edgecolors="white", linewidths=0.7,
                 zorder=4 if group.human else 3,
             )  # fmt: skip
+            for point, text in zip(group.points, group.texts):
+                numbers[group.image] += 1
+                if numbers[group.image] <= LISTED:
+                    number = numbers[group.image]
+                    axes.annotate(
+                        str(number), point, (5, 4), textcoords="offset points", fontsize=7, zorder=5
+                    )
+                    _key_line(key, images, group.image, number, lines, text, colour[group.system])
+        for image in images if lines else ():
+            _key_line(key, images, image, 0, lines, f"image {image}", "black")
         axes.set_aspect("equal", adjustable="datalim")
+        axes.margins(0.06)
         axes.set_xticklabels([])
         axes.set_yticklabels([])
         axes.tick_params(length=0)
+        axes.set_xlabel("similar captions are close together; the axes have no unit", fontsize=9)
         axes.set_title(f"Map of captions (distances from {similarity})")
         handles = [
             Line2D(
@@ -326,6 +381,18 @@ def mds_map(groups: Sequence[MapGroup], *, similarity: str = "CIDEr", looks: Loo
         ]
         axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0.0)
     return figure
+
+
+def _key_line(
+    key: Any, images: Sequence[str], image: str, number: int, lines: int, text: str, colour: str
+) -> None:
+    """Write a caption into the key: one column per image, its name in line 0."""
+    label = style.shorten(f"{number}  {text}" if number else text, 52)
+    weight = "normal" if number else "bold"
+    key.text(
+        images.index(image) / len(images), 1 - (number + 0.5) / (lines + 1.5), label,
+        fontsize=7.5, color=colour, fontweight=weight, va="center", transform=key.transAxes,
+    )  # fmt: skip
 
 
 def frequency_curve(name: str, tokens: NDArray[np.int32], *, human: bool = False) -> PlotCurve:

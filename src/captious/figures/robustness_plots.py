@@ -22,11 +22,9 @@ def write(
     written: list[Path] = []
     for name in dict.fromkeys(item.transformation for item in curves):
         of_transformation = [item for item in curves if item.transformation == name]
-        written += style.save(
-            transformation(of_transformation), folder, f"robustness_{name.replace(' ', '_')}"
-        )
+        written += style.save(transformation(of_transformation), folder, style.file_name("robustness", name))
     if accuracies:
-        written += style.save(tasks(accuracies), folder, "robustness_distractions")
+        written += style.save(tasks(accuracies), folder, style.file_name("robustness", "distractions"))
     return written
 
 
@@ -64,17 +62,7 @@ def tasks(accuracies: Sequence[DistractionAccuracy]) -> Any:
         axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
         axes.set_yticks(range(len(ordered)), [style.shorten(item.metric) for item in ordered])
         axes.grid(False)
-        for i in range(len(ordered)):
-            for j in range(len(names)):
-                axes.text(
-                    j,
-                    i,
-                    f"{values[i, j]:.1f}",
-                    ha="center",
-                    va="center",
-                    fontsize=8,
-                    color="white" if values[i, j] > 85 else "black",
-                )
+        style.write_cells(axes, values, form=".1f", dark=85)
         axes.set_title("accuracy on distraction tasks (%)")
         figure.colorbar(image, ax=axes, shrink=0.8)
     return figure

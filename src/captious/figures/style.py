@@ -6,10 +6,13 @@ differ in marker and line style, so figures work in black and white.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from captious.core.errors import InputError, MissingExtraError
 from captious.core.writing import atomic_write
@@ -109,6 +112,21 @@ def drawing(purpose: str = "a figure") -> Iterator[Any]:
     plt = pyplot(purpose)
     with plt.rc_context(SETTINGS):
         yield plt
+
+
+def file_name(command: str, *parts: str) -> str:
+    """Return the name of a figure's files: the command, then parts in lower case, joined by underscores."""
+    plain = [re.sub(r"[^a-z0-9]+", "_", part.casefold()).strip("_") or "set" for part in parts]
+    return "_".join([command, *plain])
+
+
+def write_cells(axes: Any, values: Any, *, form: str, dark: float, fontsize: int = 8) -> None:
+    """Write the numbers of a heat map into its cells, in white where the absolute value exceeds ``dark``."""
+    for (i, j), value in np.ndenumerate(values):
+        if value is not np.ma.masked and value == value:
+            colour = "white" if abs(value) > dark else "black"
+            text = format(value, form)
+            axes.text(j, i, text, ha="center", va="center", fontsize=fontsize, color=colour)
 
 
 def save(figure: Any, folder: str | Path, name: str, formats: Sequence[str] = FORMATS) -> list[Path]:

@@ -73,7 +73,11 @@ class ModelFile:
                     f"{where}: {self.kind} of format {head['format']}; this version reads format {_FORMAT}"
                 )
             trained, step = rebuild(head)
-            trained.model.load_state_dict(_under("model.", tensors))
+            weights = _under("model.", tensors)
+            broken = next((name for name, tensor in weights.items() if not tensor.isfinite().all()), None)
+            if broken is not None:
+                raise ValueError(f"'{broken}' has values that are not finite")
+            trained.model.load_state_dict(weights)
         except InputError:
             raise
         except (damage, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:

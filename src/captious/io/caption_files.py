@@ -114,7 +114,7 @@ def gather(
     """Check ids and captions and group the rows by image. `name` names the source in messages."""
     if not len(records.ids):
         raise InputError(f"{name}: there is no caption in it ({records.format}, no rows)")
-    ids = _ids(records, name)
+    ids = id_texts(records, name)
     captions, has_lists = _captions(records, ids, name)
     _refuse_half_characters(records, ids, captions, name)
     _refuse_long(records, ids, captions, name)
@@ -140,7 +140,8 @@ def gather(
     )
 
 
-def _ids(records: Records, name: str) -> list[str]:
+def id_texts(records: Records, name: str) -> list[str]:
+    """Return the id of each row as text."""
     kinds = set(map(type, records.ids))
     if kinds == {int}:
         # One string per image, not per row: discarded strings would fragment the memory.

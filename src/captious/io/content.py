@@ -177,10 +177,13 @@ def split_lines(text: str, name: str) -> list[str]:
 
 def read_json(path: str | os.PathLike[str], what: str) -> Any:
     """Return the JSON value of a file (also gzip). ``what`` completes messages: the expected content."""
-    name = shown_name(path)
-    text = decode(read_bytes(path), name)
+    return parse_json(read_bytes(path), shown_name(path), what)
+
+
+def parse_json(data: bytes, name: str, what: str) -> Any:
+    """Return the JSON value of the content of a file. ``what`` completes messages: the expected content."""
     try:
-        return loads(text, name)
+        return loads(decode(data, name), name)
     except json.JSONDecodeError as error:
         raise InputError(f"{name} is not JSON ({error}); {what}") from None
 

@@ -33,7 +33,7 @@ def from_value(value: object, name: str, role: Role) -> Records:
             raise InputError(f"{name}: there is no caption in it (an empty object)")
         if is_coco(value):
             return _coco_annotations(value, name, role)
-        if _is_karpathy(value):
+        if is_karpathy(value):
             return _karpathy(value, name, role)
         if _is_id_dict(value):
             keys = list(value)
@@ -113,7 +113,7 @@ def pick_caption(row: Mapping[Any, object], name: str, place: str, role: Role) -
 
 def is_coco(value: Mapping[Any, Any]) -> bool:
     """Whether an object is a file of COCO annotations. Only the first item of each list is inspected."""
-    return "annotations" in value and not _is_karpathy(value) and not _is_id_dict(value)
+    return "annotations" in value and not is_karpathy(value) and not _is_id_dict(value)
 
 
 def _is_id_dict(value: object) -> bool:
@@ -130,7 +130,7 @@ def _is_id_dict(value: object) -> bool:
     )
 
 
-def _is_karpathy(value: Mapping[Any, Any]) -> bool:
+def is_karpathy(value: Mapping[Any, Any]) -> bool:
     """Whether a value is a file of Karpathy's splits (dataset_coco.json, dataset_flickr30k.json, …)."""
     images = value.get("images")
     return (

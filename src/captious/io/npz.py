@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.core.errors import InputError
+from captious.core.errors import InputError, printable
 from captious.core.limits import CONTENT
 
 _KINDS = "biuf"
@@ -29,21 +29,29 @@ def read_npz(content: bytes, name: str, what: str, kinds: str = _KINDS) -> dict[
             if len({member.filename for member in members}) < len(members):
                 raise ValueError("a part occurs twice")
             return {
-                member.filename.removesuffix(".npy"): read_array(archive.read(member), kinds)
+                member.filename.removesuffix(".npy"): _array(archive.read(member), kinds)
                 for member in members
             }
     except InputError:
         raise
     except (
-        ValueError, TypeError, KeyError, OSError, EOFError, MemoryError, OverflowError, RuntimeError,
-        SyntaxError,
+        ValueError, KeyError, OSError, EOFError, MemoryError, OverflowError, RuntimeError,
         NotImplementedError, zipfile.BadZipFile, zlib.error,
     ) as error:  # fmt: skip
-        raise InputError(f"{name}: {what} was expected, but the archive is damaged ({error})") from None
+        reason = printable(str(error))[:200]
+        raise InputError(f"{name}: {what} was expected, but the archive is damaged ({reason})") from None
 
 
-def read_array(data: bytes, kinds: str = _KINDS) -> NDArray[Any]:
-    """Return the array of an ``.npy`` file. Damage raises one of NumPy's errors."""
+def read_npy(data: bytes, name: str, kinds: str = _KINDS) -> NDArray[Any]:
+    """Return the array of an ``.npy`` file."""
+    try:
+        return _array(data, kinds)
+    except ValueError as error:
+        reason = printable(str(error))[:200]
+        raise InputError(f"{name}: not a NumPy array file of numbers, or a damaged one ({reason})") from None
+
+
+def _array(data: bytes, kinds: str) -> NDArray[Any]:
     stream = io.BytesIO(data)
     version = np.lib.format.read_magic(stream)
     read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(
@@ -51,7 +59,10 @@ def read_array(data: bytes, kinds: str = _KINDS) -> NDArray[Any]:
     )
     if read is None:
         raise ValueError(f"an array of version {version}")
-    shape, by_columns, dtype = read(stream)
+    try:
+        shape, by_columns, dtype = read(stream)
+    except Exception as error:  # the header is parsed as Python, so damage can raise many kinds of errors
+        raise ValueError(f"an invalid header: {error}") from None
     size = math.prod(shape) * dtype.itemsize
     if dtype.kind not in kinds or any(side < 0 for side in shape) or size != len(data) - stream.tell():
         raise ValueError(f"an array of {dtype} with the shape {shape} in {len(data):,} bytes")

@@ -99,6 +99,11 @@ def _prepared(captions: Captions, _: str) -> Records:
     return Records(list(captions.ids), groups, lambda i: f"image {i + 1}", "prepared references")
 
 
+def records_of(source: object, name: str, role: Role) -> Records:
+    """Return the rows of a file's content or of a Python object, not checked yet."""
+    return _records(source, name, role) if isinstance(source, bytes) else _from_object(source, role)[0]
+
+
 def _records(data: bytes, name: str, role: Role) -> Records:
     if is_prepared_content(data):
         return _prepared(*open_captions(name, data))

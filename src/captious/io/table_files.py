@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from captious.core.errors import InputError, MissingExtraError, some
+from captious.core.errors import InputError, printable, require, some
 from captious.io.caption_files import CaptionWarning, Records, Role, show
 from captious.io.columns import caption_names, id_names, no_caption, no_id
 from captious.io.content import loads
@@ -203,18 +203,21 @@ def from_parquet(data: bytes, name: str, role: Role) -> Records:
 
 @contextmanager
 def parquet_file(data: bytes, name: str) -> Iterator[Any]:
-    """Open the content of a Parquet file (`pyarrow.parquet.ParquetFile`). Damage is one `InputError`."""
+    """Open the content of a Parquet file. Damage is one `InputError`."""
+    pyarrow = require("pyarrow", "parquet", f"{name} is a Parquet file; reading it")
     try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError("pyarrow", "parquet", f"{name} is a Parquet file; reading it") from None
-    try:
-        yield pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data))
+        yield open_parquet(pyarrow.BufferReader(data), name)
     except InputError:
         raise
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"{name}: the Parquet file is damaged ({str(problem).splitlines()[0]})") from None
+        reason = printable((str(problem).strip() or type(problem).__name__).splitlines()[0])[:200]
+        raise InputError(f"{name}: the Parquet file is damaged ({reason}); write it again") from None
+
+
+def open_parquet(source: Any, name: str, **options: Any) -> Any:
+    """Return a `pyarrow.parquet.ParquetFile`. Checksums of pages are verified if the file has them."""
+    pyarrow = require("pyarrow.parquet", "parquet", f"{name} is a Parquet file; reading it")
+    return pyarrow.ParquetFile(source, page_checksum_verification=True, **options)
 
 
 def is_frame(source: object) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from captious.core.errors import InputError, MissingExtraError, MissingInputError, did_you_mean
+from captious.core.errors import InputError, MissingExtraError, MissingInputError, did_you_mean, some
 from captious.io import CaptionWarning
 from captious.io.frequency_files import read_frequencies
 from captious.metrics.base import Measure, Unit
@@ -282,16 +282,39 @@ def create(name: str, options: Mapping[str, Any] | None = None) -> Measure:
     return kind(**arguments)
 
 
-def make_measures(metrics: Wanted, options: Mapping[str, Any]) -> list[Measure]:
-    """Create measures from names, groups and options. An option that no measure has is an error.
+def check_options(metrics: Wanted, options: Iterable[str], spare: Collection[str] = ()) -> None:
+    """Refuse options that none of the metrics has. Other parts of the run use the ``spare`` ones."""
+    own: dict[str, Option] = {}
+    chosen: list[str] = []
+    for wanted in resolve(metrics):
+        chosen.append(wanted.name if isinstance(wanted, Measure) else wanted)
+        if isinstance(wanted, str):
+            own |= {option.name: option for option in measure_class(wanted).options}
+    for name in options:
+        if name in own or name in spare:
+            continue
+        table = option_table()
+        if name not in table:
+            raise InputError(f"unknown option '{name}'{did_you_mean(name, table)}")
+        takers = [metric for metric in usable() if table[name] in measure_class(metric).options]
+        theirs = ", ".join(f"{option.name} ({option.flag})" for option in own.values()) or "none"
+        raise InputError(
+            f"'{name}' ({table[name].flag}) is an option of {some(takers)}, but not of the chosen "
+            f"metric{'s' if len(chosen) > 1 else ''} {some(chosen, 10)}, whose options are: {theirs}; "
+            "leave it out, or choose another metric"
+        )
 
-    A measure that cannot run is an error if it was named, and left out of a group with a warning.
+
+def make_measures(
+    metrics: Wanted, options: Mapping[str, Any], *, spare: Collection[str] = ()
+) -> list[Measure]:
+    """Create measures from names, groups and options. An option that none of them has is an error.
+
+    A measure that cannot run is an error if it was named, and left out of a group with a warning. ``spare``
+    has the names of options that other parts of the run use.
     """
     if options:
-        table = option_table()
-        for option in options:
-            if option not in table:
-                raise InputError(f"unknown option '{option}'{did_you_mean(option, table)}")
+        check_options(metrics, options, spare)
     if isinstance(options.get("df"), str | Path):
         options = {**options, "df": read_frequencies(options["df"])}
     measures: list[Measure] = []

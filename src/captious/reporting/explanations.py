@@ -23,14 +23,13 @@ from captious.metrics.base import Measure
 from captious.metrics.captions.chair import ChairI
 from captious.metrics.captions.cider import Cider, frequencies_of
 from captious.metrics.captions.meteor import Meteor
-from captious.metrics.captions.spice import Spice
+from captious.metrics.captions.spice import Spice, matched_tuples
 from captious.metrics.learned.composite import Composite
-from captious.metrics.learned.contributions import draw
+from captious.metrics.learned.composite_network import draw
 from captious.metrics.registry import make_measures
 from captious.reporting.metric_descriptions import feature_words
 from captious.reporting.report_data import ReportImages, SystemEntry, frequencies, grouped, listed, rounded
 from captious.results.signatures import sign
-from captious.scene.tuple_match import match_graphs
 
 M = TypeVar("M", bound=Measure)
 
@@ -63,7 +62,7 @@ def measure_of(
             continue
         score = entry.scores[name]
         try:
-            (rebuilt,) = make_measures([name], options)
+            (rebuilt,) = make_measures([name], options, spare=options)
         except CaptiousError:
             continue
         for measure in (score.measure, rebuilt):
@@ -141,17 +140,14 @@ def scenes(images: ReportImages, options: Mapping[str, Any]) -> Block | None:
             systems.append(None)
             continue
         measure, corpus = measured
-        graphs, reference_graphs, image_of = measure.prepare(corpus.references).of(corpus)
+        matched = matched_tuples(corpus, measure.prepare(corpus.references))
         rows = []
-        numbers_of_graphs = np.arange(len(graphs))
-        own_matches = match_graphs(graphs, reference_graphs, numbers_of_graphs, image_of)
-        their_matches = match_graphs(reference_graphs, graphs, image_of, numbers_of_graphs)
-        for i, image in enumerate(track(image_of.tolist(), "explaining scenes")):
+        for i, image in enumerate(track(matched.image_of.tolist(), "explaining scenes")):
             row = images.number[corpus.references.ids[image]]
             if references[row] is None:
-                references[row] = number_tuples(reference_graphs.tuple_table.of(image))
-            tuples = number_tuples(graphs.tuple_table.of(i))
-            rows.append([tuples, _bits(own_matches.of(i)), _bits(their_matches.of(i))])
+                references[row] = number_tuples(matched.references.tuple_table.of(image))
+            tuples = number_tuples(matched.candidates.tuple_table.of(i))
+            rows.append([tuples, _bits(matched.own.of(i)), _bits(matched.theirs.of(i))])
         systems.append(images.place(corpus.ids, listed(rows, corpus.candidates.image_offsets)))
     return {"tuples": list(numbers), "refs": references, "systems": systems} if any(systems) else None
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from captious.core.progress import track
 from captious.reporting.metric_descriptions import words_of
-from captious.results.comparison import ALPHA, Comparisons, compare, only
+from captious.results.comparison import compare, only
+from captious.results.comparison_result import ALPHA, Comparisons
 from captious.results.scores import Score, Scores, json_number
 from captious.results.significance import Bootstrap
 

@@ -13,9 +13,7 @@ import numpy as np
 from captious._version import __version__
 from captious.core.errors import InputError
 from captious.core.names import distinct, tell_apart
-from captious.core.progress import track
 from captious.corpus import Corpus
-from captious.corpus.frequencies import DocumentFrequencies
 from captious.diversity_analysis.sets.set_diversity import read_df
 from captious.io import CaptionWarning
 from captious.metrics.registry import Wanted, make_measures
@@ -25,10 +23,11 @@ from captious.reporting.explanations import explained
 from captious.reporting.language_section import language, set_captions, sets
 from captious.reporting.leaderboard import standings
 from captious.reporting.report_data import ReportImages, SystemEntry
-from captious.results.comparison import ALPHA
+from captious.results.comparison import only, saved_names
+from captious.results.comparison_result import ALPHA
 from captious.results.references import References, Source, load_systems
-from captious.results.saved_scores import SUFFIX, ScoredCaptions
-from captious.results.scores import Score, Scores
+from captious.results.saved_scores import SUFFIX, is_saved
+from captious.results.scores import Scores
 from captious.results.significance import Bootstrap
 
 TITLE = "Caption report"
@@ -155,7 +154,7 @@ def _build_report(
     sample_sources = _sources(samples)
     if sample_sources:
         sample_corpora = _samples(sample_sources, reference_captions, entries, loading)
-        meta["sets"], measured = sets(sample_corpora, _df(options), bootstrap)
+        meta["sets"], measured = sets(sample_corpora, read_df(options.get("df")), bootstrap)
         blocks["sets"] = set_captions(page_images, measured)
     if corpus:
         language_data = _language(entries)
@@ -178,8 +177,8 @@ def _entries(
             f"{len(systems)} systems were given and {len(system_names)} names; there must be as many "
             "(--name, names=…)"
         )
-    paths = [Path(item) if _is_saved(item) else None for item in systems]
-    loaded = [Scores.load(item) if _is_saved(item) else item for item in systems]
+    paths = [Path(item) if is_saved(item) else None for item in systems]
+    loaded = [Scores.load(item) if is_saved(item) else item for item in systems]
     unscored = [i for i, item in enumerate(loaded) if not isinstance(item, Scores | Corpus)]
     if unscored and references is None:
         raise InputError(
@@ -204,18 +203,15 @@ def _entries(
         if saved
         else _default_metrics(options)
     )
-    measures = make_measures(requested, options) if corpora else []
-    scored: dict[int, list[Score]] = {}
-    for corpus, measure in track(
-        [(corpus, measure) for corpus in corpora for measure in measures], "scoring"
-    ):
-        scored.setdefault(id(corpus), []).append(Score.of(measure, corpus))
+    # The panel of objects uses its options even if CHAIR is not among the metrics.
+    measures = make_measures(requested, options, spare=("objects", "chair_synonyms")) if corpora else []
+    scored = iter(Scores.of_corpora(corpora, measures))
     entries = []
     for item in loaded:
         if isinstance(item, Corpus):
-            entries.append(SystemEntry(Scores(item.name, scored[id(item)], ScoredCaptions.of(item)), item))
+            entries.append(SystemEntry(next(scored), item))
         else:
-            chosen = item if metrics is None or corpora else _select_metrics(item, metrics)
+            chosen = item if metrics is None or corpora else only(item, saved_names(metrics, item))
             entries.append(SystemEntry(chosen, _with_references(item, references, loading)))
     labels = tell_apart([name or entry.name for entry, name in zip(entries, system_names)], paths)
     for entry, name in zip(entries, distinct(labels)):
@@ -224,18 +220,8 @@ def _entries(
     return entries
 
 
-def _is_saved(one: Any) -> bool:
-    return isinstance(one, str | os.PathLike) and os.fspath(one).endswith(SUFFIX)
-
-
 def _default_metrics(options: Mapping[str, Any]) -> Wanted:
     return ["coco", "CHAIRs", "CHAIRi"] if options.get("objects") is not None else "coco"
-
-
-def _select_metrics(scores: Scores, metrics: Wanted) -> Scores:
-    from captious.results.comparison import only, saved_names
-
-    return only(scores, saved_names(metrics, scores))
 
 
 def _with_references(
@@ -279,10 +265,6 @@ def _sources(samples: Any) -> list[Any]:
     if isinstance(samples, str | os.PathLike | Mapping | Corpus) or hasattr(samples, "columns"):
         return [samples]
     return list(samples)
-
-
-def _df(options: Mapping[str, Any]) -> DocumentFrequencies | None:
-    return read_df(options.get("df"))
 
 
 def _language(entries: Sequence[SystemEntry]) -> dict[str, Any] | None:

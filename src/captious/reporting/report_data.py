@@ -12,7 +12,7 @@ import numpy as np
 
 from captious.corpus import Captions, Corpus
 from captious.corpus.frequencies import DocumentFrequencies
-from captious.metrics.captions.cider import MAX_N
+from captious.metrics.captions.cider import MAX_N, NgramTexts
 from captious.results.scores import Score, Scores
 
 #: Significant digits of caption scores. Scores of systems have all digits.
@@ -215,7 +215,4 @@ def _count(side: Captions, df: DocumentFrequencies, n: int, out: dict[str, int])
     number, row = np.unique(side.ngrams(n).number, return_index=True)
     is_frequent = counts[row] > 1
     number, count = number[is_frequent], counts[row][is_frequent]
-    numbers, position = side.encoding.first_positions(n)
-    positions = position[np.searchsorted(numbers, number)]
-    columns = [side.encoding.words[side.encoding.tokens[positions + k]].tolist() for k in range(n)]
-    out.update(zip(map(" ".join, zip(*columns)), count.tolist()))
+    out.update(zip(NgramTexts(side, n).of(number), count.tolist()))

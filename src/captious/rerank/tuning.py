@@ -26,7 +26,8 @@ from captious.rerank.language_models.language_model import Floats
 from captious.rerank.nbest import NBest
 from captious.rerank.selection_rules import Grid, best
 from captious.results import significance
-from captious.results.comparison import Comparisons, compare
+from captious.results.comparison import compare
+from captious.results.comparison_result import Comparisons
 from captious.results.paired_tests import PairedTests
 from captious.results.references import References
 from captious.results.scores import Score, Scores, json_number

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import os
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
-from captious.core import data_frames
 from captious.core.errors import InputError, did_you_mean, some
 from captious.core.names import distinct, tell_apart
 from captious.corpus import Corpus
@@ -19,168 +18,16 @@ from captious.io import CaptionWarning
 from captious.metrics import registry
 from captious.metrics.base import Measure
 from captious.metrics.registry import Wanted, make_measures
+from captious.metrics.statistics import Sequences
 from captious.results import significance
+from captious.results.comparison_result import ALPHA, Comparison, Comparisons
 from captious.results.paired_tests import PairedTests
 from captious.results.references import Source, load_systems
-from captious.results.result_rows import COLUMNS, EXACT, NumberStyle, ResultRow, tidy
 from captious.results.saved_scores import SUFFIX, is_saved
-from captious.results.scores import Score, Scores, json_number
-
-#: Chance of at least one false positive over all comparisons of one call.
-ALPHA = 0.05
+from captious.results.scores import Score, Scores
 
 #: A corpus, scores, a path of saved scores, or with references any predictions.
 System = Corpus | Scores | Source
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Comparison of two systems by one metric, on the same images."""
-
-    metric: str
-    a: float
-    b: float
-    #: B − A, with its confidence interval, which is not corrected for the number of comparisons.
-    difference: float
-    interval: tuple[float, float]
-    #: Two-sided p-values of the paired bootstrap and of approximate randomisation.
-    p_bootstrap: float
-    p_randomisation: float
-    higher_is_better: bool
-    signature: str
-    system_a: str = "A"
-    system_b: str = "B"
-    #: The p-value of approximate randomisation, corrected by Holm's method over all comparisons of the call.
-    p_corrected: float = float("nan")
-    #: Number of comparisons that the correction covers.
-    family: int = 1
-    alpha: float = ALPHA
-    #: Format of values in tables.
-    format: str = ".4f"
-    images: int = 0
-
-    @property
-    def better(self) -> str:
-        """System with the better value, significant or not: "A", "B" or "neither"."""
-        if self.difference == 0 or np.isnan(self.difference):
-            return "neither"
-        return "B" if (self.difference > 0) == self.higher_is_better else "A"
-
-    @property
-    def significant(self) -> bool:
-        """Whether the corrected p-value is at most α."""
-        return self.p_corrected <= self.alpha
-
-    @property
-    def ahead(self) -> str | None:
-        """Name of the better system if the difference is significant, else None."""
-        if not self.significant:
-            return None
-        return {"A": self.system_a, "B": self.system_b}.get(self.better)
-
-    def tidy_row(self) -> ResultRow:
-        """Return the difference B − A as a row for CSV: B is the system, A the other system."""
-        return ResultRow(
-            self.system_b,
-            self.metric,
-            self.difference,
-            self.images,
-            self.signature,
-            self.interval,
-            self.system_a,
-            self.p_randomisation,
-            self.p_corrected,
-            self.format,
-        )
-
-    def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
-        """Return a JSON-ready description."""
-        return {
-            "metric": self.metric,
-            "system_a": self.system_a,
-            "system_b": self.system_b,
-            "a": numbers.number(self.a, self.format),
-            "b": numbers.number(self.b, self.format),
-            "difference": numbers.number(self.difference, self.format),
-            "interval": [numbers.number(bound, self.format) for bound in self.interval],
-            "p_bootstrap": json_number(self.p_bootstrap),
-            "p_randomisation": json_number(self.p_randomisation),
-            "p_corrected": json_number(self.p_corrected),
-            "better": self.better,
-            "ahead": self.ahead,
-            "signature": self.signature,
-        }
-
-
-class Comparisons(list[Comparison]):
-    """All comparisons of one call, by metric, for all pairs of systems (or all systems with the baseline)."""
-
-    def __init__(
-        self,
-        rows: Iterable[Comparison],
-        systems: Sequence[Scores],
-        names: Sequence[str],
-        alpha: float,
-        p_floor: float = float("nan"),
-    ) -> None:
-        super().__init__(rows)
-        #: The scores that were compared, and the distinct names of the systems.
-        self.scores = list(systems)
-        self.systems = list(names)
-        self.alpha = alpha
-        #: Smallest p-value that the numbers of trials and resamples allow, before correction.
-        self.p_floor = p_floor
-
-    @property
-    def metrics(self) -> list[str]:
-        """Metrics that all systems have."""
-        return list(dict.fromkeys(row.metric for row in self))
-
-    @property
-    def family(self) -> int:
-        """Number of comparisons that Holm's correction covers: all pairs and metrics with a p-value."""
-        return self[0].family if self else 0
-
-    def beaten(self, metric: str, system: str) -> list[str]:
-        """Return the systems that ``system`` is significantly ahead of."""
-        rows = [row for row in self if row.metric == metric and row.ahead == system]
-        return [row.system_b if row.ahead == row.system_a else row.system_a for row in rows]
-
-    def __repr__(self) -> str:
-        ahead = sum(row.ahead is not None for row in self)
-        return (
-            f"Comparisons({some(self.systems, 10)}; {some(self.metrics, 10)}: "
-            f"{ahead} of {len(self)} differences are significant)"
-        )
-
-    def tidy_rows(self) -> list[ResultRow]:
-        """Return the value of each system, then the difference of each pair, as rows for CSV."""
-        values = [
-            row
-            for name, scores in zip(self.systems, self.scores)
-            for metric in self.metrics
-            for row in scores[metric].tidy_rows(name)[:1]
-        ]
-        return [*values, *(row.tidy_row() for row in self)]
-
-    def to_frame(self) -> Any:
-        """Return a data frame (needs pandas) with a row per metric and pair of systems.
-
-        The columns are those of the CSV output: ``value`` is ``system`` minus ``other_system``.
-        """
-        return data_frames.of_rows(COLUMNS, tidy(row.tidy_row() for row in self))
-
-    def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
-        """Return a JSON-ready description. With two systems, ``a`` and ``b`` are their names."""
-        return {
-            "systems": self.systems,
-            **(dict(zip("ab", self.systems)) if len(self.systems) == 2 else {}),
-            "alpha": self.alpha,
-            "correction": "holm",
-            "family": self.family,
-            "p_floor": json_number(self.p_floor),
-            "metrics": [row.to_json(numbers) for row in self],
-        }
 
 
 def compare(
@@ -240,7 +87,8 @@ def compare(
     """
     sources: list[Any] = list(systems)
     wanted = metrics
-    if sources and metrics is None and references is None and not _is_system(sources[-1]):
+    last = sources[-1] if sources else None
+    if sources and metrics is None and references is None and not (_is_system(last) or _is_path(last)):
         wanted = cast("Wanted | None", sources.pop())
     loaded = _loaded(
         sources, references, names, {"tokenizer": tokenizer, "subset": subset, "several": several}
@@ -271,6 +119,62 @@ def compare(
     return Comparisons(rows, scores, names, alpha, smallest)
 
 
+def best_systems(systems: Sequence[Scores], metrics: Iterable[str]) -> dict[str, list[int]]:
+    """Return the indices of the systems with the best value of each metric.
+
+    Metrics are skipped if all values are equal, or if the values cannot be compared: different signatures or
+    images.
+    """
+    best: dict[str, list[int]] = {}
+    for metric in metrics:
+        scores = {i: own[metric] for i, own in enumerate(systems) if metric in own}
+        values = {i: score.value for i, score in scores.items() if not np.isnan(score.value)}
+        alike = {(score.signature, frozenset(score.ids)) for score in scores.values()}
+        if len(set(values.values())) > 1 and len(alike) == 1:
+            higher = next(iter(scores.values())).measure.higher_is_better
+            top = (max if higher else min)(values.values())
+            best[metric] = [i for i, value in values.items() if value == top]
+    return best
+
+
+def leaders(
+    systems: Sequence[Scores],
+    metrics: Iterable[str],
+    *,
+    alpha: float = ALPHA,
+    bootstrap: significance.Bootstrap | None = None,
+) -> dict[str, list[int]]:
+    """Return the systems that are significantly better than every other system that has the metric.
+
+    The best system of each metric is tested against the others by paired randomisation, with Holm's
+    correction over all these tests.
+    """
+    settings = bootstrap or significance.Bootstrap()
+    best = {metric: top[0] for metric, top in best_systems(systems, metrics).items() if len(top) == 1}
+    # Metrics of the same systems share their trials. Rows of words are measured again in each trial, which is
+    # slow, so they get fewer.
+    together: dict[tuple[tuple[int, ...], int], list[str]] = {}
+    for metric in best:
+        having = tuple(i for i, own in enumerate(systems) if metric in own)
+        is_words = isinstance(systems[having[0]][metric].statistics, Sequences)
+        trials = settings.resamples if is_words else significance.TRIALS
+        together.setdefault((having, trials), []).append(metric)
+    tests: dict[tuple[str, int], float] = {}
+    for (having, trials), names in together.items():
+        paired = PairedTests([systems[i] for i in having], names)
+        tops = dict.fromkeys(having.index(best[name]) for name in names)
+        pairs = [(top, k) for top in tops for k in range(len(having)) if k != top]
+        for (name, top, k), p in paired.randomised(pairs, trials, settings.seed).items():
+            if best[name] == having[top]:
+                tests[name, having[k]] = p
+    corrected = dict(zip(tests, significance.holm(list(tests.values()))))
+    return {
+        metric: [top]
+        for metric, top in best.items()
+        if all(p <= alpha for (name, _), p in corrected.items() if name == metric)
+    }
+
+
 def compare_scores(
     a: Score,
     b: Score,
@@ -299,6 +203,11 @@ def _loaded(
     if references is None:
         wrong = next((source for source in sources if not _is_system(source)), None)
         if wrong is not None:
+            if _is_path(wrong):
+                raise InputError(
+                    f"{wrong} has captions, which need references: compare(…, references=…) "
+                    f"(or give saved scores, NAME{SUFFIX})"
+                )
             raise InputError(
                 f"systems are corpora, scores, or paths of saved scores (NAME{SUFFIX}), not {wrong!r}"
             )
@@ -329,7 +238,14 @@ def _loaded(
 
 
 def _is_system(one: Any) -> bool:
-    return isinstance(one, Corpus | Scores | Path) or is_saved(one)
+    return isinstance(one, Corpus | Scores) or is_saved(one)
+
+
+def _is_path(one: Any) -> bool:
+    """Return whether an argument is a path, not metrics: "a.json" and "runs/a", but not "BLEU-4,CIDEr-D"."""
+    if isinstance(one, str):
+        return os.sep in one or Path(one).suffix[1:].isalpha()
+    return isinstance(one, os.PathLike)
 
 
 def _scored(

@@ -19,11 +19,19 @@ from captious.results.signatures import Signature
 _SIZES = "m"
 
 
-def merged(parts: Sequence[Saved], name: str | None = None, order: Sequence[str] | None = None) -> Saved:
+def merged(
+    parts: Sequence[Saved],
+    name: str | None = None,
+    order: Sequence[str] | None = None,
+    *,
+    part: bool = False,
+) -> Saved:
     """Merge the parts of one system (see :meth:`captious.results.scores.Scores.merge`)."""
     if not parts:
         raise InputError("there is nothing to merge; give the scores of at least one part")
     _check(parts)
+    if not part:
+        _check_complete(parts)
     rank = _ranks(parts, order)
     joined: dict[tuple[int, ...], Rows] = {}
     records = [_merge(rows, rank, joined) for rows in zip(*(_in_order(part, parts[0]) for part in parts))]
@@ -58,6 +66,21 @@ def _check(parts: Sequence[Saved]) -> None:
                 "image must be in one part"
             )
         seen.update(dict.fromkeys(ids, k))
+
+
+def _check_complete(parts: Sequence[Saved]) -> None:
+    """Refuse parts that together lack images of the references."""
+    fields = [Signature(record.signature).fields for record in parts[0].records]
+    # Rows of shards are groups of images. Their own run checked the images.
+    if any("groups" in field for field in fields):
+        return
+    expected = next((int(field["refs"].partition("x")[0]) for field in fields if "refs" in field), 0)
+    images = len(dict.fromkeys(itertools.chain.from_iterable(map(_ids, parts))))
+    if images < expected:
+        raise InputError(
+            f"the parts have {images:,} of the {expected:,} images of the references; give the scores of all "
+            "parts, or merge these alone: --part (part=True)"
+        )
 
 
 def _ids(part: Saved) -> dict[str, None]:

@@ -18,6 +18,8 @@ from captious.core.locks import Lock
 from captious.core.names import tell_apart
 from captious.corpus import Captions, Corpus, places
 from captious.io import CaptionFile, CaptionWarning, align, read
+from captious.io.columns import split_names
+from captious.io.image_columns import of_split
 from captious.io.prepared import caption_file, is_prepared, open_captions, save
 from captious.metrics.base import Measure
 
@@ -45,18 +47,31 @@ class References:
         return References, (self.file, self.captions)
 
     @classmethod
-    def read(cls, source: Any, tokenizer: str | None = None) -> References:
+    def read(
+        cls, source: Any, tokenizer: str | None = None, split: str | Iterable[str] | None = None
+    ) -> References:
         """Read anything that :func:`captious.io.read` takes, or a file of prepared references.
 
         The tokenizer is ``ptb`` by default. Prepared references have their own, and no other is accepted.
+        ``split`` selects images by their split ("test", "train,restval").
         """
+        splits = split_names(split if split is None or isinstance(split, str) else list(split))
+        if splits and isinstance(source, References | CaptionFile):
+            raise InputError("a split is chosen when references are read; pass the file itself with split=…")
         if isinstance(source, References):
             references = source
         elif isinstance(source, str | os.PathLike) and is_prepared(Path(source)):
+            if splits:
+                raise InputError(
+                    f"{source} has prepared references, which have no splits; prepare those of the split "
+                    f"('captious prepare REFS --split {','.join(splits)}')"
+                )
             captions, name = open_captions(Path(source))
             references = cls(caption_file(captions, name, Path(source)), captions)
         else:
             file = source if isinstance(source, CaptionFile) else read(source, "references")
+            if splits:
+                file = of_split(file, source, splits)
             captions = Captions.of(file.captions, tokenizer or DEFAULT_TOKENIZER, ids=file.ids)
             if isinstance(captions.encoding.texts, Texts):
                 # Share the texts with the encoding instead of storing them twice.
@@ -124,6 +139,7 @@ def load(
     part: bool = False,
     several: bool | None = None,
     name: str | None = None,
+    split: str | Iterable[str] | None = None,
 ) -> Corpus:
     """Read references and predictions into a corpus.
 
@@ -145,6 +161,9 @@ def load(
         Whether an image may have several predictions, if the file does not tell.
     name
         Name of the system (default: that of the file).
+    split
+        Use only the references of these splits ("test", "train,restval"), for Karpathy's files and files
+        with a column ``split``.
 
     Examples
     --------
@@ -159,6 +178,7 @@ def load(
         part=part,
         several=several,
         names=[name],
+        split=split,
     )[0]
 
 
@@ -213,6 +233,7 @@ def load_systems(
     part: bool = False,
     several: bool | None = None,
     names: Iterable[str | None] | None = None,
+    split: str | Iterable[str] | None = None,
 ) -> list[Corpus]:
     """Load several systems on the same references, which are read and encoded only once."""
     if subset and part:
@@ -235,7 +256,7 @@ def load_systems(
             for file, name in zip(files, labels)
         ]
     else:
-        encoded = References.read(references, tokenizer)
+        encoded = References.read(references, tokenizer, split)
         corpora = [encoded.corpus(file, name, subset=subset, part=part) for file, name in zip(files, labels)]
     for corpus in corpora:
         _warn_of_empty(corpus)

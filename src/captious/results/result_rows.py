@@ -34,10 +34,13 @@ class NumberStyle(NamedTuple):
     digits: int | None = None
 
     def number(self, value: float | None, form: str = FRACTION) -> float | None:
-        """Return a score of a measure with this format, or None if it is undefined or infinite."""
+        """Return a score of a measure with this format, or None if it is undefined or infinite.
+
+        Fractions are measures with four digits (BLEU) or with a percent sign (Hapax) in tables.
+        """
         if value is None or not math.isfinite(value):
             return None
-        if self.percent and form.lstrip("+") == FRACTION:
+        if self.percent and (form.lstrip("+") == FRACTION or form.endswith("%")):
             # 15 digits: 100 * 0.07 is 7, not 7.000000000000001.
             value = float(f"{100 * value:.15g}")
         return value if self.digits is None else round(value, self.digits)

@@ -147,6 +147,16 @@ class Score:
             return float("nan")
         return float(self.measure.value(self.statistics[self.best_captions].sum(axis=0)))
 
+    @cached_property
+    def counted(self) -> int:
+        """Number of images that have a value. The others do not count in the score of the corpus.
+
+        SPICE-Color, for example, has no value for an image whose references name no colour.
+        """
+        if self.measure.rows == "corpus":
+            return len(self.ids)
+        return int(np.count_nonzero(~np.isnan(self.measure.per_row(self.image_statistics))))
+
     @property
     def several(self) -> bool:
         """Whether some image has more than one caption."""
@@ -182,7 +192,7 @@ class Score:
             system,
             self.name,
             self.value,
-            len(self.ids),
+            self.counted,
             self.interval_signature(*bootstrap) if ci else self.signature,
             self.interval(*bootstrap) if ci else None,
             format=self.measure.format,
@@ -211,6 +221,8 @@ class Score:
             "captions": len(self.statistics),
             "signature": self.interval_signature(*bootstrap) if ci else self.signature,
         }
+        if self.counted < len(self.ids):
+            out["counted"] = self.counted
         if ci:
             out["interval"] = [number(bound) for bound in self.interval(*bootstrap)]
         if self.several:
@@ -304,7 +316,11 @@ class Scores(Mapping[str, Score]):
 
     @staticmethod
     def merge(
-        parts: Iterable[Scores | str | Path], *, name: str | None = None, order: Sequence[str] | None = None
+        parts: Iterable[Scores | str | Path],
+        *,
+        name: str | None = None,
+        order: Sequence[str] | None = None,
+        part: bool = False,
     ) -> Scores:
         """Merge scores of parts of a system's images (``captious.load(…, part=True)``) into the scores of the
         whole.
@@ -312,10 +328,10 @@ class Scores(Mapping[str, Score]):
         Images are in the order of the references, so the result equals, bit for bit, scoring all images at
         once, for any order of the parts. Without references, images are in ``order``, or sorted by id. The
         default name is that of the first part. Parts that share images or were scored differently are
-        refused.
+        refused. So are parts that together lack images of the references, unless ``part`` is true.
         """
-        loaded = [part if isinstance(part, Scores) else Scores.load(part) for part in parts]
-        return Scores._restored(merged([part._saved() for part in loaded], name, order))
+        loaded = [scores if isinstance(scores, Scores) else Scores.load(scores) for scores in parts]
+        return Scores._restored(merged([scores._saved() for scores in loaded], name, order, part=part))
 
     def _saved(self) -> records.Saved:
         rows = [

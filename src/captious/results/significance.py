@@ -94,10 +94,15 @@ def interval(
     """Return the percentile bootstrap confidence interval of a score, over images."""
     if not 0 < level < 1:
         raise ValueError(f"a confidence level lies between 0 and 1, not {level}")
+    return percentile_interval(resampled_values(statistics, value, resamples, seed), level)
+
+
+def resampled_values(statistics: Rows, value: Value, resamples: int, seed: int) -> FloatArray:
+    """Return the score of each resample. Those of a biased measure are shifted to its value."""
     values = bootstrap_values(statistics, value, resamples, seed)
     if isinstance(statistics, Sequences):
-        values = _shifted(values, float(value(statistics.sum(axis=0))))
-    return percentile_interval(values, level)
+        return _shifted(values, float(value(statistics.sum(axis=0))))
+    return values
 
 
 def percentile_interval(values: FloatArray, level: float = 0.95) -> tuple[float, float]:

@@ -25,6 +25,7 @@ from captious.core.ragged import IntArray, offsets_of, runs
 from captious.core.threads import threads, working
 from captious.corpus import Captions, Corpus, places
 from captious.corpus.encoding import Encoding
+from captious.metrics import registry
 from captious.metrics.base import FloatArray, Measure
 from captious.metrics.registry import Wanted, make_measures
 from captious.results.references import References, Source
@@ -251,11 +252,12 @@ def reward(
                 raise InputError(f"the weight of {name} must be a finite number, not {weight!r}")
         if not weights:
             raise InputError("there are no metrics; name at least one: reward(references, {'CIDEr-D': 1})")
+        registry.check_options(list(weights), options)
         weighted = [
             # All metrics of a group have the weight of the group.
             (measure, float(weight))
             for name, weight in weights.items()
-            for measure in make_measures(name, options)
+            for measure in make_measures(name, options, spare=options)
         ]
     else:
         weighted = [(measure, 1.0) for measure in make_measures(metrics, options)]

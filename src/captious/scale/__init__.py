@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from captious.scale.engines import Dask, Engine, Executing, Local, Ray, Spark, engine
 from captious.scale.run_progress import Forecast
-from captious.scale.run_shards import Result, ShardSettings, forecast, score
+from captious.scale.run_settings import Result, ShardSettings
+from captious.scale.run_shards import forecast, score
 from captious.scale.shards import Shard, ShardError, find
 
 __all__ = [

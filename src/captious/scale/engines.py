@@ -22,7 +22,6 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import connection
@@ -77,9 +76,9 @@ class Executing(Engine):
     name = "executor"
 
     def __init__(
-        self, executor: Executor, workers: int | None = None, idle: Callable[[], None] | None = None
+        self, executor: Executor, workers: int | None = None, idle: Callable[[], bool] | None = None
     ) -> None:
-        """``idle`` is called after two seconds without a result."""
+        """``idle`` is called after two seconds without a result, and returns whether to give up."""
         self.executor = executor
         self.idle = idle
         self.workers = workers or int(getattr(executor, "_max_workers", 0)) or jobs()
@@ -93,15 +92,18 @@ class Executing(Engine):
                 for number in numbers:
                     try:
                         running[self.executor.submit(function, items[number])] = number
-                    except BrokenExecutor as error:
+                    except (BrokenExecutor, OSError) as error:
+                        # OSError: a pool that breaks at this moment has closed its pipe already.
                         yield number, NotStarted(str(error))
                     if len(running) >= 2 * self.workers + 2:
                         break
                 if not running:
                     return
                 done = wait(running, None if self.idle is None else _SILENCE, FIRST_COMPLETED).done
-                if not done and self.idle is not None:
-                    self.idle()
+                if not done and self.idle is not None and self.idle():
+                    for number in running.values():
+                        yield number, BrokenExecutor("its worker died")
+                    running.clear()
                 for future in done:
                     yield running.pop(future), future.exception() or future.result()
         finally:
@@ -136,16 +138,23 @@ class Local(Engine):
             self._pool = ProcessPoolExecutor(self.workers, mp_context=context, initializer=_watch_parent)
         return self._pool
 
-    def _kill_stuck(self) -> None:
-        """Kill all workers if one is dead.
+    def _processes(self) -> list[Any]:
+        return list((self._pool._processes or {}).values()) if self._pool is not None else []
 
-        A worker that is killed while it starts can leave the others waiting for a lock. The pool reports
-        that it is broken once all workers have ended.
+    def _kill_stuck(self) -> bool:
+        """Kill all workers if one is dead, and return whether all were dead already.
+
+        A worker that is killed while it starts can leave the others waiting for a lock, and the pool does not
+        always report that it is broken.
         """
-        processes = list((self._pool._processes or {}).values()) if self._pool is not None else []
-        if any(not process.is_alive() for process in processes):
-            for process in processes:
-                process.kill()
+        alive = [process.is_alive() for process in self._processes()]
+        if not all(alive):
+            self._kill_all()
+        return not any(alive)
+
+    def _kill_all(self) -> None:
+        for process in self._processes():
+            process.kill()
 
     def run(self, function: Function, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         strikes = [0] * len(items)
@@ -164,7 +173,7 @@ class Local(Engine):
                 if isinstance(outcome, NotStarted):
                     broken = True
                     continue
-                if isinstance(outcome, BrokenProcessPool):
+                if isinstance(outcome, BrokenExecutor):
                     broken = True
                     strikes[number] += 1
                     if strikes[number] < STRIKES:
@@ -175,6 +184,8 @@ class Local(Engine):
                 done.add(number)
                 yield number, outcome
             if broken:
+                # The pool may have just started a worker that it does not end.
+                self._kill_all()
                 self.close()
             remaining = [number for number in remaining if number not in done]
 

@@ -109,7 +109,7 @@ def _time_per_row(prepared: PreparedJob, shards: Sequence[Shard]) -> float | Non
                 )
                 start = time.process_time()
                 with working(1), one_blas_thread():
-                    _, bad = score_batch(prepared, batch, Sums(), whole, shard)
+                    _, bad = score_batch(prepared, batch, Sums(prepared.n_images), whole, shard)
                 seconds = time.process_time() - start
             if len(bad) < len(batch.captions):
                 return seconds / len(batch.captions)

@@ -4,36 +4,35 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, fields, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from captious.core.errors import InputError, printable, some
-from captious.core.writing import atomic_write
+from captious.core.writing import atomic_write, scratch_folder
 from captious.corpus import Captions
+from captious.io.caption_files import show as show_id
 from captious.io.columns import Columns, split_names
 from captious.io.prepared import is_prepared
-from captious.metrics.corpus.vocabulary_measures import Curve, type_token_curve
+from captious.metrics.corpus.vocabulary_measures import type_token_curve
 from captious.metrics.registry import Wanted
 from captious.results.references import DEFAULT_TOKENIZER, References, Source
-from captious.results.saved_scores import SUFFIX, is_saved
-from captious.results.scores import Scores, json_number
-from captious.results.significance import Bootstrap
+from captious.results.saved_scores import SUFFIX
 from captious.scale import first_pass
 from captious.scale import shard_merging as merging
 from captious.scale.engines import Engine, Failure, engine, outcomes
 from captious.scale.ngram_novelty import seen_ngrams
 from captious.scale.run_progress import Forecast, Meter, ProgressDisplay, make_forecast
-from captious.scale.shard_job import Job, OnError, PreparedJob, measures_of, split_metrics
+from captious.scale.run_settings import Result, ShardSettings
+from captious.scale.shard_job import Job, PreparedJob, measures_of, split_metrics
 from captious.scale.shard_task import Done, Task, score_shard
 from captious.scale.shards import Shard, Sources, find
 from captious.scale.sketches import DistinctCount
@@ -44,68 +43,6 @@ WITHOUT_REFERENCES = "ASL,SDSL,Types,Hapax,TTR1,TTR2,Distinct"
 
 #: Value of the options "df" and "concepts" that counts them over the shards in a first pass.
 SHARDS = "shards"
-
-_SCRATCH, _LOCK = ".captious-", "lock"
-
-
-@dataclass(frozen=True)
-class Result:
-    """Result of a run."""
-
-    #: Measures of captions, and type-token ratios.
-    scores: Scores
-    #: Counts: Types, Hapax and Distinct.
-    values: dict[str, float]
-    #: Errors of approximate values: relative standard error, or a bound.
-    errors: dict[str, str]
-    #: Type-token curve of a sample.
-    curve: Curve | None
-    #: The most frequent words with their counts.
-    words: list[tuple[str, int]]
-    shards: list[Done]
-    #: Reasons of shards that were left out, by name.
-    faults: dict[str, str]
-    files: list[Path]
-    seconds: float = 0.0
-    engine: str = "local"
-    workers: int = 1
-
-    @property
-    def rows(self) -> int:
-        return sum(done.rows for done in self.shards)
-
-    @property
-    def bad(self) -> int:
-        return sum(done.bad for done in self.shards)
-
-    @property
-    def kept(self) -> int:
-        """Number of shards whose results are those of an earlier run."""
-        return sum(done.kept for done in self.shards)
-
-    def to_json(self, ci: bool | Bootstrap = True) -> dict[str, Any]:
-        """Return a description for JSON. It does not depend on the engine or the running time."""
-        content = {
-            **self.scores.to_json(ci=ci),
-            "rows": self.rows,
-            "bad_rows": self.bad,
-            "shards": len(self.shards),
-            "values": {name: json_number(value) for name, value in self.values.items()},
-            "errors": self.errors,
-            "words": [list(pair) for pair in self.words],
-            "bad": {
-                done.name: {"rows": done.bad, "listed": [list(row) for row in done.listed]}
-                for done in self.shards
-                if done.bad
-            },
-            "left_out": self.faults,
-        }
-        for score in content["scores"].values():
-            score["groups"] = score.pop("images")
-            score["captions"] = self.rows - self.bad
-        if self.curve is not None:
-            content["curve"] = {"tokens": self.curve.tokens.tolist(), "types": self.curve.types.tolist()}
-        return content
 
 
 @dataclass(frozen=True)
@@ -120,62 +57,6 @@ class Plan:
     errors: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class ShardSettings:
-    """Settings of a run over shards. :func:`score` and :func:`forecast` take them as keyword arguments.
-
-    Attributes
-    ----------
-    output
-        Folder for ``NAME.scores.parquet`` of each shard, the merged scores and a description of the run; or
-        ``NAME.scores`` for the merged scores alone. Without it, files are written beside each shard.
-    executor, workers
-        "local", "dask", "dask=ADDRESS", "ray", "spark", an engine, or any
-        :class:`concurrent.futures.Executor`; and the number of workers.
-    on_error
-        Whether a bad row or shard stops the run ("stop"; the same call continues it later) or is left out
-        ("skip").
-    image_column, caption_column
-        Names of columns. By default, the usual names are recognised.
-    tokenizer
-        Tokenizer (default: ptb, or that of prepared references).
-    train, false_rate
-        Training captions for Novel-1 … Novel-4, and the rate of false positives of their filter.
-    top
-        Number of counters for approximate counts of words and captions.
-    seed
-        Seed of the sample for the type-token curve.
-    """
-
-    output: str | os.PathLike[str] | None = None
-    executor: Executor | Engine | str = "local"
-    workers: int | None = None
-    on_error: OnError = "stop"
-    image_column: str | None = None
-    caption_column: str | None = None
-    tokenizer: str | None = None
-    train: Sources | None = None
-    false_rate: float = 1e-3
-    top: int | None = None
-    seed: int = 0
-
-    @classmethod
-    def split(cls, keywords: Mapping[str, Any]) -> tuple[ShardSettings, dict[str, Any]]:
-        """Divide keyword arguments into settings and options of measures."""
-        names = {field.name for field in fields(cls)}
-        settings = cls(**{name: value for name, value in keywords.items() if name in names})
-        if settings.on_error not in ("stop", "skip"):
-            raise InputError(f"on_error is 'stop' or 'skip', not '{settings.on_error}'")
-        if settings.top is not None and settings.top < 1:
-            raise InputError(f"top is a number of counters, not {settings.top}")
-        return settings, {name: value for name, value in keywords.items() if name not in names}
-
-    @property
-    def folder(self) -> Path | None:
-        """Folder for the results of shards; None for the shards' own folders."""
-        return None if self.output is None or is_saved(self.output) else Path(self.output)
-
-
 def score(
     shards: Sources,
     references: Source | None = None,
@@ -187,8 +68,8 @@ def score(
 ) -> Result:
     """Score the captions of shards, one per row, on any engine.
 
-    Beside each shard, or in the folder ``output``, ``NAME.scores.parquet`` gets a column of scores for each
-    metric, in the order of the shard's rows.
+    In the folder ``output``, ``NAME.scores.parquet`` gets a column of scores for each metric, in the order of
+    the shard's rows. Without ``output``, nothing is written.
 
     Parameters
     ----------
@@ -216,11 +97,12 @@ def score(
     start = time.monotonic()
     settings, measure_options = ShardSettings.split(options)
     files = find(shards)
+    temporary = settings.create_folder()
     with (
         _engine(settings) as workers,
-        _planned(workers, files, references, metrics, settings, measure_options) as plan,
+        _planned(workers, files, references, metrics, settings, measure_options, temporary) as plan,
     ):
-        done, faults = _score_all(workers, plan, show)
+        done, faults = _score_all(workers, plan, settings, show)
         if not done:
             raise InputError(f"no shard could be scored; the first: {next(iter(faults.values()))}")
         if not any(shard.rows for shard in done):
@@ -228,7 +110,7 @@ def score(
                 f"there are no captions in {some(str(shard.path) for shard in files)}; "
                 "give shards with rows (JSONL lines, Parquet rows, samples of a tar)"
             )
-        result = _merged(workers, plan, done, faults, name)
+        result = _merged(workers, plan, settings, done, faults, name)
         result.files.extend(_save(result, settings, name))
         return replace(result, seconds=time.monotonic() - start, engine=workers.name, workers=workers.workers)
 
@@ -242,9 +124,10 @@ def forecast(
     """
     settings, measure_options = ShardSettings.split(options)
     measure_options = {option: value for option, value in measure_options.items() if value != SHARDS}
+    files, temporary = find(shards), Path(tempfile.gettempdir())
     with (
         _engine(settings) as workers,
-        _planned(workers, find(shards), references, metrics, settings, measure_options) as plan,
+        _planned(workers, files, references, metrics, settings, measure_options, temporary) as plan,
     ):
         return make_forecast(workers, plan.prepared, plan.tasks)
 
@@ -287,17 +170,18 @@ def _planned(
     metrics: Wanted | None,
     settings: ShardSettings,
     measure_options: Mapping[str, Any],
+    temporary: Path,
 ) -> Iterator[Plan]:
-    """Prepare everything that workers read: references, filters, document frequencies."""
+    """Prepare everything that workers read: references, filters, document frequencies.
+
+    ``temporary`` is the folder for temporary files.
+    """
     if metrics is None:
         metrics = "lexical" if references is not None else WITHOUT_REFERENCES
     names, whole = split_metrics(metrics)
     options = dict(measure_options)
     columns = Columns(split_names(settings.image_column), split_names(settings.caption_column))
-    output = settings.folder
-    folder = output or Path(os.path.commonpath([Path(shard.path).resolve().parent for shard in shards]))
-    folder.mkdir(parents=True, exist_ok=True)
-    with _scratch(folder) as scratch:
+    with scratch_folder(temporary) as scratch:
         encoded = References.read(references, settings.tokenizer) if references is not None else None
         tokenizer = (
             encoded.captions.tokenizer if encoded is not None else settings.tokenizer or DEFAULT_TOKENIZER
@@ -310,6 +194,7 @@ def _planned(
             on_error=settings.on_error,
             top=settings.top,
             seed=settings.seed,
+            columns_saved=settings.folder is not None,
         )
         orders = sorted({int(name[-1]) for name in names if name.startswith("Novel-")})
         if orders:
@@ -335,7 +220,8 @@ def _planned(
             job = replace(job, references=_broadcast(encoded, references, job, scratch))
         prepared = PreparedJob(job, encoded.captions if encoded is not None else None)
         prepared.job = job.identified(prepared)
-        yield Plan(prepared, [Task(shard, _target(shard, output)) for shard in shards], scratch, errors)
+        target = settings.folder or scratch / "shards"
+        yield Plan(prepared, [Task(shard, str(target / shard.name)) for shard in shards], scratch, errors)
 
 
 def _first_pass(
@@ -355,38 +241,6 @@ def _first_pass(
         if counted.error:
             errors[option] = f"counts are too low by at most {counted.error:,}"
     return errors
-
-
-@contextmanager
-def _scratch(folder: Path) -> Iterator[Path]:
-    """Create a folder for temporary files, and remove those of clients that were killed.
-
-    A client holds a lock on its folder while it runs.
-    """
-    for old in folder.glob(f"{_SCRATCH}*"):
-        with suppress(OSError), (old / _LOCK).open("rb") as handle:
-            if _locked(handle):
-                shutil.rmtree(old, ignore_errors=True)
-    scratch = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=folder)).resolve()
-    try:
-        with (scratch / _LOCK).open("wb") as handle:
-            _locked(handle)
-            yield scratch
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-
-
-def _locked(handle: IO[bytes]) -> bool:
-    """Lock a file while it is open, and return whether that was possible."""
-    if os.name != "posix":  # pragma: no cover - Windows does not remove open files
-        return True
-    import fcntl
-
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def _broadcast(encoded: References, source: Source, job: Job, scratch: Path) -> str:
@@ -412,14 +266,8 @@ def _products(captions: Captions) -> set[Any]:
     }
 
 
-def _target(shard: Shard, output: Path | None) -> str:
-    if output is not None:
-        return str(output / shard.name)
-    return str(Path(shard.path).parent / Path(shard.name).name)
-
-
 def _score_all(
-    engine: Engine, plan: Plan, show: Callable[[Meter], None] | None
+    engine: Engine, plan: Plan, settings: ShardSettings, show: Callable[[Meter], None] | None
 ) -> tuple[list[Done], dict[str, str]]:
     """Score all shards. Return the finished ones in their order, and the reasons of those left out."""
     job, tasks = plan.prepared.job, plan.tasks
@@ -434,10 +282,10 @@ def _score_all(
                 if path not in message:
                     message = f"the shard {path}: {printable(message)}"
                 if job.on_error == "stop" or not outcome.skippable:
-                    raise InputError(
-                        f"{message}; {len(done):,} of {len(tasks):,} shards are finished and kept: run again "
-                        "to go on"
-                    )
+                    if settings.folder is not None:
+                        finished = f"{len(done):,} of {len(tasks):,} shards are finished and kept"
+                        message += f"; {finished}: run again to go on"
+                    raise InputError(message)
                 faults[number] = message
                 meter.skip(sizes[number])
             else:
@@ -448,10 +296,32 @@ def _score_all(
     return [done[number] for number in sorted(done)], left_out
 
 
-def _merged(engine: Engine, plan: Plan, done: list[Done], faults: dict[str, str], name: str) -> Result:
+def _check_coverage(plan: Plan, covered: NDArray[np.bool_], settings: ShardSettings) -> None:
+    """Refuse results that lack images of the references, unless the user asked for a part."""
+    missing = np.flatnonzero(~covered)
+    if not len(missing) or settings.part:
+        return
+    ids = plan.prepared.references.ids
+    raise InputError(
+        f"the shards have no caption for {len(missing):,} of the {len(covered):,} images of the references: "
+        f"{some(show_id(ids[i]) for i in missing.tolist())}. To score the others, against all references: "
+        "--part (part=True)" + ("" if settings.folder is None else "; finished shards are not scored again")
+    )
+
+
+def _merged(
+    engine: Engine,
+    plan: Plan,
+    settings: ShardSettings,
+    done: list[Done],
+    faults: dict[str, str],
+    name: str,
+) -> Result:
     job = plan.prepared.job
     tasks = [task for task in plan.tasks if task.shard.name not in faults]
     total = merging.merge_all(engine, tasks, plan.folder, job.sample)
+    covered = np.unpackbits(total.covered, count=plan.prepared.n_images).astype(np.bool_)
+    _check_coverage(plan, covered, settings)
     values: dict[str, float] = {}
     errors = dict(plan.errors)
     words: list[tuple[str, int]] = []
@@ -484,6 +354,7 @@ def _merged(engine: Engine, plan: Plan, done: list[Done], faults: dict[str, str]
     curve = None
     if total.texts:
         curve = type_token_curve(Captions.of([total.texts], job.tokenizer), seed=job.seed)
-    files = [Path(task.scores) for task in tasks] if job.metrics else []
+    files = [Path(task.scores) for task in tasks] if job.metrics and job.columns_saved else []
     scores = merging.merged_scores(plan.prepared, total, name)
-    return Result(scores, values, errors, curve, words, done, faults, files)
+    images = (int(covered.sum()), len(covered)) if len(covered) else None
+    return Result(scores, values, errors, curve, words, done, faults, files, images)

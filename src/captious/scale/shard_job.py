@@ -60,6 +60,8 @@ class Job:
     #: Captions in the sample for type-token curves.
     sample: int = 10_000
     seed: int = 0
+    #: Whether the scores of each caption are written.
+    columns_saved: bool = True
     #: Digest of everything that decides the numbers, set by :meth:`identified`.
     key: str = ""
 
@@ -76,6 +78,9 @@ class Job:
             str(self.sample),
             str(self.seed),
             str(GROUPS),
+            str(self.columns_saved),
+            # Parts list the images that they cover by their places.
+            digest.of_lines(prepared.references.ids),
             __version__,
         ]
         return replace(self, key=digest.of_lines(parts) + digest.of_lines(reversed(parts)))
@@ -101,6 +106,11 @@ class PreparedJob:
             self.references = Captions.of([[]], job.tokenizer, ids=[""])
             self.images = Images(None)
         self.measures = measures_of(job)
+
+    @property
+    def n_images(self) -> int:
+        """Number of images with references, or 0 without references."""
+        return 0 if self.images.places is None else len(self.images.places)
 
     @cached_property
     def states(self) -> list[Any]:
@@ -181,11 +191,14 @@ def measures_of(job: Job) -> list[Measure]:
     """Return the measures of captions. Measures without a value per caption are refused."""
     options = dict(job.options)
     measures: list[Measure] = []
+    named = [name for name in job.metrics if name not in _NOVEL]
+    if named:
+        registry.check_options(named, options)
     for name in job.metrics:
         if name in _NOVEL:
             measures.append(NgramNovelty(int(name[-1]), job.filter))
         else:
-            measures += make_measures(name, options)
+            measures += make_measures(name, options, spare=options)
     for measure in measures:
         measure.check()
         if measure.rows == "image":

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.core import digests as digest
 from captious.core.errors import InputError
 from captious.corpus import Corpus
 from captious.io import saved_files as container
@@ -46,10 +47,13 @@ class Merged(NamedTuple):
     sums: list[FloatArray]
     arrays: dict[str, NDArray[Any]]
     texts: list[str]
+    #: Packed bits of the images that have captions, in the order of the references.
+    covered: NDArray[np.uint8]
 
 
 def _empty() -> Merged:
-    return Merged(0, 0, [], {}, np.zeros(GROUPS, dtype=np.int64), [], {}, [])
+    counts, covered = np.zeros(GROUPS, dtype=np.int64), np.zeros(0, dtype=np.uint8)
+    return Merged(0, 0, [], {}, counts, [], {}, [], covered)
 
 
 def _add_part(total: Merged, path: str, sample: int) -> Merged:
@@ -75,6 +79,7 @@ def _add_part(total: Merged, path: str, sample: int) -> Merged:
         bad=total.bad + meta["bad"],
         tables=total.tables or list(meta["tables"]),
         texts=texts,
+        covered=arrays["covered"] | total.covered if len(total.covered) else np.array(arrays["covered"]),
     )
 
 
@@ -92,6 +97,7 @@ def _merge_step(sample: int, step: Step) -> None:
     meta = {"rows": total.rows, "bad": total.bad, "tables": total.tables, "whole": total.whole}
     arrays: dict[str, NDArray[Any]] = {"groups": np.arange(GROUPS, dtype=np.int32), "counts": total.counts}
     arrays |= {f"sums/{number}": table for number, table in enumerate(total.sums)}
+    arrays["covered"] = total.covered
     for name, values in total.arrays.items():
         arrays[f"whole/{name}"] = values
         if name.startswith("segments"):
@@ -189,12 +195,14 @@ class GroupedMean(Measure):
 def merged_scores(prepared: PreparedJob, total: Merged, name: str) -> Scores:
     """Return scores with one row per group of images, for intervals and comparisons."""
     scores = []
+    fields = f"|groups:{GROUPS}"
+    covered = int(np.unpackbits(total.covered).sum())
+    if covered < prepared.n_images:
+        fields += f"|part:{covered}of{prepared.n_images}@{digest.of_arrays(total.covered)}"
     present = np.flatnonzero(total.counts)
     for measure, signature, table in zip(prepared.measures, prepared.signatures, total.tables):
         scores.append(
-            Score.of_images(
-                measure, total.sums[table][present], _group_names(present), f"{signature}|groups:{GROUPS}"
-            )
+            Score.of_images(measure, total.sums[table][present], _group_names(present), signature + fields)
         )
     for n, unit in ((1, "words"), (2, "bigrams")):
         sums = total.arrays.get(f"segments{n}")
@@ -202,7 +210,7 @@ def merged_scores(prepared: PreparedJob, total: Merged, name: str) -> Scores:
             continue
         groups = np.flatnonzero(sums[:, 1])
         ratio = GroupedMean(f"TTR{n}", f"mean type-token ratio of segments of 1,000 {unit}, shard by shard")
-        signature = f"TTR{n}|segment:{SEGMENT}|tok:{prepared.references.tokenizer}|groups:{GROUPS}"
+        signature = f"TTR{n}|segment:{SEGMENT}|tok:{prepared.references.tokenizer}{fields}"
         scores.append(Score.of_images(ratio, sums[groups], _group_names(groups), signature))
     return Scores(name, scores)
 

@@ -19,7 +19,15 @@ from captious.io.align import plain_id
 from captious.io.caption_files import kind, show
 from captious.io.columns import Columns, caption_names, columns, id_names
 from captious.io.content import loads
-from captious.scale.shards import Shard, ShardError, opened, parquet_columns, parquet_file, reading
+from captious.scale.shards import (
+    Shard,
+    ShardError,
+    opened,
+    parquet_columns,
+    parquet_file,
+    reading,
+    tar_members,
+)
 
 #: Rows scored at a time. Larger batches are hardly faster and take more memory.
 BATCH = 16_384
@@ -134,8 +142,8 @@ def _tar_rows(shard: Shard, named: Columns) -> Iterator[tuple[Any, Any]]:
     The image is a key of the ``.json``, or the name of the sample.
     """
     keys = _keys(named)
-    with opened(shard.path) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
-        for name, parts in _samples(archive):
+    with opened(shard.path) as stream:
+        for name, parts in _samples(stream):
             row = parts.get("json", {})
             image, caption = (None, row) if isinstance(row, Bad) else _picked(row, keys)
             if "txt" in parts and (isinstance(caption, Bad) or not named.captions):
@@ -143,11 +151,10 @@ def _tar_rows(shard: Shard, named: Columns) -> Iterator[tuple[Any, Any]]:
             yield (name if image is None else image), caption
 
 
-def _samples(archive: tarfile.TarFile) -> Iterator[tuple[str, dict[str, Any]]]:
+def _samples(stream: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     current: str | None = None
     parts: dict[str, Any] = {}
-    for member in archive:
-        archive.members = []  # type: ignore[attr-defined] # it would store all of them
+    for archive, member in tar_members(stream):
         if not member.isfile():
             continue
         folder, slash, file = member.name.rpartition("/")

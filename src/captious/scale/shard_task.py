@@ -30,7 +30,7 @@ from captious.scale.shards import SCORES, Shard, ShardError, digest
 from captious.scale.whole_corpus import GROUPS, Whole
 
 KIND = "scores of a shard"
-VERSION = 1
+VERSION = 2
 PART = ".part"
 WORDS = ".words"
 #: Bad rows that are listed. All are counted.
@@ -111,7 +111,7 @@ def _finished(job: Job, task: Task, content: str) -> Done | None:
         meta = part.meta
         if meta["job"] != job.key or meta["shard"] != content:
             return None
-        if job.metrics and _file_digest(task.scores) != meta["scores"]:
+        if job.metrics and job.columns_saved and _file_digest(task.scores) != meta["scores"]:
             return None
         if "words" in meta["whole"] and counting.digest(task.words) != meta["whole"]["words"]:
             return None
@@ -137,7 +137,9 @@ def _file_digest(path: str) -> str:
 class Sums:
     """Sums of statistics by group of images. Measures that share their rows share their sums."""
 
-    def __init__(self) -> None:
+    def __init__(self, images: int) -> None:
+        """``images`` is the number of images with references."""
+        self.covered = np.zeros(images, dtype=np.bool_)
         self.tables: list[FloatArray] = []
         self.table_of: list[int] = []
         self.counts = np.zeros(GROUPS, dtype=np.int64)
@@ -158,7 +160,7 @@ class Sums:
 
 def _score(prepared: PreparedJob, task: Task, content: str) -> Done:
     settings = prepared.job
-    sums = Sums()
+    sums = Sums(prepared.n_images)
     whole = Whole(
         settings.whole,
         task.shard.name,
@@ -185,7 +187,7 @@ def _score(prepared: PreparedJob, task: Task, content: str) -> Done:
             yield columns
 
     written = ""
-    if settings.metrics:
+    if settings.metrics and settings.columns_saved:
         written = _write_scores(task, prepared, content, scored())
     else:
         for _ in scored():
@@ -195,6 +197,7 @@ def _score(prepared: PreparedJob, task: Task, content: str) -> Done:
     arrays = {f"whole/{name}": values for name, values in arrays.items()}
     arrays |= {"groups": present.astype(np.int32), "counts": sums.counts[present]}
     arrays |= {f"sums/{number}": table[present] for number, table in enumerate(sums.tables)}
+    arrays["covered"] = np.packbits(sums.covered)
     listed = [(row + 1, why) for row, why in bad]
     described = {
         "job": settings.key,
@@ -243,6 +246,8 @@ def score_batch(
             if rows.shape[1] == 2
             else np.nan
         )
+    if prepared.n_images:
+        sums.covered[corpus.images] = True
     if statistics:
         sums.add(prepared.groups(corpus), statistics)
     if whole.names:
@@ -272,7 +277,9 @@ def _write_scores(
         try:
             with (
                 temporary.open("wb") as stream,
-                pyarrow.parquet.ParquetWriter(stream, schema, use_dictionary=False) as writer,
+                pyarrow.parquet.ParquetWriter(
+                    stream, schema, use_dictionary=False, write_page_checksum=True
+                ) as writer,
             ):
                 while several := list(itertools.islice(columns, _ROW_GROUP)):
                     whole = map(np.concatenate, zip(*several))

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from captious.core.errors import InputError, MissingExtraError, printable, some
 from captious.io.columns import Columns, caption_names, columns, id_names, no_caption
+from captious.io.table_files import open_parquet
 
 Kind = Literal["parquet", "jsonl", "tar"]
 Sources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -186,9 +187,8 @@ def _chosen_columns(shard: Shard, named: Columns) -> Iterator[bytes]:
 
 
 def _texts_of_tar(shard: Shard, _: Columns) -> Iterator[bytes]:
-    with opened(shard.path) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
-        for member in archive:
-            archive.members = []  # type: ignore[attr-defined]
+    with opened(shard.path) as stream:
+        for archive, member in tar_members(stream):
             yield member.name.encode("utf-8", "surrogateescape") + b"\0%d\0" % member.size
             if member.isfile() and member.name.endswith((".json", ".txt")):
                 content = archive.extractfile(member)
@@ -199,17 +199,47 @@ def _texts_of_tar(shard: Shard, _: Columns) -> Iterator[bytes]:
 _PIECES: dict[Kind, Any] = {"parquet": _chosen_columns, "jsonl": _whole, "tar": _texts_of_tar}
 
 
+# Tar --------------------------------------------------------------------------------------------------------
+
+
+class _Member(tarfile.TarInfo):
+    """Member of an archive. :mod:`tarfile` takes a damaged header for the end of the archive."""
+
+    @classmethod
+    def fromtarfile(cls, archive: tarfile.TarFile) -> _Member:
+        try:
+            return super().fromtarfile(archive)
+        except tarfile.EmptyHeaderError:  # type: ignore[attr-defined]
+            raise tarfile.ReadError("the end mark is missing; the archive is empty or cut off") from None
+        except (tarfile.InvalidHeaderError, tarfile.TruncatedHeaderError) as error:  # type: ignore[attr-defined]
+            raise tarfile.ReadError(f"the header at byte {archive.offset:,}: {error}") from None
+
+
+def tar_members(stream: Any) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
+    """Yield the members of an archive with the archive, in order.
+
+    The stream is read to its end, which verifies the checksum of gzip. An archive without its end mark, and
+    bytes after that mark, are damage.
+    """
+    with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Member) as archive:
+        for member in archive:
+            archive.members = []  # type: ignore[attr-defined] # it would store all of them
+            yield archive, member
+        rest: Any = archive.fileobj
+        while block := rest.read(_PIECE):
+            if block.strip(b"\0"):
+                raise tarfile.ReadError(
+                    "more data follows the end of the archive; join archives with tar, not cat"
+                )
+
+
 # Parquet ----------------------------------------------------------------------------------------------------
 
 
 def parquet_file(path: str) -> Any:
     """Open a Parquet file. Only its footer is read."""
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError("pyarrow", "parquet", f"{path} is a Parquet file; reading it") from None
     # Row groups are read one after another, so there is no gain in fetching all bytes at once.
-    return pyarrow.parquet.ParquetFile(path, memory_map=False, pre_buffer=False)
+    return open_parquet(path, path, memory_map=False, pre_buffer=False)
 
 
 def parquet_columns(file: Any, path: str, named: Columns) -> tuple[str | None, str]:

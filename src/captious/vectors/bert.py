@@ -174,8 +174,6 @@ class Bert:
     """Weights of a BERT encoder, and its forward pass over packed token ids."""
 
     def __init__(self, weights: dict[str, Floats], config: dict[str, Any], source: str) -> None:
-        self.heads = int(config.get("num_attention_heads", 12))
-        self.epsilon = float(config.get("layer_norm_eps", 1e-12))
         if config.get("model_type", "bert") != "bert" or config.get("hidden_act", "gelu") != "gelu":
             raise InputError(
                 f"{source}: a '{config.get('model_type')}' model with activation "
@@ -184,52 +182,75 @@ class Bert:
             )
         weights = {name.removeprefix("bert."): array for name, array in weights.items()}
 
-        def take(name: str) -> Floats:
-            try:
-                return weights[name]
-            except KeyError:
-                raise InputError(f"{source}: no 32-bit weights named '{name}'; use a BERT encoder") from None
+        def take(name: str, *shape: int | None) -> Floats:
+            """Return an array of this shape (None: any length). Kernels rely on it."""
+            array = weights.get(name)
+            if array is None:
+                raise InputError(f"{source}: no 32-bit weights named '{name}'; use a BERT encoder")
+            fits = len(shape) == array.ndim and all(b in (None, a) for a, b in zip(array.shape, shape))
+            if not fits or not array.size or not np.isfinite(array).all():
+                raise InputError(
+                    f"{source}: the weights '{name}', of shape {array.shape}, do not fit the others, or are "
+                    "not finite; get a fresh copy of the model"
+                )
+            return array
 
-        self.words = take("embeddings.word_embeddings.weight")
-        self.places = (
-            take("embeddings.position_embeddings.weight") + take("embeddings.token_type_embeddings.weight")[0]
-        )
-        self.first_norm = (take("embeddings.LayerNorm.weight"), take("embeddings.LayerNorm.bias"))
-        self.dimension = int(self.words.shape[1])
+        self.words = take("embeddings.word_embeddings.weight", None, None)
+        self.dimension = d = int(self.words.shape[1])
+        self.heads = config.get("num_attention_heads", 12)
+        self.epsilon = config.get("layer_norm_eps", 1e-12)
+        layers = config.get("num_hidden_layers", 6)
+        if (
+            not all(isinstance(number, int) and number > 0 for number in (self.heads, layers))
+            or d % self.heads
+            or not isinstance(self.epsilon, float)
+            or not 0 < self.epsilon < 1
+        ):
+            raise InputError(
+                f"{source}, config.json: {layers!r} layers of {self.heads!r} heads for {d} dimensions; "
+                "get a fresh copy of the model"
+            )
+        types = take("embeddings.token_type_embeddings.weight", None, d)
+        self.places = take("embeddings.position_embeddings.weight", None, d) + types[0]
+        norm = "embeddings.LayerNorm."
+        self.first_norm = (take(norm + "weight", d), take(norm + "bias", d))
         self.layers: list[dict[str, Floats]] = []
-        scale = np.float32(1.0 / math.sqrt(self.dimension / self.heads))
-        for number in range(int(config.get("num_hidden_layers", 6))):
+        scale = np.float32(1.0 / math.sqrt(d / self.heads))
+        inner: int | None = None
+        for number in range(layers):
             stem = f"encoder.layer.{number}."
             attention = stem + "attention.self."
             # The three projections as one product. The scaling of attention scores is folded into the first.
             project = np.concatenate(
                 [
-                    take(attention + "query.weight") * scale,
-                    take(attention + "key.weight"),
-                    take(attention + "value.weight"),
+                    take(attention + "query.weight", d, d) * scale,
+                    take(attention + "key.weight", d, d),
+                    take(attention + "value.weight", d, d),
                 ]
             )
             bias = np.concatenate(
                 [
-                    take(attention + "query.bias") * scale,
-                    take(attention + "key.bias"),
-                    take(attention + "value.bias"),
+                    take(attention + "query.bias", d) * scale,
+                    take(attention + "key.bias", d),
+                    take(attention + "value.bias", d),
                 ]
             )
+            up = take(stem + "intermediate.dense.weight", inner, d)
+            inner = len(up)
             self.layers.append(
                 {
                     "project": np.ascontiguousarray(project.T),
                     "project_bias": bias,
-                    "mix": np.ascontiguousarray(take(stem + "attention.output.dense.weight").T),
-                    "mix_bias": take(stem + "attention.output.dense.bias"),
-                    "mix_scale": take(stem + "attention.output.LayerNorm.weight"),
-                    "mix_shift": take(stem + "attention.output.LayerNorm.bias"),
-                    "up": np.ascontiguousarray(take(stem + "intermediate.dense.weight").T),
-                    "up_bias": take(stem + "intermediate.dense.bias"),
-                    "down": np.ascontiguousarray(take(stem + "output.dense.weight").T),
-                    "down_bias": take(stem + "output.dense.bias"),
-                    "down_scale": take(stem + "output.LayerNorm.weight"),
-                    "down_shift": take(stem + "output.LayerNorm.bias"),
+                    "mix": np.ascontiguousarray(take(stem + "attention.output.dense.weight", d, d).T),
+                    "mix_bias": take(stem + "attention.output.dense.bias", d),
+                    "mix_scale": take(stem + "attention.output.LayerNorm.weight", d),
+                    "mix_shift": take(stem + "attention.output.LayerNorm.bias", d),
+                    "up": np.ascontiguousarray(up.T),
+                    "up_bias": take(stem + "intermediate.dense.bias", inner),
+                    "down": np.ascontiguousarray(take(stem + "output.dense.weight", d, inner).T),
+                    "down_bias": take(stem + "output.dense.bias", d),
+                    "down_scale": take(stem + "output.LayerNorm.weight", d),
+                    "down_shift": take(stem + "output.LayerNorm.bias", d),
                 }
             )
 

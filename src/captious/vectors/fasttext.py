@@ -10,7 +10,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.core.errors import InputError
+from captious.core.errors import InputError, printable
 from captious.core.progress import track
 from captious.vectors.vector_table import Floats, Integers, WordList, WordVectors
 
@@ -50,9 +50,15 @@ class FastTextRows:
     """Vectors of words: the mean of the word's row and of its n-grams' rows in the memory-mapped model."""
 
     def __init__(
-        self, matrix: NDArray[np.float32], words: list[str], buckets: int, shortest: int, longest: int
+        self,
+        matrix: NDArray[np.float32],
+        words: list[str],
+        buckets: int,
+        shortest: int,
+        longest: int,
+        source: str,
     ) -> None:
-        self._matrix, self._words = matrix, words
+        self._matrix, self._words, self._source = matrix, words, source
         self._buckets, self._shortest, self._longest = buckets, shortest, longest
         self.shape: tuple[int, int] = (len(words), int(matrix.shape[1]))
 
@@ -67,15 +73,20 @@ class FastTextRows:
     def take(self, rows: Integers) -> Floats:
         out: Floats = np.empty((len(rows), self.shape[1]), np.float32)
         for i, row in enumerate(rows.tolist()):
-            out[i] = self._matrix[[row, *self._pieces(self._words[row])]].mean(axis=0)
+            out[i] = self._mean([row, *self._pieces(self._words[row])], self._words[row])
         return out
 
     def unknown(self, word: str) -> Floats | None:
         """Return the vector of a word outside the vocabulary: the mean of its n-grams' rows."""
         pieces = self._pieces(word)
-        if not pieces:
-            return None
-        mean: Floats = self._matrix[pieces].mean(axis=0)
+        return self._mean(pieces, word) if pieces else None
+
+    def _mean(self, rows: list[int], word: str) -> Floats:
+        mean: Floats = self._matrix[rows].mean(axis=0)
+        if not np.isfinite(mean).all():
+            raise InputError(
+                f"{self._source}: the vector of '{printable(word[:60])}' is not finite; the file is damaged"
+            )
         return mean
 
 
@@ -103,7 +114,14 @@ def read(path: Path, name: str, digest: str | None = None) -> FastTextVectors:
             )
         _take(handle, "<d", path, "settings")
         size, n_words, n_labels, _, pruned = _take(handle, "<3i2q", path, "dictionary")
-        if n_labels or size != n_words or pruned > 0 or not 1 <= dimension <= 100_000 or n_words < 1:
+        if (
+            n_labels
+            or size != n_words
+            or pruned > 0
+            or not 1 <= dimension <= 100_000
+            or n_words < 1
+            or buckets < 0
+        ):
             raise InputError(f"{path}: a classifier or pruned fastText model; pass a model of word vectors")
         words = []
         for number in track(range(1, n_words + 1), f"reading {path.name}"):
@@ -127,7 +145,9 @@ def read(path: Path, name: str, digest: str | None = None) -> FastTextVectors:
         )
     matrix = np.memmap(path, dtype="<f4", mode="r", offset=start, shape=(rows, columns))
     used = buckets if rows > n_words else 0
-    return FastTextVectors(name, words, FastTextRows(matrix, words, used, shortest, longest), digest)
+    return FastTextVectors(
+        name, words, FastTextRows(matrix, words, used, shortest, longest, str(path)), digest
+    )
 
 
 def _take(handle: BinaryIO, layout: str, path: Path, what: str) -> tuple[int, ...]:

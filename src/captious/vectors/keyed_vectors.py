@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,10 +20,11 @@ from numpy.typing import NDArray
 
 from captious.core import digests as digest
 from captious.core.cache import content_digest
-from captious.core.errors import InputError, MissingExtraError, some
+from captious.core.errors import InputError, some
 from captious.io.align import plain_id
-from captious.io.content import decode, loads, read_raw, shown_name
-from captious.io.npz import read_array, read_npz
+from captious.io.content import loads, read_json, read_raw, shown_name
+from captious.io.npz import read_npy, read_npz
+from captious.io.table_files import parquet_file
 from captious.vectors.bert import read_safetensors
 from captious.vectors.clip_encoders import row_lengths, unit_rows
 
@@ -95,10 +97,7 @@ def _read(path: Path, content: str, names: str) -> KeyedVectors:
     if zipfile.is_zipfile(path):
         fields: dict[str, Any] = dict(read_npz(data, where, _EXPECTED, "biufU"))
     elif data.startswith(b"\x93NUMPY"):
-        try:
-            fields = {"vectors": read_array(data)}
-        except (ValueError, TypeError, KeyError, OSError, EOFError, SyntaxError) as error:
-            raise InputError(f"{where}: the array is damaged ({error}); write the vectors again") from None
+        fields = {"vectors": read_npy(data, where)}
     elif data.startswith(b"PAR1"):
         fields = _parquet(data, where)
     elif path.suffix == ".safetensors":
@@ -168,7 +167,7 @@ def _names_of(fields: dict[str, Any], path: Path, where: str) -> list[Any]:
         raise InputError(
             f"{where} has no ids or texts for its vectors; add them as a JSON list in {file.name}"
         )
-    names = loads(decode(read_raw(file), str(file)), str(file))
+    names = read_json(file, f"write a JSON list of ids or texts, one for each vector of {path.name}")
     if not isinstance(names, list) or not all(isinstance(name, str | int) for name in names):
         raise InputError(f"{file}: not a JSON list of ids or texts; write one for each vector of {path.name}")
     return names
@@ -177,32 +176,20 @@ def _names_of(fields: dict[str, Any], path: Path, where: str) -> list[Any]:
 def _metadata(data: bytes) -> dict[str, Any]:
     """Return names in the metadata of a safetensors file, where they are a JSON list as text."""
     size = int.from_bytes(data[:8], "little")
-    header = json.loads(data[8 : 8 + size])
+    metadata = json.loads(data[8 : 8 + size]).get("__metadata__")
     names = {}
-    for name, text in (header.get("__metadata__") or {}).items():
-        if name in _NAMES:
-            try:
-                names[name] = json.loads(text)
-            except ValueError:
-                continue
+    for name, text in metadata.items() if isinstance(metadata, dict) else ():
+        if name in _NAMES and isinstance(text, str):
+            with suppress(ValueError):
+                names[name] = loads(text, "the metadata")
     return names
 
 
 def _parquet(data: bytes, where: str) -> dict[str, Any]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError("pyarrow", "parquet", f"{where} is a Parquet file; reading it") from None
-    try:
-        file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data))
+    with parquet_file(data, where) as file:
         wanted = [name for name in file.schema_arrow.names if name in (*_NAMES, *_VECTORS)]
         table = file.read(columns=wanted)
         fields: dict[str, Any] = {name: table.column(name).to_pylist() for name in wanted}
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as problem:
-        raise InputError(
-            f"{where}: the Parquet file is damaged ({str(problem).splitlines()[0]}); write it again"
-        ) from None
     for name in _VECTORS:
         if name in fields:
             try:

@@ -13,7 +13,8 @@ import math
 import os
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,11 +26,11 @@ from captious.core import container, limits
 from captious.core import digests as digest
 from captious.core.cache import content_digest, derived
 from captious.core.cache_files import ENCODERS
-from captious.core.errors import InputError, MissingExtraError
+from captious.core.errors import InputError, MissingExtraError, printable
 from captious.core.progress import track
 from captious.core.ragged import offsets_of
 from captious.core.threads import jobs, one_blas_thread, side_by_side
-from captious.io.content import decode, loads
+from captious.io.content import parse_json
 from captious.vectors.bert import Bert, read_safetensors, scale_rows
 from captious.vectors.clip_encoders import distinct_texts
 
@@ -181,7 +182,7 @@ def _unpacked(archive: Path) -> Files:
 
 
 def _json(files: Files, name: str, source: Path) -> dict[str, Any]:
-    content = loads(decode(files[name].tobytes(), f"{source}, {name}"), f"{source}, {name}")
+    content = parse_json(files[name].tobytes(), f"{source}, {name}", "get a fresh copy of the encoder")
     if not isinstance(content, dict):
         raise InputError(f"{source}, {name}: not a JSON object; pass the folder of a sentence encoder")
     return content
@@ -210,6 +211,7 @@ class SentenceEncoder:
             _json(files, "config.json", self.source),
             str(self.source),
         )
+        self._fit_tokenizer(files)
         pooling = "1_Pooling/config.json"
         self.mean = not (
             pooling in files and _json(files, pooling, self.source).get("pooling_mode_cls_token", False)
@@ -221,18 +223,41 @@ class SentenceEncoder:
         self.digest = _digest(self.source, files)
 
     def _read_tokenizer(self, kind: Any, files: Files) -> Any:
-        try:
+        with self._tokenizer_errors():
             tokenizer = kind.from_str(files["tokenizer.json"].tobytes().decode("utf-8"))
-        except Exception as error:  # the library raises plain Exception
-            raise InputError(
-                f"cannot read {self.source}, tokenizer.json ({error}); get a fresh copy of the encoder"
-            ) from error
+            tokenizer.no_padding()
+        return tokenizer
+
+    def _fit_tokenizer(self, files: Files) -> None:
+        """Limit texts to the positions of the network, and check that it has a vector for each piece."""
         settings = "sentence_bert_config.json"
         longest = _json(files, settings, self.source).get("max_seq_length") if settings in files else None
-        tokenizer.no_padding()
-        if longest or tokenizer.truncation is None:
-            tokenizer.enable_truncation(max_length=int(longest or 512))
-        return tokenizer
+        with self._tokenizer_errors():
+            own = self._tokenizer.truncation or {"max_length": 512}
+            self._tokenizer.enable_truncation(
+                max_length=min(int(longest or own["max_length"]), len(self.bert.places)),
+                direction=own.get("direction", "right"),
+            )
+            # The second text has no known piece.
+            trial = self._tokenizer.encode_batch_fast(["a dog", "\u2603\U0001f415"])
+            largest = max([*self._tokenizer.get_vocab().values(), *trial[0].ids, *trial[1].ids], default=0)
+        if largest >= len(self.bert.words):
+            raise InputError(
+                f"{self.source}: tokenizer.json has {largest + 1:,} pieces, but the weights have vectors for "
+                f"{len(self.bert.words):,}; use files of the same model"
+            )
+
+    @contextmanager
+    def _tokenizer_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException as error:  # the library raises plain Exception, and its panics are not even that
+            if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
+                raise
+            reason = printable(str(error))[:200]
+            raise InputError(
+                f"cannot read {self.source}, tokenizer.json ({reason}); get a fresh copy of the encoder"
+            ) from error
 
     def encode(self, texts: Sequence[str]) -> Floats:
         """Return one unit vector per text; equal texts are encoded once."""

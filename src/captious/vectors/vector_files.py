@@ -18,7 +18,7 @@ import numpy as np
 from captious.core import container, limits
 from captious.core.cache import content_digest, derived
 from captious.core.cache_files import VECTORS
-from captious.core.errors import InputError
+from captious.core.errors import InputError, printable
 from captious.core.progress import track
 from captious.vectors.vector_table import MappedWords, PlainRows, digest_of
 
@@ -140,7 +140,7 @@ def convert_word2vec_binary(path: Path, out: BinaryIO) -> tuple[list[bytes], int
 
 
 def _shown(line: bytes) -> str:
-    text = line[:60].decode("utf-8", "replace").strip()
+    text = printable(line[:60].decode("utf-8", "replace").strip())
     return text + ("…" if len(line) > 60 else "")
 
 

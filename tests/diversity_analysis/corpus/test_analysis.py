@@ -200,7 +200,7 @@ def test_values_are_those_of_the_scores_which_carry_intervals_and_can_be_compare
     assert "[" not in "".join(table[-1])
 
 
-def test_signatures_name_what_was_given() -> None:
+def test_signatures_name_all_inputs() -> None:
     shipped = captious.corpus_diversity(REFERENCES, [RICH], names=["rich"], train=TRAIN)
     given = analyse([RICH], names=["rich"])
     other = analyse([RICH], names=["rich"], train={"x": ["a dog"]})

@@ -110,7 +110,7 @@ def test_a_text_is_parsed_once_and_parts_share_the_trees_of_all() -> None:
     assert alone.calls == ["bus stop"]
 
 
-def test_the_trees_are_of_ptb_tokens_whatever_the_tokenizer() -> None:
+def test_trees_use_ptb_tokens_with_any_tokenizer() -> None:
     counts = []
     for tokenizer in ("ptb", "spacy-like", "none"):
         corpus = Corpus.build(["1"], [["A red bus stop, on the street."]], tokenizer=tokenizer)

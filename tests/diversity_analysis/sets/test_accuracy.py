@@ -164,7 +164,7 @@ def test_agreement() -> None:
     assert found.spearman == pytest.approx(spearmanr(a, b)[0])
 
 
-def test_agreement_leaves_out_what_has_no_ranks_and_refuses_what_does_not_fit(make: Make) -> None:
+def test_correlation_skips_constant_images_and_refuses_unknown_ones(make: Make) -> None:
     scores = {"s": {"1": 0.1, "2": 0.5}, "t": {"1": 0.4, "2": 0.6}, "u": {"1": 0.9, "2": 0.2}}
     same = {system: {"1": 3.0, "2": k} for k, system in enumerate(scores)}
     assert correlate_judgements(scores, same).images == 1

@@ -12,9 +12,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+import captious
 from captious.cli.app import app
 from captious.core.errors import InputError
 from captious.data import demo_path
+from captious.diversity_analysis.sets import measure_diversity
+from captious.io import CaptionWarning
 
 REFERENCES, SAMPLES, GOOD = (str(demo_path(name)) for name in ("references", "sampling", "good"))
 
@@ -158,3 +161,17 @@ def test_a_mistake_is_one_line_and_exit_code_2() -> None:
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr.startswith("captious: ") and len(done.stderr.splitlines()) == 1
+
+
+def test_one_caption_per_image_is_refused() -> None:
+    result = CliRunner().invoke(app, ["diversity", REFERENCES, GOOD], catch_exceptions=True)
+    assert isinstance(result.exception, InputError)
+    assert "good: every image has one caption" in str(result.exception)
+    assert "pass several captions per image" in str(result.exception)
+
+
+def test_one_caption_per_image_beside_sets_is_a_warning() -> None:
+    with pytest.warns(CaptionWarning, match="good: every image has one caption.* 0 by definition"):
+        measure_diversity(REFERENCES, [SAMPLES, GOOD], tokenizer="simple")
+    with pytest.warns(CaptionWarning, match="captions: every image has one caption"):
+        captious.diversity({"1": "a dog", "2": "a cat"}, df=None)

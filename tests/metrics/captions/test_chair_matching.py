@@ -115,7 +115,7 @@ def captions(seed: int, count: int, longest: int) -> list[list[str]]:
         ObjectTable({("bear",): "bear", ("old", "bears"): "old", ("bus",): "bus"}, unread=["bus"]),
     ],
 )
-def test_the_walk_finds_what_a_plain_reading_finds(table: ObjectTable) -> None:
+def test_the_walk_agrees_with_a_plain_reading(table: ObjectTable) -> None:
     some = [*captions(1, 600, 14), ["bus", "buses", "bus", "old", "bear"], ["bus"]]
     assert [table.mentions(words) for words in some] == [plainly(table, words) for words in some]
     named = {mention.object for words in some for mention in table.mentions(words)}
@@ -168,7 +168,7 @@ def test_images_that_are_some_of_those_of_the_references() -> None:
     ]
 
 
-def test_tables_with_one_content_share_what_they_find_and_others_do_not() -> None:
+def test_tables_of_equal_content_share_their_results() -> None:
     corpus = Corpus.build(["1"], [["a dog and a puppy"]], [["a cat"]])
     one, same, other = (table_from({"dog": names}) for names in (["puppy"], ["puppy"], []))
     assert ChairI(None, one).counts(corpus) is ChairI(None, same).counts(corpus)

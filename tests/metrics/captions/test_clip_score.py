@@ -117,7 +117,7 @@ def test_wrong_vectors_are_refused(
     assert "v.npz" in str(found.value)
 
 
-def test_what_is_missing_is_said_before_scoring(tmp_path: Path) -> None:
+def test_missing_inputs_are_reported_before_scoring(tmp_path: Path) -> None:
     good, short = keyed.from_arrays(np.eye(2, 4), ["1", "2"]), keyed.from_arrays(np.eye(1, 4), ["1"])
     texts = keyed.from_arrays(np.eye(len(TEXTS), 4) + 0.1, TEXTS)
     with pytest.raises(InputError, match="no vector for image '2'"):
@@ -209,7 +209,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_model_here_gives_what_transformers_gives(model: Path, pictures: Path) -> None:
+def test_a_model_agrees_with_transformers(model: Path, pictures: Path) -> None:
     import torch
     from PIL import Image
     from transformers import AutoTokenizer, CLIPImageProcessor, CLIPModel
@@ -302,7 +302,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_model_of_open_clip_gives_what_open_clip_gives(opened: Path, pictures: Path) -> None:
+def test_a_model_agrees_with_open_clip(opened: Path, pictures: Path) -> None:
     import open_clip
     import torch
     from PIL import Image

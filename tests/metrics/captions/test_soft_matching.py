@@ -123,7 +123,7 @@ def test_soft_spice_is_f1_of_the_nearest_phrases(encoder: SentenceEncoder) -> No
         np.testing.assert_allclose(rows[i], expected, atol=1e-5)
 
 
-def test_phrases_say_what_the_scene_says() -> None:
+def test_phrases_of_a_scene() -> None:
     graph = scene_graph("a brown dog on a table")
     assert set(tuple_phrases(graph)) == {"dog", "table", "brown dog", "dog on table"}
     assert tuple_phrases(scene_graph("the of and")) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import captious
 from captious.corpus import Corpus
+from captious.io import CaptionWarning
 from captious.scene import ConceptTable, Tuple
 from captious.scene import uniqueness as scene_uniqueness
 from captious.scene.tuple_table import TupleTable
@@ -48,7 +50,7 @@ def test_two_of_three() -> None:
     assert uniqueness([("person",), ("elephant",)], IMAGE, TABLE) == pytest.approx(expected)
 
 
-def test_what_the_references_do_not_say_counts_too() -> None:
+def test_tuples_outside_the_references_count() -> None:
     assert uniqueness([("unicorn",)], IMAGE, TABLE) == 1.0
 
 
@@ -75,3 +77,25 @@ def test_a_table_from_a_file(tmp_path: Path) -> None:
 def test_an_empty_caption_has_no_spice_u() -> None:
     corpus = Corpus.build(["1", "2"], [[""], ["a dog"]], [["a dog"], ["a dog"]])
     assert captious.score(corpus, "SPICE-U")["SPICE-U"].per_caption[0] == 0.0
+
+
+def test_a_warning_says_that_captions_without_tuples_raise_uniq() -> None:
+    references = [["a dog on grass"], ["a dog"], ["a dog"], ["a cat"]]
+    corpus = Corpus.build(list("abcd"), [["a dog"], [""], ["quickly"], ["a cat"]], references, name="mine")
+    message = r"mine: 2 of 4 captions name nothing .* counts them as 1.* the mean of the others is 0\.5000"
+    with pytest.warns(CaptionWarning, match=message):
+        score = captious.score(corpus, "Uniq")["Uniq"]
+    assert score.per_caption.tolist() == [0.0, 1.0, 1.0, 1.0]
+    with pytest.warns(CaptionWarning, match=r"3 of 3 captions name nothing .* code does\. SPICE-U"):
+        captious.score(Corpus.build(list("abc"), [[""], [""], ["so"]], references[:3]), "Uniq")
+
+
+def test_no_warning_where_nothing_is_raised() -> None:
+    references = [["a dog on grass"], ["a dog"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        captious.score(Corpus.build(list("ab"), [["a dog"], ["a dog"]], references), "Uniq")
+        # SPICE-U of an empty caption is 0, so there is nothing to warn of.
+        captious.score(Corpus.build(list("ab"), [["a dog"], [""]], references), "SPICE-U")
+        # The others have 1, too.
+        captious.score(Corpus.build(list("ab"), [[""], ["a dog"]], references), "Uniq")

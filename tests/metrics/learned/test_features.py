@@ -14,8 +14,7 @@ from captious.corpus import Corpus
 from captious.metrics import registry
 from captious.metrics.learned.captious_score import FULL, LITE
 from captious.metrics.learned.composite import WEIGHTS_FOLDER, Composite, load
-from captious.metrics.learned.composite_network import to_bytes
-from captious.metrics.learned.contributions import explain
+from captious.metrics.learned.composite_network import explain, to_bytes
 from captious.metrics.learned.feature_table import GROUPS, Features, resolve
 from captious.metrics.learned.own_features import OWN
 from captious.training.linear_fit import fit
@@ -42,7 +41,7 @@ def test_groups_and_names_are_resolved() -> None:
         resolve(["TTR1"])
 
 
-def test_a_table_has_what_the_metrics_say() -> None:
+def test_a_table_holds_the_values_of_the_metrics() -> None:
     features = Features(["ROUGE-L", "SPICE", "spice-f", "WEmbSim", "word-mean", "WMD", "word-mover"])
     table = features.table(build(SETS))
     for place, name in enumerate(features.names[:2]):
@@ -60,7 +59,7 @@ def one_by_one(names: list[str]) -> None:
         np.testing.assert_allclose(alone, whole[2 * i : 2 * i + 2], atol=1e-3, equal_nan=True)
 
 
-def test_our_own_features_do_not_depend_on_what_else_is_scored() -> None:
+def test_own_features_do_not_depend_on_other_captions() -> None:
     one_by_one(LIGHT)
 
 
@@ -77,7 +76,7 @@ def test_a_single_reference_has_nothing_to_agree_with() -> None:
     assert np.isfinite(Features(names).table(build(SETS))).all()
 
 
-def test_agreement_is_what_references_score_against_each_other() -> None:
+def test_agreement_is_the_score_of_references_against_each_other() -> None:
     """By hand: every reference as a candidate, with each other one as its only reference."""
     texts = REFERENCES["1"]
     pairs = [(a, b) for a in range(3) for b in range(3) if a != b]

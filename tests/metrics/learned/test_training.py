@@ -44,7 +44,7 @@ def test_a_person_is_never_compared_with_the_own_caption(examples: Examples) -> 
     assert sorted(np.bincount(examples.image).tolist()) == [18] * len(names)
 
 
-def test_worse_captions_are_what_they_are_called(examples: Examples) -> None:
+def test_worse_captions_match_their_kind(examples: Examples) -> None:
     for text, references, kind, system in zip(
         examples.candidates, examples.references, examples.kind, examples.system
     ):
@@ -231,7 +231,7 @@ def test_gaps_count_as_the_mean() -> None:
     assert network.score(gap) == pytest.approx(network.score(mean), abs=1e-6)
 
 
-def test_scoring_is_what_torch_computes() -> None:
+def test_scoring_agrees_with_torch() -> None:
     torch = pytest.importorskip("torch")
     draw = np.random.default_rng(0)
     table = draw.normal(size=(40, 3))

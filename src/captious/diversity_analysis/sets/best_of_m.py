@@ -88,7 +88,7 @@ def _metric(corpus: Corpus, metric: str | Measure, table: Any, order: Order) -> 
         if order == "accuracy":
             raise InputError("ranking captions by accuracy needs references; add some, or use order='given'")
         return None
-    return make_measures(metric, {} if table is None else {"df": table})[0]
+    return make_measures(metric, {} if table is None else {"df": table}, spare=("df",))[0]
 
 
 def _ranks(corpus: Corpus, metric: Measure | None, order: Order, seed: int) -> IntArray:

@@ -14,7 +14,14 @@ from captious.core.errors import InputError, some
 from captious.core.progress import track
 from captious.diversity_analysis.sets.accuracy_diversity import BETA_SQUARED
 from captious.diversity_analysis.sets.best_of_m import BestOfM, best
-from captious.diversity_analysis.sets.set_diversity import SetDiversity, diversity, human, read_df
+from captious.diversity_analysis.sets.set_diversity import (
+    SEVERAL,
+    SetDiversity,
+    diversity,
+    has_sets,
+    human,
+    read_df,
+)
 from captious.io.content import read_json
 from captious.metrics.corpus.training_captions import TrainingCaptions
 from captious.metrics.registry import Wanted, make_measures
@@ -232,9 +239,15 @@ def measure_diversity(
     judged = read_human_scores(human_scores) if isinstance(human_scores, str | Path) else human_scores
     table = read_df(df)
     has_accuracy = bool(accuracy.strip() if isinstance(accuracy, str) else accuracy)
-    metrics = make_measures(accuracy, {} if table is None else {"df": table}) if has_accuracy else []
+    frequencies = {} if table is None else {"df": table}
+    metrics = make_measures(accuracy, frequencies, spare=("df",)) if has_accuracy else []
     chosen = make_kernel(kernel, table)
     corpora = load_systems(references, samples, tokenizer=tokenizer, subset=subset, several=True, names=names)
+    if not any(map(has_sets, corpora)):
+        raise InputError(
+            f"{some(corpus.name for corpus in corpora)}: every image has one caption, and diversity is "
+            f"measured among several captions of an image; {SEVERAL}"
+        )
     shared: dict[str, Any] = {
         "df": table,
         "kernel": chosen,

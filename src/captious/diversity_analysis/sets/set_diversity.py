@@ -50,6 +50,13 @@ _ALIASES = {
 }
 
 
+#: Advice for captions that are no sets.
+SEVERAL = (
+    "pass several captions per image (a list, or one row each), or measure the language of all captions "
+    "together ('captious corpus')"
+)
+
+
 class SetDiversity(Scores):
     """Measures of one system's sets, by name (case-insensitive)."""
 
@@ -139,6 +146,14 @@ def diversity(
         Scores by name. ``left_out`` has the measures that could not be computed, with the reason.
     """
     corpus = as_corpus(source, references=references, tokenizer=tokenizer, subset=subset, name=name)
+    if not has_sets(corpus):
+        warnings.warn(
+            CaptionWarning(
+                f"{corpus.name}: every image has one caption, so the diversity of sets is 0 by definition; "
+                f"{SEVERAL}"
+            ),
+            stacklevel=2,
+        )
     table = read_df(df)
     left_out: dict[str, str] = {}
     measures: list[SetMeasure] = [LSA()]
@@ -159,6 +174,11 @@ def diversity(
     for skipped, reason in left_out.items():
         warnings.warn(CaptionWarning(f"{corpus.name}: skipping {skipped}: {reason}"), stacklevel=2)
     return SetDiversity(corpus, list(scores.values()), left_out)
+
+
+def has_sets(corpus: Corpus) -> bool:
+    """Return whether some image has more than one caption."""
+    return bool((corpus.candidates.per_image > 1).any())
 
 
 def as_corpus(
@@ -208,7 +228,7 @@ def accuracy_metrics(
             return []
     if not len(corpus.references):
         raise InputError("accuracy needs reference captions; pass references=…")
-    return make_measures(wanted, {} if table is None else {"df": table})
+    return make_measures(wanted, {} if table is None else {"df": table}, spare=("df",))
 
 
 def add_f_measure(

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.core.errors import InputError, MissingExtraError, some
+from captious.core.errors import InputError, MissingExtraError, printable, some
 from captious.core.limits import CONTENT
 from captious.core.ragged import IntArray, offsets_of, runs
 from captious.io.content import decode, loads, read_bytes, read_raw, shown_name
-from captious.io.npz import read_npz
+from captious.io.npz import read_npy, read_npz
 from captious.io.object_files import read_objects
+from captious.io.table_files import parquet_file
 
 Floats = NDArray[np.float32]
 
@@ -113,7 +114,7 @@ def read_images(
             "objects"
         )
     if suffixes.endswith(".npy"):
-        arrays = {"features": _npy(path, where)}
+        arrays = {"features": read_npy(read_raw(path), where)}
     elif suffixes.endswith(".npz"):
         arrays = read_npz(read_raw(path), where, "an archive of features", "biufU")
     elif suffixes.endswith(".safetensors"):
@@ -278,18 +279,6 @@ def _read_ids(path: str | Path) -> list[str]:
     return [line.strip() for line in decode(read_bytes(path), shown_name(path)).splitlines() if line.strip()]
 
 
-def _npy(path: str | Path, where: str) -> NDArray[Any]:
-    try:
-        loaded = np.load(Path(path), allow_pickle=False)
-    except FileNotFoundError:
-        raise InputError(f"{where}: no such file") from None
-    except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"{where}: not a NumPy array file ({error})") from None
-    CONTENT.check(loaded.nbytes, where)
-    array: NDArray[Any] = loaded
-    return array
-
-
 def _safetensors(path: str | Path, where: str) -> dict[str, NDArray[Any]]:
     try:
         from safetensors import SafetensorError
@@ -312,38 +301,36 @@ def _hdf5(path: str | Path, where: str) -> dict[str, NDArray[Any]]:
 
     def visit(name: str, item: Any) -> None:
         if isinstance(item, h5py.Dataset):
+            CONTENT.check(item.size * item.dtype.itemsize, where)
             arrays[name] = np.asarray(item.asstr()[:] if item.dtype.kind == "O" else item[...])
 
     try:
         with h5py.File(Path(path), "r") as file:
             file.visititems(visit)
-    except OSError as error:
-        raise InputError(f"{where}: not an HDF5 file ({error})") from None
+    except InputError:
+        raise
+    except (OSError, RuntimeError, ValueError, KeyError, TypeError, MemoryError) as error:
+        reason = printable(str(error))[:200]
+        raise InputError(f"{where}: not an HDF5 file, or a damaged one ({reason})") from None
     return arrays
 
 
 def _parquet(path: str | Path, where: str) -> dict[str, NDArray[Any]]:
     """Read a column of ids and a column of features (a list of numbers per image)."""
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError as error:
-        raise MissingExtraError("pyarrow", "parquet", "reading features from Parquet") from error
-    try:
-        table = parquet.read_table(pyarrow.BufferReader(read_raw(path)))
-    except (OSError, pyarrow.ArrowException) as error:
-        raise InputError(f"{where}: not a Parquet file ({str(error)[:100]})") from None
+    with parquet_file(read_raw(path), where) as file:
+        table = file.read()
+        rows_of = {name: table.column(name).to_pylist() for name in table.column_names}
     names = {
-        name: next((column for column in candidates if column in table.column_names), None)
+        name: next((column for column in candidates if column in rows_of), None)
         for name, candidates in _COLUMNS.items()
     }
     if None in names.values():
         raise InputError(
             f"{where}: a column of ids (image_id) and one of lists of numbers (features) are needed; it has "
-            f"{some(table.column_names)}"
+            f"{some(rows_of)}"
         )
-    ids = [str(image) for image in table.column(names["ids"]).to_pylist()]
-    rows = table.column(names["features"]).to_pylist()
+    ids = [str(image) for image in rows_of[str(names["ids"])]]
+    rows = rows_of[str(names["features"])]
     width = len(rows[0]) if rows and isinstance(rows[0], list) else 0
     for image, row in zip(ids, rows):
         if (

@@ -10,18 +10,19 @@ and ``pair_votes``, and ``*references.jsonl`` with ``image`` and ``references``.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from captious.core.errors import InputError, require
+from captious.core.errors import InputError
+from captious.io.caption_files import show
 from captious.io.content import read_bytes
 from captious.io.judgements.judged_rows import Row, read_rows
 from captious.io.judgements.judged_sets import CaptionPairs, Protocol
 from captious.io.judgements.set_files import Place, image_key
+from captious.io.matlab_files import read_variables
 
 #: Categories by number, as in the authors' file.
 CATEGORIES = ("HC", "HI", "HM", "MM")
@@ -115,37 +116,33 @@ def read_mat(path: Path) -> dict[str, Any]:
             else "no MATLAB file"
         )
         raise InputError(f"{path} is {kind}")
-    scipy_io = require("scipy.io", "agreement", f"{path} is a MATLAB file; reading it")
-    try:
-        variables: dict[str, Any] = scipy_io.loadmat(io.BytesIO(data))
-    except Exception as problem:  # damage can raise any error in SciPy
-        raise InputError(f"{path}: the MATLAB file is damaged ({problem}); get a fresh copy") from None
-    return variables
+    return read_variables(data, str(path))
 
 
-def _variable(mat: dict[str, Any], name: str, path: Path) -> np.ndarray[Any, Any]:
+def _records(mat: dict[str, Any], name: str, count: int, path: Path) -> list[list[Any]]:
+    """Return the first fields of each structure of a variable."""
+    records = _variable(mat, name, path)
+    if not isinstance(records, list) or not all(isinstance(r, dict) and len(r) >= count for r in records):
+        raise InputError(f"{path}: '{name}': expected records of {count} fields")
+    return [list(record.values())[:count] for record in records]
+
+
+def _variable(mat: dict[str, Any], name: str, path: Path) -> Any:
     if name not in mat:
-        held = ", ".join(key for key in mat if not key.startswith("__"))
-        raise InputError(f"{path}: no variable '{name}'; it holds {held or 'nothing'}")
-    value: np.ndarray[Any, Any] = mat[name]
-    return value
+        raise InputError(f"{path}: no variable '{name}'; it holds {', '.join(mat) or 'nothing'}")
+    return mat[name]
 
 
 def _text(value: Any, path: Path) -> str:
     """Return the text inside nested cells."""
-    while isinstance(value, np.ndarray | np.void):
-        if isinstance(value, np.ndarray) and value.size == 0:
-            return ""
-        value = value.ravel()[0] if isinstance(value, np.ndarray) else value[0]
+    while isinstance(value, list | dict):
+        parts = list(value.values()) if isinstance(value, dict) else value
+        value = parts[0] if parts else ""
+    if isinstance(value, np.ndarray) and not value.size:
+        return ""
     if not isinstance(value, str):
-        raise InputError(f"{path}: expected text, found {value!r}")
+        raise InputError(f"{path}: expected text, found {show(value)}")
     return value.strip()
-
-
-def _fields(item: Any, count: int, path: Path) -> list[Any]:
-    if not isinstance(item, np.void) or len(item.dtype.names or ()) < count:
-        raise InputError(f"{path}: expected records of {count} fields")
-    return [item[k] for k in range(count)]
 
 
 class _Voted(NamedTuple):
@@ -163,9 +160,8 @@ def _triplets(path: Path, pairs: int | None) -> list[_Voted]:
     as the two captions stay the same. (Two images can have the same two captions.)
     """
     flat: list[_Voted] = []
-    for item in _variable(read_mat(path), "triplets", path).ravel():
-        reference, first, second, winner = _fields(item, 4, path)
-        vote = float(np.asarray(winner).ravel()[0]) if np.asarray(winner).size else 0.0
+    for reference, first, second, winner in _records(read_mat(path), "triplets", 4, path):
+        vote = float(winner.ravel()[0]) if isinstance(winner, np.ndarray) and winner.size else 0.0
         if vote not in (1.0, -1.0):
             raise InputError(f"{path}: a vote is 1 or -1, found {vote:g}")
         flat.append(_Voted((_text(first, path), _text(second, path)), [_text(reference, path)], [int(vote)]))
@@ -186,25 +182,25 @@ def _sentences(path: Path) -> dict[str, list[str]]:
     mat = read_mat(path)
     name = next((n for n in ("train_sent_final", "abs_sent") if n in mat), "train_sent_final")
     by_image = {}
-    for item in _variable(mat, name, path).ravel():
-        one, other = _fields(item, 2, path)
-        # The two files have the fields in different orders; the sentences are the cell with several entries.
-        image, sentences = (other, one) if np.asarray(one).size > np.asarray(other).size else (one, other)
-        by_image[image_key(_text(image, path))] = [_text(s, path) for s in np.asarray(sentences).ravel()]
+    for one, other in _records(mat, name, 2, path):
+        # The two files have the fields in different orders. The sentences are the cell with several entries.
+        image, sentences = (other, one) if _size(one) > _size(other) else (one, other)
+        by_image[image_key(_text(image, path))] = [
+            _text(s, path) for s in (sentences if isinstance(sentences, list) else [sentences])
+        ]
     return by_image
+
+
+def _size(value: Any) -> int:
+    return len(value) if isinstance(value, list) else 1
 
 
 def _pair_votes(mat: dict[str, Any], pairs: int) -> list[list[int]] | None:
     """Return the votes on pairs: the matrix with one row per pair and only 1 and −1 (its name is
     undocumented).
     """
-    for key, value in mat.items():
-        if (
-            key.startswith("__")
-            or not isinstance(value, np.ndarray)
-            or value.ndim != 2
-            or value.dtype.kind not in "iuf"
-        ):
+    for value in mat.values():
+        if not isinstance(value, np.ndarray) or value.ndim != 2:
             continue
         matrix = value if value.shape[0] == pairs else value.T
         if matrix.shape[0] == pairs and matrix.shape[1] >= 3 and set(np.unique(matrix)) <= {-1, 1}:
@@ -218,13 +214,11 @@ def _authors(name: str, pairs: Path | None, triplets: Path | None, references: P
     voted: list[_Voted] | None
     if pairs is not None:
         mat = read_mat(pairs)
-        rows = [
-            [_text(field, pairs) for field in _fields(item, 3, pairs)]
-            for item in _variable(mat, "new_input", pairs).ravel()
-        ]
+        rows = [[_text(field, pairs) for field in record] for record in _records(mat, "new_input", 3, pairs)]
         images = [image_key(row[0]) for row in rows]
         listed = [(row[1], row[2]) for row in rows]
-        numbers = np.asarray(_variable(mat, "category", pairs)).ravel()
+        category = _variable(mat, "category", pairs)
+        numbers = category.ravel() if isinstance(category, np.ndarray) else np.zeros(0)
         if len(numbers) != len(listed) or not set(numbers.tolist()) <= set(range(1, len(CATEGORIES) + 1)):
             raise InputError(
                 f"{pairs}: 'category' must be a number from 1 to 4 for each of the {len(listed):,} pairs"

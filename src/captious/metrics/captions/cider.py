@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,6 +157,51 @@ def pair_similarities(
     return cosines
 
 
+class NgramShare(NamedTuple):
+    """N-gram of a caption or of its references, and its share of the caption's score."""
+
+    ngram: str
+    in_caption: bool
+    #: Inverse document frequency.
+    weight: float
+    #: Number of references that have it.
+    references: int
+    #: Part of the score that it makes.
+    points: float
+
+
+class NgramTexts:
+    """Texts of the n-grams of captions, by number."""
+
+    def __init__(self, captions: Captions, n: int) -> None:
+        self.n = n
+        self._encoding = captions.encoding
+        self._numbers, self._positions = captions.encoding.first_positions(n)
+
+    def of(self, numbers: NDArray[np.int32]) -> list[str]:
+        """Return the texts of some n-grams."""
+        start = self._positions[np.searchsorted(self._numbers, numbers)]
+        words, tokens = self._encoding.words, self._encoding.tokens
+        return [" ".join(ngram) for ngram in zip(*(words[tokens[start + k]].tolist() for k in range(self.n)))]
+
+
+class _WeightedNgrams:
+    """Weighted n-grams of captions by text, for explanations."""
+
+    def __init__(self, captions: Captions, frequencies: DocumentFrequencies, n: int) -> None:
+        self._table = captions.ngrams(n)
+        self._texts = NgramTexts(captions, n)
+        self._weights = ngram_weights(captions, frequencies, n)
+        self.norms = vector_norms(captions, frequencies, n)
+
+    def of(self, i: int) -> dict[str, tuple[float, float]]:
+        """Return the weight of each n-gram of caption i in its vector, and the weight of one occurrence."""
+        here = slice(int(self._table.offsets[i]), int(self._table.offsets[i + 1]))
+        weights = self._weights[here]
+        single = (weights / self._table.count[here]).tolist()
+        return dict(zip(self._texts.of(self._table.number[here]), zip(weights.tolist(), single)))
+
+
 def frequencies_of(references: Captions) -> ReferenceFrequencies:
     """Return the document frequencies of references, counted once."""
     return references.cached("reference frequencies", lambda: ReferenceFrequencies(references))
@@ -223,6 +268,39 @@ class Cider(Measure):
     def length_penalty(self, corpus: Corpus) -> FloatArray | float:
         """Return a factor for each pair."""
         return 1.0
+
+    def ngram_shares(self, corpus: Corpus, state: DocumentFrequencies) -> list[list[NgramShare]]:
+        """Return the n-grams of each candidate and its references, with their shares of the score.
+
+        The shares of a candidate add up to its score.
+        """
+        penalties = np.broadcast_to(self.length_penalty(corpus), (int(corpus.pair_offsets[-1]),))
+        shares: list[list[NgramShare]] = [[] for _ in range(len(corpus.candidates))]
+        for n in range(1, MAX_N + 1):
+            ours, theirs = (
+                _WeightedNgrams(side, state, n) for side in (corpus.candidates, corpus.references)
+            )
+            for i, ngrams in enumerate(shares):
+                pairs = range(*corpus.pair_offsets[i : i + 2].tolist())
+                own = ours.of(i)
+                idf = {ngram: single for ngram, (_, single) in own.items()}
+                counts = dict.fromkeys(own, 0)
+                points = dict.fromkeys(own, 0.0)
+                for p in pairs:
+                    r = int(corpus.pairs[1][p])
+                    norms = ours.norms[i] * theirs.norms[r]
+                    for ngram, (weight, single) in theirs.of(r).items():
+                        idf[ngram] = single
+                        counts[ngram] = counts.get(ngram, 0) + 1
+                        if ngram in own and norms > 0:
+                            mine = min(own[ngram][0], weight) if self.clip else own[ngram][0]
+                            share = SCALE * penalties[p] * mine * weight / (norms * MAX_N * len(pairs))
+                            points[ngram] += float(share)
+                ngrams += [
+                    NgramShare(ngram, ngram in own, idf[ngram], count, points.get(ngram, 0.0))
+                    for ngram, count in counts.items()
+                ]
+        return shares
 
 
 class CiderD(Cider):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -15,11 +16,16 @@ from captious.parser import Parser
 from captious.parser.choice import get as get_parser
 from captious.scene.build import candidate_graphs, reference_graphs
 from captious.scene.graphs import SceneGraphs
-from captious.scene.tuple_match import CATEGORIES, match_graphs
+from captious.scene.tuple_match import CATEGORIES, Matches, category_of, match_graphs
+from captious.scene.tuple_table import Tuple
 from captious.text.synonyms import Synonyms
 
 #: Tuples that are counted: all, and the kinds that are also reported separately.
 KINDS = ("All", *CATEGORIES)
+
+
+#: A tuple, and whether the other side has it.
+TupleHit = tuple[Tuple, bool]
 
 
 class Scenes(NamedTuple):
@@ -76,6 +82,41 @@ class Spice(Measure):
             np.stack([f, counted, precision, recall, hits, candidate, reference], axis=1) * counted[:, None]
         )
 
+    def tuples(self, corpus: Corpus, state: Scenes) -> Iterator[tuple[list[TupleHit], list[TupleHit]]]:
+        """Yield the tuples of each candidate and of its references, each with whether the other side has it.
+
+        Only tuples of the measure's category are included.
+        """
+        matched = matched_tuples(corpus, state)
+        for i, image in enumerate(matched.image_of.tolist()):
+            own = zip(matched.candidates.tuple_table.of(i), matched.own.of(i))
+            theirs = zip(matched.references.tuple_table.of(image), matched.theirs.of(i))
+            yield (
+                [hit for hit in own if _is_of(hit[0], self.category)],
+                [hit for hit in theirs if _is_of(hit[0], self.category)],
+            )
+
+
+class MatchedTuples(NamedTuple):
+    """Tuples of candidates and of their images' references, and which of them the other side has."""
+
+    candidates: SceneGraphs
+    references: SceneGraphs
+    #: Index of each candidate's references.
+    image_of: IntArray
+    own: Matches
+    theirs: Matches
+
+
+def matched_tuples(corpus: Corpus, scenes: Scenes) -> MatchedTuples:
+    """Match the tuples of every candidate with its references, in both directions."""
+    candidates, references, image_of = scenes.of(corpus)
+    each = np.arange(len(candidates))
+    own = match_graphs(candidates, references, each, image_of)
+    return MatchedTuples(
+        candidates, references, image_of, own, match_graphs(references, candidates, image_of, each)
+    )
+
 
 def tuple_counts(corpus: Corpus, scenes: Scenes) -> FloatArray:
     """Return hits, candidate tuples and reference tuples for every candidate and each of the ``KINDS``."""
@@ -88,6 +129,12 @@ def _tuple_counts(corpus: Corpus, scenes: Scenes) -> FloatArray:
     return match_graphs(candidates, references, np.arange(len(candidates)), image_of).counts.astype(
         np.float64
     )
+
+
+def _is_of(item: Tuple, category: str) -> bool:
+    """Return whether a tuple belongs to a category."""
+    place = KINDS.index(category) - 1
+    return place < 0 or len(item) == place + 1 or (len(item) == 2 and category_of(item[1]) == place > 0)
 
 
 def ratio(part: FloatArray, whole: FloatArray) -> FloatArray:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
+import numpy as np
+
 from captious.corpus import Captions, Corpus
+from captious.io import CaptionWarning
 from captious.metrics.base import FloatArray, Measure, Resource, as_statistics
 from captious.metrics.captions.spice import Scenes, Spice, ratio
 from captious.metrics.options import CONCEPTS, Option
@@ -68,7 +72,25 @@ class Uniq(Measure):
         return uniqueness(candidates.tuple_table, references.tuple_table, image_of, state.table)
 
     def statistics(self, corpus: Corpus, state: UniqueScenes) -> FloatArray:
-        return as_statistics(self.values(corpus, state))
+        values = self.values(corpus, state)
+        self._warn_of_empty(corpus, state, values)
+        return as_statistics(values)
+
+    def _warn_of_empty(self, corpus: Corpus, state: UniqueScenes, values: FloatArray) -> None:
+        """Warn if captions without tuples, which count as 1, raise the mean."""
+        has_tuples = np.diff(state.scenes.of(corpus)[0].tuple_table.offsets) > 0
+        others = values[has_tuples]
+        if has_tuples.all() or (len(others) and others.mean() >= values.mean()):
+            return
+        rest = f"; the mean of the others is {others.mean():.4f}" if len(others) else ""
+        warnings.warn(
+            CaptionWarning(
+                f"{corpus.name}: {int((~has_tuples).sum()):,} of {len(values):,} captions name nothing (they "
+                f"are empty, or have no noun), and {self.name} counts them as 1, as the authors' code does"
+                f"{rest}. SPICE-U counts them as 0"
+            ),
+            stacklevel=4,
+        )
 
 
 class SpiceU(Uniq):

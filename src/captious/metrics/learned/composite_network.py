@@ -1,6 +1,10 @@
 """Weights of a learned metric, and their application: standardisation, a few small layers, a probability.
 
 Needs NumPy alone. Weights are stored as safetensors, a format that holds numbers and nothing executable.
+
+A score is explained by the Shapley values of its log odds. The baseline is the mean training example. Its
+features are replaced by the caption's own one after another, in many orders, and the share of a feature is
+its mean step. The shares add up to the difference exactly.
 """
 
 from __future__ import annotations
@@ -195,3 +199,55 @@ def spread(values: FloatArray) -> tuple[Floats, Floats]:
         means = np.nan_to_num(np.nanmean(finite, axis=0))
         scales = np.nan_to_num(np.nanstd(finite, axis=0))
     return means.astype(np.float32), np.where(scales > math.ulp(1.0), scales, 1.0).astype(np.float32)
+
+
+#: Number of random orders, each used forwards and backwards.
+ORDERS = 64
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """Score of a caption and of the mean example, and each feature's value and share of the log odds."""
+
+    score: float
+    start: float
+    features: tuple[str, ...]
+    values: FloatArray
+    shares: FloatArray
+
+    def ordered(self) -> list[tuple[str, float, float]]:
+        """Return (feature, value, share), the largest share first."""
+        order = np.argsort(-np.abs(self.shares), kind="stable")
+        return [(self.features[i], float(self.values[i]), float(self.shares[i])) for i in order.tolist()]
+
+
+def draw(network: Network, orders: int = ORDERS, seed: int = 1) -> list[NDArray[np.int64]]:
+    """Return the orders in which features are replaced, equal for all captions.
+
+    A linear network needs only one.
+    """
+    generator = np.random.default_rng(seed)
+    return [
+        generator.permutation(len(network.features)) for _ in range(orders if len(network.layers) > 1 else 1)
+    ]
+
+
+def explain(network: Network, values: FloatArray, *, orders: int = ORDERS, seed: int = 1) -> Contributions:
+    """Explain the score of one caption by its raw features."""
+    own = network.standardised(values[None])[0]
+    count = len(own)
+    shares = np.zeros(count)
+    both = [order for one in draw(network, orders, seed) for order in (one, one[::-1])]
+    for order in both:
+        steps = np.zeros((count + 1, count))
+        for place, feature in enumerate(order.tolist()):
+            steps[place + 1 :, feature] = own[feature]
+        shares[order] += np.diff(network.logits(steps)) / len(both)
+    start, end = network.logits(np.stack([np.zeros(count), own]))
+    return Contributions(
+        float(sigmoid(np.array([end]))[0]),
+        float(sigmoid(np.array([start]))[0]),
+        network.features,
+        values,
+        shares,
+    )

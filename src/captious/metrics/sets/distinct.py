@@ -84,6 +84,7 @@ class VocabularySize(MeanMeasure):
     name = "Vocabulary"
     summary = "different words in a set of captions"
     bounds = (0.0, None)
+    format = ".1f"
 
     def per_image(self, corpus: Corpus, state: None) -> FloatArray:
         captions = corpus.candidates

@@ -1,9 +1,11 @@
 // Table of systems by metrics with intervals and groups of systems that do not differ, and one metric in full.
 
+// Whether a system is significantly better than every other: it has the best value and shares no letter.
 function isBest(metric, k) {
   const values = metric.values.filter(isDefined);
-  if (systems.length < 2 || !metric.comparable || !isDefined(metric.values[k])) return false;
-  return metric.values[k] === (metric.higher ? Math.max(...values) : Math.min(...values));
+  if (systems.length < 2 || !metric.groups || !isDefined(metric.values[k])) return false;
+  if (metric.values[k] !== (metric.higher ? Math.max(...values) : Math.min(...values))) return false;
+  return metric.groups.every((letters, other) => other === k || ![...letters].some((letter) => metric.groups[k].includes(letter)));
 }
 
 const boardMetric = () => metricNumber.get(state.board) ?? favourite;
@@ -40,7 +42,7 @@ function cell(metric, k) {
   const range = interval && isDefined(interval[0]) ? `${100 * meta.level} % interval ${number(interval[0], metric.format)} to ${number(interval[1], metric.format)}` : '';
   const oracle = metric.oracle[k];
   return h('td.value', { title: range || null },
-    h('span.number', { class: isBest(metric, k) ? 'number best' : 'number' }, number(value, metric.format), isBest(metric, k) && h('span.spoken', null, ' (best)')),
+    h('span.number', { class: isBest(metric, k) ? 'number best' : 'number' }, number(value, metric.format), isBest(metric, k) && h('span.spoken', null, ' (significantly better than every other system)')),
     metric.groups && h('span.group', { title: 'Systems that share a letter do not differ significantly' }, h('span.spoken', null, ' group '), metric.groups[k]),
     whisker(metric, k),
     range && h('span.spoken', null, range),
@@ -113,7 +115,7 @@ const leaderboard = {
     const order = () => boardOrder();
     section.append(
       this.table,
-      h('p.note.key', null, h('span', null, `Bars: ${100 * meta.level} % intervals (bootstrap over images, each column on its own scale). `), metrics.some((m) => m.groups) && h('span', null, 'Letters: systems that share one do not differ significantly. '), h('span', null, 'Bold: the best value. Click a metric to sort.')),
+      h('p.note.key', null, h('span', null, `Bars: ${100 * meta.level} % intervals (bootstrap over images, each column on its own scale). `), metrics.some((m) => m.groups) && h('span', null, 'Letters: systems that share one do not differ significantly. '), h('span', null, 'Bold: significantly better than every other system. Click a metric to sort.')),
       h('div.tools', null,
         h('button', { onclick: () => { const t = boardTable(order()); copy(markdown(t.head, t.rows, t.bold), 'Markdown'); } }, 'Copy Markdown'),
         h('button', { onclick: () => { const t = boardTable(order(), '-'); copy(latex(t.head, t.rows, t.bold), 'LaTeX'); } }, 'Copy LaTeX'),

@@ -1,0 +1,122 @@
+"""Content of single figures: axes, keys, intervals, and when a figure is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import captious
+from captious.data import demo_path
+from captious.figures import corpus_plots, style
+from captious.figures import diversity_plots as plots
+from captious.figures.diversity_figures import draw
+
+
+@pytest.fixture(autouse=True)
+def close() -> Iterator[None]:
+    yield
+    style.pyplot().close("all")
+
+
+@pytest.fixture(scope="module")
+def corpus() -> captious.diversity_analysis.corpus.CorpusDiversity:  # type: ignore[name-defined]
+    return captious.corpus_diversity(demo_path("references"), [demo_path("good"), demo_path("generic")])
+
+
+def test_one_naming_scheme() -> None:
+    assert style.file_name("corpus", "pp_depths") == "corpus_pp_depths"
+    assert style.file_name("agreement", "Flickr8k-Expert", "by words in the caption") == (
+        "agreement_flickr8k_expert_by_words_in_the_caption"
+    )
+    assert style.file_name("diversity", "latent Self-CIDEr") == "diversity_latent_self_cider"
+    assert style.file_name("agreement", "../../é") == "agreement_set"
+
+
+def test_tenths_of_the_vocabulary_do_not_read_as_cumulative(corpus: Any) -> None:
+    [axes] = corpus_plots.coverage_by_decile(corpus).axes
+    labels = [text.get_text() for text in axes.get_xticklabels()]
+    assert labels[:2] == ["0–10", "10–20"] and labels[-1] == "90–100"
+    assert "top" not in axes.get_xlabel() and "this tenth" in axes.get_ylabel()
+
+
+def test_correlations_need_eight_systems(corpus: Any) -> None:
+    names = ["good", "generic", "poor", "good"]
+    few = captious.corpus_diversity(
+        demo_path("references"), [demo_path(name) for name in names[:3]], parse=False
+    )
+    assert few.correlations is not None and "correlations" not in corpus_plots.figures(few)
+    many = captious.corpus_diversity(
+        demo_path("references"),
+        [demo_path(name) for name in names * 2],
+        names=[f"s{k}" for k in range(8)],
+        parse=False,
+    )
+    assert "correlations" in corpus_plots.figures(many)
+    cells = [text.get_text() for text in corpus_plots.correlations(many).axes[0].texts]
+    assert "1.00" in cells and "nan" not in cells
+
+
+def test_depths_are_dots_and_none_is_hollow(corpus: Any) -> None:
+    for figure in (corpus_plots.pp_depths(corpus), corpus_plots.compound_lengths(corpus)):
+        [axes] = figure.axes
+        assert not axes.patches and axes.get_yscale() == "log"
+        dots = [line for line in axes.get_lines() if line.get_marker() not in ("None", "")]
+        assert all(line.get_linestyle() == "None" for line in dots)
+        hollow = [line for line in dots if line.get_markerfacecolor() == "white"]
+        assert hollow and all(np.ptp(line.get_ydata()) == 0 for line in hollow if len(line.get_ydata()))
+        assert axes.get_yticklabels()[0].get_text() == "none"
+        lowest = min(np.min(line.get_ydata()) for line in dots if line not in hollow)
+        assert all(y < lowest for line in hollow for y in line.get_ydata())
+        assert {text.get_text() for text in axes.get_legend().get_texts()} == {"good", "generic", "humans"}
+
+
+def test_the_best_m_have_intervals_and_people() -> None:
+    curves = [
+        plots.PlotCurve("a", [2, 5], [0.5, 0.6], intervals=[(0.45, 0.55), (0.5, 0.7)]),
+        plots.PlotCurve("human (any m)", [2, 3], [0.8, 0.7], human=True, intervals=[(0.7, 0.9), (0.6, 0.8)]),
+    ]
+    [axes] = plots.effect_of_m(curves).axes
+    ends = [segment for part in axes.collections for segment in part.get_segments()]
+    assert sorted(float(y) for segment in ends for y in segment[:, 1]) == pytest.approx(
+        [0.45, 0.5, 0.55, 0.6, 0.7, 0.7, 0.8, 0.9]
+    )
+    low, high = axes.get_ylim()
+    assert 0 < low < 0.45 and high > 0.9
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "human (any m)"]
+
+
+def test_people_are_in_the_figure_of_the_best_m(tmp_path: Any) -> None:
+    sampled = captious.load(demo_path("references"), demo_path("sampling"))
+    people = captious.diversity_analysis.sets.human(sampled)
+    draw([captious.diversity(sampled)], people, tmp_path)
+    assert "human (any m)" in (tmp_path / "diversity_best_m.svg").read_text(encoding="utf-8")
+    # The map lists captions, of people too.
+    shown = (tmp_path / "diversity_map.svg").read_text(encoding="utf-8")
+    assert "similar captions are close together" in shown and "firefighters putting out a car fire" in shown
+
+
+def test_the_map_numbers_its_captions() -> None:
+    groups = [
+        plots.MapGroup("7", "a", np.zeros((2, 2)), texts=["a dog", "a $cat$ \x1b[2J"]),
+        plots.MapGroup("7", "h", np.ones((1, 2)), human=True, texts=["two dogs"]),
+        plots.MapGroup("8", "a", np.ones((30, 2)), texts=["x"] * 30),
+    ]
+    axes, key = plots.mds_map(groups).axes
+    assert [text.get_text() for text in axes.texts[:3]] == ["1", "2", "3"]
+    lines = [text.get_text() for text in key.texts]
+    assert {"image 7", "image 8", "1 a dog", "3 two dogs"} <= set(lines)
+    assert r"2 a \$cat\$ [2J" in lines
+    assert len(lines) == 2 + 3 + plots.LISTED and len(axes.texts) == 3 + plots.LISTED
+    assert [text.get_color() for text in key.texts if text.get_text() == "3 two dogs"] == [style.HUMAN]
+
+
+def test_the_key_of_the_latent_space() -> None:
+    names = ["car, fire", "truck, full", "a, b, c"]
+    figure = plots.radar(np.eye(3), ["x", "y", "z"], axes_names=names)
+    key = figure.get_supxlabel()
+    assert all(f"axis {k}: {name}" in key for k, name in enumerate(names, 1))
+    assert "…" not in key and "Dashed ring: 0" in key
+    assert "Axes 1 to 3: directions" in plots.radar(np.eye(3), ["x", "y", "z"]).get_supxlabel()
