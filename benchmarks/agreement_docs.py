@@ -19,7 +19,7 @@ from captious.agreement import (
     METRICS,
     HumanAgreement,
     Study,
-    agreement_scores,
+    agreement,
     compare_metrics,
     load_judgements,
     measure,
@@ -53,7 +53,7 @@ def study(name: str) -> Study:
 
 
 def sets(names: tuple[str, ...]) -> str:
-    agreements = [item for name in names for item in agreement_scores(study(name), ci=True)]
+    agreements = [item for name in names for item in agreement(study(name), ci=True)]
     table = result_tables.overview(agreements)
     notes = []
     for name in names:
@@ -83,10 +83,8 @@ def parts() -> str:
 
 
 def pascal() -> str:
-    fifty = agreement_scores(study("pascal-50s"), ci=True)
-    five = agreement_scores(
-        judgements("pascal-50s"), METRICS, ci=True, protocol={"references": 5, "draws": 5}
-    )
+    fifty = agreement(study("pascal-50s"), ci=True)
+    five = agreement(judgements("pascal-50s"), METRICS, ci=True, protocol={"references": 5, "draws": 5})
     shown = result_tables.of_set(five)
     five_table = result_tables.TextTable(
         shown.title.replace("PASCAL-50S", "PASCAL-50S, five references drawn five times"),
@@ -107,8 +105,7 @@ def within() -> str:
 
 def challenge() -> str:
     shown = [
-        result_tables.of_set(agreement_scores(judgements(name), ci=True))
-        for name in ("coco-2015", "coco-2015-c40")
+        result_tables.of_set(agreement(judgements(name), ci=True)) for name in ("coco-2015", "coco-2015-c40")
     ]
     return result_tables.as_markdown(shown)
 

@@ -67,7 +67,7 @@ def transport(folder: Path) -> None:
     from captious.text.stopwords import ENGLISH
     from captious.vectors import get
 
-    vectors = get("default")
+    embeddings = get("default")
     rows = list(images().values())
     for name in ("close", "long"):
 
@@ -80,11 +80,11 @@ def transport(folder: Path) -> None:
 
         built = corpus()
         # Ours includes looking up the vectors, POT does not.
-        ours, own = seconds(lambda fresh: nearest_distances(fresh, vectors), corpus)
+        ours, own = seconds(lambda fresh: nearest_distances(fresh, embeddings), corpus)
 
         def words(part: Any, i: int) -> tuple[Any, Any]:
             content = [word for word in part.words(i) if word not in ENGLISH]
-            table, has_vector = vectors.lookup(content)
+            table, has_vector = embeddings.lookup(content)
             named: dict[str, Any] = {}
             for word, vector, is_known in zip(content, table, has_vector):
                 if is_known:

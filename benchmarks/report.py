@@ -104,7 +104,7 @@ def measure(browser: Any, path: Path) -> None:
         + ", ".join(f"'{query}' {milliseconds[query]:.1f}" for query in QUERIES)
     )
     sorting = []
-    for order in ("metric", "difference", "disagreement", "made", "length"):
+    for order in ("metric", "difference", "disagreement", "length"):
         page.evaluate("o => { location.hash = 'view=images&sort=' + o; }", order)
         page.wait_for_timeout(1500)
         sorting.append(f"{order} {float(page.evaluate('document.documentElement.dataset.search')):.0f}")

@@ -174,7 +174,7 @@ class RerankStudy(Study):
         return Prior(tuple(self.priors[kind] for kind in kinds), self.priors["lengths"], kinds)
 
     @cached_property
-    def judged(self) -> tuning.Judged:
+    def judged(self) -> tuning.ScoredCandidates:
         """Statistics of all candidates by six metrics."""
         path = self.path("candidates.scores")
         _, row = tuning.distinct(self.nbest)
@@ -186,7 +186,7 @@ class RerankStudy(Study):
                 scored += judged.scores
             Scores("candidates", scored).save(path)
         scores = Scores.load(path)
-        return tuning.Judged(self.nbest, tuple(scores.values()), row)
+        return tuning.ScoredCandidates(self.nbest, tuple(scores.values()), row)
 
     @cached_property
     def parts(self) -> tuple[IntArray, IntArray]:
@@ -407,6 +407,9 @@ def words(study: RerankStudy) -> Any:
         human = next(item for item in scored if item[0] not in wrong[row["image_id"]])
         other = next(item for item in reversed(scored) if item[0] in wrong[row["image_id"]])
         pairs.append((sum(other[1].values) - sum(human[1].values), row["image_id"], human, other))
+    if not pairs:
+        print("words: no demo image has a wrong caption")
+        return None
     difference, image, human, other = max(pairs, key=lambda item: (item[0], item[1]))
     lines = [
         word_colours.WordLine(f"{label}: {text}", one.units, one.values)
@@ -438,7 +441,7 @@ def speed() -> None:
             else np.stack([rng.random(n), np.ones(n)], axis=1)
         )
         scores.append(Score(measure, table, nbest.ids, nbest.offsets, measure.name))
-    judged = tuning.Judged(nbest, tuple(scores), np.arange(n))
+    judged = tuning.ScoredCandidates(nbest, tuple(scores), np.arange(n))
     prior = Prior((-rng.exponential(20, n), -rng.exponential(20, n)), np.full(n, 11.0), ("a", "b"))
     grid, seconds = timed(lambda: tuning.tune(judged, prior))
     size = f"{images:,} images × {each} candidates, {len(measures)} metrics"

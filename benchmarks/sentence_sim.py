@@ -10,6 +10,9 @@ machine.
 from __future__ import annotations
 
 import argparse
+import shutil
+import tempfile
+from pathlib import Path
 
 import numpy as np
 
@@ -19,7 +22,7 @@ from captious.core.threads import cores
 from captious.corpus import Corpus
 from captious.metrics.captions.sentence_sim import SentenceSim
 from captious.results.scores import Score
-from captious.vectors.sentence_vectors import SentenceEncoder, _unpacked, find_model
+from captious.vectors.sentence_vectors import SentenceEncoder, find_model
 
 
 def main() -> None:
@@ -36,8 +39,12 @@ def main() -> None:
     if not options.alone:
         from sentence_transformers import SentenceTransformer
 
-        source = find_model()
-        model = SentenceTransformer(str(_unpacked(source) if source.is_file() else source), device="cpu")
+        with tempfile.TemporaryDirectory() as folder:
+            source = find_model()
+            if source.is_file():
+                shutil.unpack_archive(source, folder, "zip")
+                source = Path(folder)
+            model = SentenceTransformer(str(source), device="cpu")
         model.encode(texts[:8])
         theirs, their_time = timed(lambda: model.encode(texts, batch_size=64, show_progress_bar=False))
         report("sentence-transformers", len(texts), their_time)

@@ -1,4 +1,4 @@
-"""Where the browser is that tests drive, if there is one."""
+"""Path of the browser for tests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shutil
 
 
 def executable() -> str | None:
-    """The path of Chromium: ``CAPTIOUS_BROWSER``, or what Debian and others call it."""
+    """Return the path of Chromium (``CAPTIOUS_BROWSER``, else the first usual name on the PATH), or None."""
     return os.environ.get("CAPTIOUS_BROWSER") or next(
         (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))),
         None,

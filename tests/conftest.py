@@ -1,4 +1,4 @@
-"""Fixtures for all tests, and which tests run on this machine."""
+"""Fixtures for all tests, and the selection of tests that can run on this machine."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def missing() -> dict[str, str]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests whose data or tools this machine lacks, so that a skip always deserves a look."""
+    """Leave out tests whose data or tools are missing. A skipped test then always deserves a look."""
     marks = missing()
     left_out = [item for item in items if any(item.get_closest_marker(mark) for mark in marks)]
     if left_out:
@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say which tests were left out. A run without the browser must not look like one with it."""
+    """List the tests that were left out. A run without the browser must not look like one with it."""
     marks = missing()
     for mark, remedy in marks.items():
         terminalreporter.write_line(f"tests marked '{mark}' were left out: {remedy}")
@@ -66,7 +66,7 @@ def shared_data() -> Path:
     """Folder of the public data sets."""
     folder = data_folder()
     if not folder.is_dir():
-        pytest.skip("the public data sets are not beside the repository")
+        pytest.skip("set CAPTIOUS_DATA to the folder of the public data sets")
     return folder
 
 

@@ -1,4 +1,4 @@
-"""Vectors of images and captions, as of a dual encoder: for tests of all measures, some of which look at images."""
+"""Random vectors of images and captions, in place of a dual encoder's, for measures that compare with images."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from captious.vectors.keyed_vectors import KeyedVectors
 
 
 def vectors_for(*corpora: Corpus) -> dict[str, KeyedVectors]:
-    """The options of measures that look at images, with vectors of all that these corpora hold."""
+    """Return the options of these measures, with vectors of all images and captions of some corpora."""
     images = [image for corpus in corpora for image in corpus.ids]
     texts = [
         text
@@ -24,7 +24,7 @@ def vectors_for(*corpora: Corpus) -> dict[str, KeyedVectors]:
 
 
 def _vectors(names: list[str]) -> KeyedVectors:
-    known = list(dict.fromkeys(names))
+    distinct = list(dict.fromkeys(names))
     return keyed.from_arrays(
-        [np.random.default_rng(zlib.crc32(name.encode())).normal(0.3, 1, 8) for name in known], known
+        [np.random.default_rng(zlib.crc32(name.encode())).normal(0.3, 1, 8) for name in distinct], distinct
     )

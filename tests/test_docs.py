@@ -1,4 +1,4 @@
-"""Links of the documentation lead somewhere, no page is left out of the site, and the citation names this version."""
+"""Links of the documentation, completeness of the site, and the version in the citation."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ PAGES = [
 
 
 def _prose(path: Path) -> str:
-    """A page without its blocks of code."""
+    """Return a page without its blocks of code."""
     return re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.S | re.M)
 
 
 def _slug(heading: str) -> str:
-    """As Python-Markdown and GitHub name a heading, where they agree: plain words."""
+    """Return the anchor of a heading of plain words, as Python-Markdown and GitHub name it."""
     plain = re.sub(r"[`*]|\[([^\]]*)\]\([^)]*\)", r"\1", heading)
     ascii_only = unicodedata.normalize("NFKD", plain).encode("ascii", "ignore").decode()
     return re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", ascii_only).strip().lower())
@@ -33,19 +33,19 @@ def _anchors(path: Path) -> set[str]:
 
 
 def broken_links(path: Path) -> list[str]:
-    """The relative links of a page that lead nowhere."""
-    found = []
+    """Return the relative links of a page whose target does not exist."""
+    broken = []
     for link in re.findall(r"\]\(([^)\s]+)\)", _prose(path)):
         if re.match(r"[a-z]+:", link):
             continue
         name, _, anchor = link.partition("#")
         target = (path.parent / name).resolve() if name else path
         if not target.exists() or (anchor and anchor not in _anchors(target)):
-            found.append(link)
-    return found
+            broken.append(link)
+    return broken
 
 
-def test_links_lead_somewhere() -> None:
+def test_link_targets_exist() -> None:
     broken = {str(path.relative_to(ROOT)): links for path in PAGES if (links := broken_links(path))}
     assert not broken
 
@@ -65,7 +65,7 @@ def _nav() -> list[str]:
 
 
 def test_every_page_is_in_the_navigation() -> None:
-    """Pages that are not in docs/ come from elsewhere in the repository, or are generated (tools/docs_pages.py)."""
+    """Pages outside docs/ come from other files of the repository or are generated (tools/docs_pages.py)."""
     hooks = (ROOT / "tools" / "docs_pages.py").read_text(encoding="utf-8")
     pages = re.findall(r'^    "(\S+)": "(\S+)",$', hooks, flags=re.M)
     generated = re.findall(r'^    "(\S+)": \w+,$', hooks, flags=re.M)

@@ -1,4 +1,4 @@
-"""The cells of docs/tutorials/example.ipynb run as they stand, and find what its text says."""
+"""The cells of docs/tutorials/example.ipynb run unchanged, with the results that its text states."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ NOTEBOOK = Path(__file__).parent.parent / "docs" / "tutorials" / "example.ipynb"
 
 
 def _cells() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
-    return [cell for cell in found if cell["cell_type"] == "code"]
+    cells: list[dict[str, Any]] = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    return [cell for cell in cells if cell["cell_type"] == "code"]
 
 
-def test_no_output_is_kept() -> None:
+def test_the_notebook_has_no_output() -> None:
     assert _cells() and all(cell["outputs"] == [] and cell["execution_count"] is None for cell in _cells())
 
 
@@ -34,4 +34,4 @@ def test_the_example_runs() -> None:
     values = names["scores"]["CIDEr-D"].per_image
     assert [values[image] for image in names["worst"]] == sorted(values.values())[:3]
     assert [row.ahead for row in names["comparisons"]] == ["good"] * 3
-    assert ("girl", "sit at", "table") in {tuple(found) for found in names["graph"].tuples}
+    assert ("girl", "sit at", "table") in {tuple(item) for item in names["graph"].tuples}

@@ -1,4 +1,4 @@
-"""The code of the how-to pages on metrics and prepared references runs as it stands."""
+"""The code of the how-to pages on metrics and prepared references runs unchanged."""
 
 from __future__ import annotations
 

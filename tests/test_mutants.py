@@ -1,4 +1,4 @@
-"""The list of mutants fits the package: each can be made, and the tests that should notice it exist."""
+"""The list of mutants fits the package: each can be applied, and the tests that should notice it exist."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _problem(mutant: Mutant) -> str | None:
     return None
 
 
-def test_every_mutant_can_be_made() -> None:
+def test_every_mutant_can_be_applied() -> None:
     problems = {mutant.name: problem for mutant in MUTANTS if (problem := _problem(mutant)) is not None}
     assert not problems, "\n".join(f"{name}: {problem}" for name, problem in problems.items())
 
@@ -52,7 +52,7 @@ def test_names_are_different_and_every_room_has_some() -> None:
     assert len(MUTANTS) >= 40
 
 
-def test_all_that_fills_the_cache_is_known() -> None:
+def test_all_modules_that_fill_the_cache_are_listed() -> None:
     files = [
         path.relative_to(ROOT / PACKAGE).as_posix()
         for path in (ROOT / PACKAGE).rglob("*.py")

@@ -1,4 +1,4 @@
-"""What notebooks show, and data frames."""
+"""HTML for notebooks, and data frames."""
 
 from __future__ import annotations
 

@@ -114,9 +114,9 @@ def test_spice_from_the_graphs_of_corenlp(system: str, stated: dict[str, list[Tu
     gold = load("parity_spice")
     for row in gold["systems"][system]:
         candidate = SceneGraph(stated[row["caption"]])
-        known = gold["references"][row["image"]]
-        reference = SceneGraph(item for caption in known["captions"] for item in stated[caption])
-        assert set(reference.tuples) == set(map(lowered, known["tuples"])), row["image"]
+        expected = gold["references"][row["image"]]
+        reference = SceneGraph(item for caption in expected["captions"] for item in stated[caption])
+        assert set(reference.tuples) == set(map(lowered, expected["tuples"])), row["image"]
         hits = dict(zip(candidate.tuples, match(candidate, reference).hits))
         assert hits == dict(zip(map(lowered, row["tuples"]), (hit == "1" for hit in row["hits"]))), row[
             "caption"

@@ -1,4 +1,4 @@
-"""Every data file that ships is accounted for in docs/background/provenance.md."""
+"""docs/background/provenance.md lists every data file that ships."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def test_every_shipped_data_file_is_listed() -> None:
         if path.is_file() and path.suffix not in code and built not in path.parents
     ]
     assert len(data) > 8
-    # A licence goes with the data beside it.
+    # A licence belongs to the data in its folder.
     data = [path for path in data if path.name != "LICENSE"]
     unlisted = [
         path for path in data if not any(fnmatch(path.relative_to(ROOT).as_posix(), name) for name in listed)
     ]
     assert unlisted == []
     for name in listed:
-        assert list(ROOT.glob(name)), f"{name} is listed and not there"
+        assert list(ROOT.glob(name)), f"{name} is listed but does not exist"
 
 
 def test_wordnet_comes_with_its_licence() -> None:

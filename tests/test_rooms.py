@@ -1,4 +1,4 @@
-"""A room uses only rooms above it, wherever in a file the import is."""
+"""A room imports only from rooms above it, also inside functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import captious
 
 ROOT = Path(captious.__file__).parent
 
-#: From the ground up. The rooms of one line may use each other as long as modules do not form a circle.
+#: From the ground up. Rooms in one line may use each other as long as modules do not form a circle.
 ORDER = [
     {"_version", "core", "data", "kernels"},
     {"text"},

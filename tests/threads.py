@@ -1,6 +1,6 @@
-"""Eight systems on shared references in eight threads, against the serial run.
+"""Eight systems scored in eight threads with shared references, compared with the serial run.
 
-``python -m tests.threads [--times 100] [--metrics NAMES]`` does it many times over; the tests do it a few times.
+``python -m tests.threads [--times 100] [--metrics NAMES]`` repeats this many times, the tests a few times.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ TRAIN = ["a dog is playing with a frisbee", "a man riding a wave on a surfboard"
 #: Ratings of words for the measure that needs them.
 NORMS = {"dog": 4.9, "man": 4.8, "idea": 1.6}
 
-#: Statistics, image by image, to the last bit.
+#: Signature and bytes of the statistics of each measure.
 Bits = dict[str, tuple[str, bytes]]
 
 
 def systems() -> list[Corpus]:
-    """Eight systems on one object of references, with sets of one and of three captions; the references are fresh."""
+    """Return eight systems with new shared references, and one or three captions per image."""
     references = References.read(demo_path("references"))
     sources: list[dict[str, list[str]]] = []
     generator = random.Random(7)
@@ -68,12 +68,12 @@ def bits(corpus: Corpus, names: Iterable[str]) -> Bits:
 
 
 def rows(statistics: Rows) -> bytes:
-    """Statistics of any kind, as bytes."""
+    """Return statistics of any kind as bytes."""
     return b"".join(array.tobytes() for array in pack(statistics).values())
 
 
 def at_once(works: list[Callable[[], T]]) -> list[T]:
-    """Each work in a thread of its own, all of them starting together."""
+    """Run functions in threads that start together, and return their results."""
     barrier = threading.Barrier(len(works))
     results: list[T | BaseException] = [RuntimeError("not done")] * len(works)
 
@@ -97,7 +97,7 @@ def at_once(works: list[Callable[[], T]]) -> list[T]:
 
 @contextmanager
 def eager_switching() -> Iterator[None]:
-    """Threads take turns much more often than they usually do."""
+    """Switch between threads much more often than usual."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     try:
@@ -107,11 +107,11 @@ def eager_switching() -> Iterator[None]:
 
 
 def together(names: list[str]) -> list[Bits]:
-    """All systems at once; each thread takes the measures from another place on, so that they meet in all of them."""
+    """Score all systems at once. Each thread starts with another measure, so that threads meet in all of them."""
 
     def work(i: int, corpus: Corpus) -> Callable[[], Bits]:
-        turned = names[i * len(names) // THREADS :] + names[: i * len(names) // THREADS]
-        return lambda: bits(corpus, turned)
+        rotated = names[i * len(names) // THREADS :] + names[: i * len(names) // THREADS]
+        return lambda: bits(corpus, rotated)
 
     with eager_switching():
         return at_once([work(i, corpus) for i, corpus in enumerate(systems())])
@@ -121,17 +121,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--times", type=int, default=100)
     parser.add_argument("--metrics", default="all,sets")
-    given = parser.parse_args()
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
-    names = [str(name) for name in registry.resolve(given.metrics)]
+    names = [str(name) for name in registry.resolve(options.metrics)]
     serial = [bits(corpus, names) for corpus in systems()]
     different = 0
-    for i in range(given.times):
+    for i in range(options.times):
         unlike = {name for a, b in zip(serial, together(names)) for name in names if a[name] != b[name]}
         different += bool(unlike)
-        print(f"{i + 1}/{given.times}: {', '.join(sorted(unlike)) or 'equal to the last bit'}", flush=True)
+        print(f"{i + 1}/{options.times}: {', '.join(sorted(unlike)) or 'equal to the last bit'}", flush=True)
     print(
-        f"{given.times - different} of {given.times} runs of {THREADS} systems and {len(names)} measures equal the serial run"
+        f"{options.times - different} of {options.times} runs of {THREADS} systems and {len(names)} measures equal the serial run"
     )
     sys.exit(1 if different else 0)
 

@@ -1,6 +1,8 @@
-"""The pictures of the report in the documentation: python tools/report_screenshot.py [chromium]
+"""Take the screenshots of the report for the documentation.
 
-Makes a report of the demo, opens it in Chromium, and writes docs/figures/report.png (the leaderboard) and
+    python tools/report_screenshot.py [CHROMIUM]
+
+Creates a report of the demo, opens it in Chromium, and writes docs/figures/report.png (the leaderboard) and
 docs/figures/report-why.png (an image with METEOR's alignment).
 """
 

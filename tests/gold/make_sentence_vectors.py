@@ -1,13 +1,15 @@
-"""Makes ``sentence_vectors.npz``: what transformers (torch) gives for sentences of our own.
+"""Make ``sentence_vectors.npz``: vectors of our own sentences by transformers (torch).
 
     python -m tests.gold.make_sentence_vectors
 
-Needs transformers, torch and the installed MiniLM package; takes the mean over tokens and scales it to length one, as
-the model's own settings say.
+Needs transformers, torch and the installed MiniLM package. The vector is the mean over tokens, scaled to length one,
+as in the model's configuration.
 """
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -37,16 +39,19 @@ def main() -> None:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    from captious.vectors.sentence_vectors import _unpacked, find_model
+    from captious.vectors.sentence_vectors import find_model
 
-    source = find_model()
-    folder = _unpacked(source) if source.is_file() else source
-    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
+    with tempfile.TemporaryDirectory() as folder:
+        source = find_model()
+        if source.is_file():
+            shutil.unpack_archive(source, folder, "zip")
+            source = Path(folder)
+        tokenizer, model = AutoTokenizer.from_pretrained(source), AutoModel.from_pretrained(source).eval()
     rows = []
     with torch.no_grad():
         for sentence in SENTENCES:
-            given = tokenizer(sentence, return_tensors="pt", truncation=True, max_length=256, padding=False)
-            states = model(**given).last_hidden_state[0]
+            inputs = tokenizer(sentence, return_tensors="pt", truncation=True, max_length=256, padding=False)
+            states = model(**inputs).last_hidden_state[0]
             rows.append(torch.nn.functional.normalize(states.mean(dim=0), dim=0).numpy())
     out = Path(__file__).parent / "sentence_vectors.npz"
     np.savez_compressed(out, sentences=np.array(SENTENCES), vectors=np.stack(rows).astype(np.float32))

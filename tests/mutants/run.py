@@ -1,4 +1,4 @@
-"""Running the tests against each mutant."""
+"""Run the tests against each mutant."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from typing import NamedTuple
 from tests.mutants import MAKERS, PACKAGE, ROOT, Mutant, StaleError
 from tests.mutants.defects import MUTANTS
 
-#: What the suite needs of the repository.
+#: Parts of the repository that the tests need.
 PARTS = (
     "src",
     "native",
@@ -38,26 +38,26 @@ PARTS = (
     "CONTRIBUTING.md",
     "Makefile",
 )
-KEPT = ROOT / ".pytest_cache" / "mutants.json"
+STORED = ROOT / ".pytest_cache" / "mutants.json"
 LIBRARY = PACKAGE / "kernels" / "lib"
-#: Seconds after which tests that do not end have noticed something.
+#: Seconds after which tests that do not end count as failed.
 PATIENCE = 1800.0
 
 NOTICED, UNNOTICED, UNCERTAIN, STALE = "noticed", "UNNOTICED", "UNCERTAIN", "STALE"
 
 
 class Result(NamedTuple):
-    """What became of one mutant."""
+    """Outcome of one mutant."""
 
     name: str
     outcome: str
-    #: The test that noticed, or what is wrong.
+    #: The test that noticed, or a message.
     by: str
     seconds: float
 
 
 class Copy:
-    """A copy of the repository, in which one mutant at a time is at work."""
+    """A copy of the repository, to which one mutant at a time is applied."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "repository"
@@ -70,43 +70,43 @@ class Copy:
                 shutil.copytree(source, self.root / part, ignore=ignored)
             elif source.exists():
                 shutil.copy2(source, self.root / part)
-        # Byte code that names its source by content: by time and size, as usual, one mutant could be taken for another.
+        # Checked by the content of the source. By time and size, one mutant could pass for another.
         for part in ("src", "tests"):
             compileall.compile_dir(
                 self.root / part, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH
             )
         self.output = folder / "output"
         self.cache = folder / "cache"
-        if (known := ROOT / ".pytest_cache" / "captious").is_dir():
-            shutil.copytree(known, self.cache)
+        if (cache := ROOT / ".pytest_cache" / "captious").is_dir():
+            shutil.copytree(cache, self.cache)
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join([str(self.root / "src"), str(self.root)]),
             "CAPTIOUS_CACHE": str(self.cache),
             "CAPTIOUS_DATA": str(folder / "no public data"),
-            # No test uses a plugin, and each of them takes time to load.
+            # No test uses a plugin, and plugins take time to load.
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         }
         self.environment = environment
-        # Object files of kernels that are not changed are used again.
+        # Object files of unchanged kernels are used again.
         if (objects := ROOT / ".kernels").is_dir():
             shutil.copytree(objects, self.root / ".kernels")
         self.build()
         self.library = folder / "lib"
         shutil.copytree(self.root / LIBRARY, self.library)
         command = [sys.executable, "-c", "import captious; print(captious.__file__)"]
-        found = subprocess.run(
+        imported = subprocess.run(
             command, cwd=self.root, env=environment, capture_output=True, text=True, check=True
         )
-        if not Path(found.stdout.strip()).is_relative_to(self.root):
-            raise SystemExit(f"the tests would import {found.stdout.strip()}, not the copy of the package")
+        if not Path(imported.stdout.strip()).is_relative_to(self.root):
+            raise SystemExit(f"the tests would import {imported.stdout.strip()}, not the copy of the package")
         server = [sys.executable, str(self.root / "tests" / "mutants" / "server.py")]
         self._server = subprocess.Popen(
             server, cwd=self.root, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
 
     def build(self) -> None:
-        """Build the library. Kernels of a mutant that cannot be built stay as they were, and run in their plain form."""
+        """Build the library. Kernels that cannot be built run in their plain form."""
         command = [sys.executable, "-m", "native.build", "--jobs", "1"]
         subprocess.run(command, cwd=self.root, env=self.environment, capture_output=True, check=False)
 
@@ -117,27 +117,19 @@ class Copy:
         self._server.wait()
 
     def run(self, tests: Sequence[str], *, to_the_end: bool = False) -> tuple[int, str]:
-        """pytest's exit code, and its output; it stops at the first failure unless told."""
+        """Return pytest's exit code and output. Without ``to_the_end``, stop at the first failure."""
         assert self._server.stdin is not None and self._server.stdout is not None
-        # The test of this list sees every mutant, because the text to change is gone: that is no notice.
-        arguments = [
-            "-q",
-            "--no-header",
-            "--tb=line",
-            "-rfE",
-            "-p",
-            "no:cacheprovider",
-            "--ignore=tests/test_mutants.py",
-        ]
-        # Nor is it that a kernel cannot be built any more.
+        arguments = ["-q", "--no-header", "--tb=line", "-rfE", "-p", "no:cacheprovider"]
+        # These would fail for every mutant: the text to change is gone, and a kernel may not build.
+        arguments += ["--ignore=tests/test_mutants.py"]
         arguments += ["--deselect=tests/kernels/test_library.py::test_the_library_is_up_to_date"]
         arguments += [] if to_the_end else ["-x"]
-        asked = {
+        request = {
             "arguments": [*arguments, *(f"tests/{test}" for test in tests)],
             "output": str(self.output),
             "seconds": PATIENCE,
         }
-        self._server.stdin.write(json.dumps(asked) + "\n")
+        self._server.stdin.write(json.dumps(request) + "\n")
         self._server.stdin.flush()
         code = int(self._server.stdout.readline())
         if code == -1:
@@ -145,7 +137,7 @@ class Copy:
         return code, self.output.read_text(encoding="utf-8", errors="replace")
 
     def judge(self, mutant: Mutant, named: bool) -> Result:
-        """Put a mutant in, run the tests (only those ``named`` for it, if told), and take it out again."""
+        """Apply a mutant, run its named tests and then, unless ``named``, all tests, and restore the file."""
         start = time.monotonic()
 
         def result(outcome: str, by: str) -> Result:
@@ -175,10 +167,10 @@ class Copy:
         return result(outcome, by)
 
     def _noticed(self, stages: Iterable[Sequence[str]]) -> tuple[str, str]:
-        """Whether the tests notice what is in the copy now, and which of them."""
+        """Return the outcome of the mutant in the copy, and the test that noticed it."""
         for tests in stages:
             code, output = self.run(tests)
-            # 0: all passed; 1: some failed; 2, or 4 and an error: the tests could not even be loaded; 5: there was nothing to run.
+            # 0: all passed. 1: some failed. 2, or 4 with an error: tests could not be loaded. 5: no tests.
             if code in (1, 2) or (code == 4 and re.search("^ERROR tests/", output, re.MULTILINE)):
                 # Without a name in the output, the process crashed.
                 return NOTICED, (failures(output) or [*tests, "a crash"])[0]
@@ -188,16 +180,16 @@ class Copy:
 
 
 def failures(output: str) -> list[str]:
-    """The tests that failed, from pytest's summary."""
+    """Return the failed tests of pytest's summary."""
     return re.findall(r"^(?:FAILED|ERROR) tests/(.+?)(?: - .*)?$", output, re.MULTILINE)
 
 
 def confirmed(results: Sequence[Result], copy: Copy) -> list[Result]:
-    """The results; where the test that noticed fails without the mutant, too, nothing is certain."""
+    """Return the results. If the test that noticed also fails without the mutant, the outcome is uncertain."""
     noticed = sorted({result.by for result in results if result.outcome == NOTICED})
     code, output = copy.run(noticed, to_the_end=True)
     if code == 4:
-        # Some name with all that is in its brackets cannot be given to pytest as it prints it.
+        # pytest does not accept all parameters in brackets as it prints them.
         code, output = copy.run(sorted(set(map(_function, noticed))), to_the_end=True)
     wrong = set(map(_function, failures(output))) if code else set()
     if code and not any(_function(result.by) in wrong for result in results):
@@ -211,16 +203,16 @@ def _function(test: str) -> str:
     return test.partition("[")[0]
 
 
-class Kept:
-    """Results by what they depend on, in a file that is written after each of them."""
+class StoredResults:
+    """Results by digests of their sources, in a file that is written after each result."""
 
     def __init__(self, path: Path, fresh: bool) -> None:
         self.path = path
         self._lock = threading.Lock()
         self._package = _digest(sorted((ROOT / PACKAGE).rglob("*")))
-        self._known: dict[str, list[object]] = {}
+        self._rows: dict[str, list[object]] = {}
         if not fresh and path.exists():
-            self._known = json.loads(path.read_text(encoding="utf-8"))
+            self._rows = json.loads(path.read_text(encoding="utf-8"))
 
     def _key(self, mutant: Mutant) -> str:
         tests = {ROOT / "tests" / test.partition("::")[0] for test in mutant.tests}
@@ -228,17 +220,17 @@ class Kept:
         return f"{mutant.name} {_digest(sorted(files), repr(mutant), self._package)}"
 
     def get(self, mutant: Mutant) -> Result | None:
-        """What is known; a mutant that was not noticed is tried again."""
-        found = self._known.get(self._key(mutant))
-        return Result(*found) if found is not None and found[1] == NOTICED else None  # type: ignore[arg-type]
+        """Return the stored result of a mutant that was noticed. All others run again."""
+        row = self._rows.get(self._key(mutant))
+        return Result(*row) if row is not None and row[1] == NOTICED else None  # type: ignore[arg-type]
 
     def add(self, mutant: Mutant, result: Result) -> None:
-        """Keep a result."""
+        """Store a result."""
         with self._lock:
-            self._known[self._key(mutant)] = list(result)
+            self._rows[self._key(mutant)] = list(result)
             self.path.parent.mkdir(exist_ok=True)
             temporary = self.path.with_suffix(".tmp")
-            temporary.write_text(json.dumps(self._known, indent=1), encoding="utf-8")
+            temporary.write_text(json.dumps(self._rows, indent=1), encoding="utf-8")
             temporary.replace(self.path)
 
 
@@ -255,27 +247,27 @@ def _digest(files: Iterable[Path], *texts: str) -> str:
 
 
 def chosen(names: Sequence[str]) -> list[Mutant]:
-    """The mutants asked for; all of them where none is."""
-    wrong = [name for name in names if not any(_is_meant(mutant, name) for mutant in MUTANTS)]
-    if wrong:
-        raise SystemExit(f"no mutant and no room is called {', '.join(wrong)}; --list shows all of them")
-    return [mutant for mutant in MUTANTS if not names or any(_is_meant(mutant, name) for name in names)]
+    """Return the selected mutants, or all if no name is passed."""
+    unknown = [name for name in names if not any(_is_selected(mutant, name) for mutant in MUTANTS)]
+    if unknown:
+        raise SystemExit(f"no mutant or room is called {', '.join(unknown)}; --list shows all mutants")
+    return [mutant for mutant in MUTANTS if not names or any(_is_selected(mutant, name) for name in names)]
 
 
-def _is_meant(mutant: Mutant, name: str) -> bool:
+def _is_selected(mutant: Mutant, name: str) -> bool:
     return mutant.name.startswith(name) or mutant.file.startswith(name)
 
 
 def run(mutants: Sequence[Mutant], *, jobs: int, fresh: bool, named: bool) -> list[Result]:
-    """Judge mutants, showing each result as it comes."""
-    kept = Kept(KEPT, fresh)
+    """Judge mutants and print each result when it is known."""
+    stored = StoredResults(STORED, fresh)
     results: list[Result] = []
     waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
     todo: list[Mutant] = []
     for mutant in mutants:
-        known = kept.get(mutant)
-        if known is not None:
-            results.append(known)
+        earlier = stored.get(mutant)
+        if earlier is not None:
+            results.append(earlier)
         else:
             todo.append(mutant)
             waiting.put(mutant)
@@ -297,11 +289,11 @@ def run(mutants: Sequence[Mutant], *, jobs: int, fresh: bool, named: bool) -> li
                     mutant = waiting.get_nowait()
                 except queue.Empty:
                     return
-                found = copy.judge(mutant, named)
+                result = copy.judge(mutant, named)
                 with lock:
-                    results.append(found)
-                    kept.add(mutant, found)
-                    print(f"{len(results):>3}/{len(mutants)}  {line(found)}", flush=True)
+                    results.append(result)
+                    stored.add(mutant, result)
+                    print(f"{len(results):>3}/{len(mutants)}  {line(result)}", flush=True)
 
         threads = [threading.Thread(target=work, args=(copy,)) for copy in copies]
         for thread in threads:
@@ -312,45 +304,42 @@ def run(mutants: Sequence[Mutant], *, jobs: int, fresh: bool, named: bool) -> li
         by_name = {mutant.name: mutant for mutant in mutants}
         for result in results:
             if result.outcome == UNCERTAIN:
-                kept.add(by_name[result.name], result)
+                stored.add(by_name[result.name], result)
         for copy in copies:
             copy.close()
     return results
 
 
 def line(result: Result) -> str:
-    """One line of the table."""
+    """Format a result as a line of the table."""
     return f"{result.name:<44} {result.outcome:<9} {result.seconds:>6.1f} s  {result.by}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(
-        prog="python -m tests.mutants", description="Which defects of one line does no test notice?"
+        prog="python -m tests.mutants", description="Find defects of one line that no test notices."
     )
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="mutants, rooms, or how their names begin (default: all)"
+        "names", nargs="*", metavar="NAME", help="mutants, rooms, or beginnings of their names (default: all)"
     )
+    parser.add_argument("--list", action="store_true", help="list mutants and their named tests")
     parser.add_argument(
-        "--list", action="store_true", help="list the mutants and the tests that ought to notice"
+        "--jobs", type=int, default=1, metavar="N", help="copies of the package to use side by side"
     )
-    parser.add_argument(
-        "--jobs", type=int, default=1, metavar="N", help="copies of the package to work on side by side"
-    )
-    parser.add_argument(
-        "--named", action="store_true", help="run only the tests that ought to notice, never all of them"
-    )
-    parser.add_argument("--fresh", action="store_true", help="forget the results of earlier runs")
-    given = parser.parse_args(arguments)
-    mutants = chosen(given.names)
-    if given.list:
+    parser.add_argument("--named", action="store_true", help="run only the named tests of each mutant")
+    parser.add_argument("--fresh", action="store_true", help="drop stored results")
+    options = parser.parse_args(arguments)
+    mutants = chosen(options.names)
+    if options.list:
         for mutant in mutants:
             print(f"{mutant.room:<13} {mutant.name:<44} {' '.join(mutant.tests)}")
         print(f"{len(mutants)} mutants in {len({mutant.room for mutant in mutants})} rooms")
         return 0
     start = time.monotonic()
     results = {
-        result.name: result for result in run(mutants, jobs=given.jobs, fresh=given.fresh, named=given.named)
+        result.name: result
+        for result in run(mutants, jobs=options.jobs, fresh=options.fresh, named=options.named)
     }
     print()
     for mutant in mutants:

@@ -1,8 +1,8 @@
-"""Runs pytest again and again, each time in a fork of a process that has loaded the large libraries already.
+"""Run pytest repeatedly, each time in a fork of a process that has loaded the large libraries.
 
-A program of its own, without anything of the package or of the tests: those are loaded in the fork, from the copy with the
-mutant in it. It reads a line of JSON for each run (arguments, file for the output, seconds to wait) and answers with
-pytest's exit code, or with -1 where the run did not end in time.
+This program imports neither the package nor the tests. The fork loads them from the copy with the mutant. The program
+reads a line of JSON for each run (arguments, file for the output, seconds to wait) and prints pytest's exit code, or
+-1 if the run did not end in time.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ for _library in ("pytest", "hypothesis", "numpy", "scipy.stats", "click.testing"
 
 
 def run(arguments: list[str], output: str) -> None:
-    """In the fork: everything goes to the file."""
-    # A group of its own, so that whatever the tests start ends with them.
+    """Run pytest in the fork, with all output in the file."""
+    # A new process group, so that processes of the tests end with them.
     os.setpgid(0, 0)
     file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -38,12 +38,12 @@ def run(arguments: list[str], output: str) -> None:
 
 
 def wait(child: int, seconds: float) -> int:
-    """The exit code of a fork, which is ended when its time is up."""
+    """Return the exit code of a fork. Kill it when its time is up."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
-            # A crash of the process is a notice, too.
+            # A crash counts as a failure.
             return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1
         time.sleep(0.02)
     os.killpg(child, signal.SIGKILL)
@@ -52,13 +52,13 @@ def wait(child: int, seconds: float) -> int:
 
 
 def main() -> None:
-    """Serve until there is nothing more to read."""
+    """Serve until the end of the input."""
     for line in sys.stdin:
-        asked: dict[str, Any] = json.loads(line)
+        request: dict[str, Any] = json.loads(line)
         child = os.fork()
         if child == 0:
-            run(asked["arguments"], asked["output"])
-        print(wait(child, asked["seconds"]), flush=True)
+            run(request["arguments"], request["output"])
+        print(wait(child, request["seconds"]), flush=True)
 
 
 main()
