@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from benchmarks.common import ROOT, coco, write_coco
+from benchmarks.captions import ROOT, coco, write_coco
 
 #: Packages that must not be in a base install.
 UNWANTED = ("numba", "llvmlite", "scipy")
