@@ -1205,8 +1205,8 @@ _mutant(
 _mutant(
     "places-of-the-last-reference",
     "metrics/captions/rouge.py",
-    "            places[k] = 0\n",
-    "            pass\n",
+    "        rows[row + w] = 0\n",
+    "        pass\n",
     "metrics/captions/test_long_captions.py::test_rows_of_several_words_of_bits",
 )
 _mutant(

@@ -57,5 +57,10 @@ CONTENT = Limit("it holds (or unpacks to) more", 2 * 10**9, "CAPTIOUS_MAX_BYTES"
 LINE = Limit("a caption or line is longer", 10**7, "CAPTIOUS_MAX_LINE", "characters")
 #: Total size of cached files. Beyond it, the least recently used are removed.
 CACHE = Limit("the cache takes more", 2 * 10**9, "CAPTIOUS_CACHE_LIMIT", "bytes")
+#: Distinct content words of a caption for WMD, whose time and memory grow with their square: 5,000 words
+#: against 5,000 take 200 MB and some ten seconds.
+WMD_WORDS = Limit("WMD compares captions of more", 5_000, "CAPTIOUS_MAX_WMD_WORDS", "distinct words")
+#: Objects of a scene graph. SPICE compares all objects of two graphs: 20,000 with 20,000 take 400 MB.
+SCENE_OBJECTS = Limit("SPICE compares scene graphs of more", 20_000, "CAPTIOUS_MAX_OBJECTS", "objects")
 #: Nesting of JSON objects and lists. Caption files need four levels.
 DEPTH = Limit("JSON is nested deeper", 100, "CAPTIOUS_MAX_DEPTH", "levels")

@@ -45,10 +45,10 @@ def test_rows_of_bits_give_the_longest_common_subsequence(
         for side in (ours, theirs)
     ]
     candidate, reference = (np.array(column, np.int64) for column in zip(*pairs))
-    row_of, found = np.full(61, -1, np.int32), np.zeros(len(pairs), np.int64)
-    form_of(rouge.common_subsequences, form)(*flat[0], *flat[1], candidate, reference, row_of, found)
+    last_place, found = np.full(61, -1, np.int32), np.zeros(len(pairs), np.int64)
+    form_of(rouge.common_subsequences, form)(*flat[0], *flat[1], candidate, reference, last_place, found)
     assert found.tolist() == [longest_common_subsequence(ours[i], theirs[j]) for i, j in pairs]
-    assert (row_of == -1).all()
+    assert (last_place == -1).all()
 
 
 @both_forms
@@ -63,8 +63,8 @@ def test_rows_of_several_words_of_bits(form: str, vocabulary: int) -> None:
         for side in sides
     ]
     candidate, reference = (np.array(column, np.int64) for column in zip(*pairs))
-    row_of, found = np.full(61, -1, np.int32), np.zeros(len(pairs), np.int64)
-    form_of(rouge.common_subsequences, form)(*flat[0], *flat[1], candidate, reference, row_of, found)
+    last_place, found = np.full(61, -1, np.int32), np.zeros(len(pairs), np.int64)
+    form_of(rouge.common_subsequences, form)(*flat[0], *flat[1], candidate, reference, last_place, found)
     assert found.tolist() == [longest_common_subsequence(sides[0][i], sides[1][j]) for i, j in pairs]
 
 

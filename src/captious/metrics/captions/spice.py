@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from captious.core import limits
 from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
 from captious.metrics.base import FloatArray, Measure, Resource
@@ -126,6 +127,14 @@ def tuple_counts(corpus: Corpus, scenes: Scenes) -> FloatArray:
 
 def _tuple_counts(corpus: Corpus, scenes: Scenes) -> FloatArray:
     candidates, references, image_of = scenes.of(corpus)
+    for graphs, captions, image in (
+        (candidates, corpus.candidates, corpus.candidates.image_of),
+        (references, corpus.references, np.arange(len(references))),
+    ):
+        objects = graphs.arrays.sizes[:, 0]
+        if objects.max(initial=0) > limits.SCENE_OBJECTS.value():
+            where = captions.ids[image[objects.argmax()]]
+            raise limits.SCENE_OBJECTS.exceeded(f"the captions of image {where}")
     return match_graphs(candidates, references, np.arange(len(candidates)), image_of).counts.astype(
         np.float64
     )

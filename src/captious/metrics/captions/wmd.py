@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.core import limits
 from captious.corpus import Captions, Corpus
 from captious.kernels import inner, kernel
 from captious.kernels.types import Float64, Float64x2, Int64, Out
@@ -220,6 +221,14 @@ def nearest_distances(corpus: Corpus, vectors: WordVectors) -> FloatArray:
 
 def _nearest_distances(corpus: Corpus, vectors: WordVectors) -> FloatArray:
     ours, theirs = bags_of(corpus.candidates, vectors), bags_of(corpus.references, vectors)
+    for captions, bags, side in (
+        (corpus.candidates, ours, "caption"),
+        (corpus.references, theirs, "reference"),
+    ):
+        sizes = np.diff(bags.offsets)
+        if sizes.max(initial=0) > limits.WMD_WORDS.value():
+            image = captions.ids[captions.image_of[sizes.argmax()]]
+            raise limits.WMD_WORDS.exceeded(f"a {side} of image {image}")
     # One side's words are numbered after the other's, so the larger vocabulary has all of them.
     wider = max(
         corpus.candidates.encoding, corpus.references.encoding, key=lambda encoding: len(encoding.vocabulary)
