@@ -63,7 +63,9 @@ def prepare(
     >>> prepare({1: ["a dog runs", "the dog is running"], 2: ["a cat"]}, "CIDEr-D").captions.n_images
     2
     """
-    return References.read(references, tokenizer, split).prepare(make_measures(metrics, options))
+    # Measures first: a misspelt name or a missing package is reported before files are read.
+    measures = make_measures(metrics, options)
+    return References.read(references, tokenizer, split, strict=True).prepare(measures)
 
 
 @overload

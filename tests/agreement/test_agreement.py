@@ -99,7 +99,7 @@ def test_everything_the_command_can_say(many: Path, tmp_path: Path) -> None:
             many,
             "-m",
             "ROUGE-L,BLEU-1",
-            "--level",
+            "--unit",
             "system",
             "--coefficient",
             "pearson",
@@ -127,14 +127,16 @@ def test_whole_systems_from_files(tmp_path: Path) -> None:
     ):
         (folder / f"{name}.json").write_text(json.dumps(dict(zip("12", texts))), encoding="utf-8")
     arguments = [f"coco-2015={tmp_path}", "-m", "ROUGE-L,BLEU-1", "--systems", folder]
-    data = json.loads(run(*arguments, "--refs", tmp_path / "refs.json", "--format", "json"))["agreement"]
+    data = json.loads(run(*arguments, "--references", tmp_path / "refs.json", "--format", "json"))[
+        "agreement"
+    ]
     assert (
         data[0]["metric"] == "ROUGE-L"
         and data[0]["part"] == "M1"
         and data[0]["rows"] == 3
         and data[0]["value"] > 0.9
     )
-    with pytest.raises(InputError, match="--refs"):
+    with pytest.raises(InputError, match="--references"):
         run(*arguments)
 
 

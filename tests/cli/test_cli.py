@@ -128,7 +128,7 @@ def test_metrics_are_listed(tmp_path: Path) -> None:
         (["score", "good.json", "refs.json"], "refs.json"),
         (["score", "refs.json", "good.json", "-m", "lexical", "--json", "no/such/folder\0/x.json"], ""),
         (["compare", "refs.json", "good.json"], "a comparison needs two systems"),
-        (["frobnicate"], "No such command"),
+        (["frobnicate"], "there is no command 'frobnicate'"),
     ],
 )
 def test_mistakes_get_one_message_and_exit_code_2(files: Path, arguments: list[str], message: str) -> None:

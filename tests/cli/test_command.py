@@ -86,11 +86,12 @@ def test_values(words: list[str], expected: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["x", "-n", "0"], "'--number' / '-n'"),
-        (["x", "-n", "11"], "not in the range"),
-        (["x", "-n", "3.5"], "not a valid int"),
-        (["x", "-f", "half"], "not a valid float"),
-        (["x", "--volume", "12"], "not in the range"),
+        (["x", "-n", "0"], "takes a whole number from 1 to 10, not '0'"),
+        (["x", "-n", "11"], "takes a whole number from 1 to 10, not '11'"),
+        (["x", "-n", "3.5"], "takes a whole number from 1 to 10, not '3.5'"),
+        (["x", "-f", "half"], "takes a number, not 'half'"),
+        (["x", "-f", "nan"], "takes a number, not 'nan'"),
+        (["x", "--volume", "12"], "takes a whole number of at most 11, not '12'"),
         (["x", "--internal", "y"], "No such option"),
         ([], "Missing argument"),
     ],
@@ -111,7 +112,7 @@ def test_groups_have_a_section_in_the_help_page() -> None:
         "-t, --text TEXT",
         "[default: none]",
         "\nSound:\n",
-        "--volume INTEGER",
+        "--volume N",
     ]
     assert [page.index(part) for part in order] == sorted(page.index(part) for part in order)
     assert page.count("--number") == 1

@@ -45,7 +45,7 @@ def test_table_json_and_figures(files: Path) -> None:
     pytest.importorskip("matplotlib")
     systems = [f"{name}.json" for name in SYSTEMS]
     done = run(
-        files, "refs.json", *systems, "--train", "train.json", "--json", "out.json", "--plots", "figures"
+        files, "refs.json", *systems, "--training", "train.json", "--json", "out.json", "--plots", "figures"
     )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()

@@ -9,7 +9,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
+import captious
 from captious.cli.app import COMMANDS, app
+from captious.core.errors import WriteError
 from captious.data import demo_path
 
 REFS, GOOD, POOR = (str(demo_path(name)) for name in ("references", "good", "poor"))
@@ -72,7 +74,7 @@ MAKING = {
     "score": ["score", REFS, GOOD, "-m", "BLEU-1"],
     "merge": ["merge", "{}/one.scores", "{}/two.scores"],
     "prepare": ["prepare", REFS, "-m", "BLEU-4"],
-    "diversity": ["diversity", REFS, str(demo_path("sampling")), "--accuracy", ""],
+    "diversity": ["diversity", REFS, str(demo_path("sampling")), "-m", ""],
     "corpus": ["corpus", REFS, GOOD, "--no-trees"],
     "df build": ["df", "build", REFS],
     "df import": ["df", "import", "{}/counts.tsv", "--images", "3"],
@@ -122,8 +124,8 @@ def test_what_is_printed_can_go_to_a_file(name: str, made: Path, tmp_path: Path)
     words = [word.format(made) if word.startswith("{}") else word for word in PRINTING[name]]
     shown = run(*words)
     assert shown.strip()
-    assert run(*words, "-o", str(tmp_path / "deep" / "out")) == b""
-    assert (tmp_path / "deep" / "out").read_bytes() == shown
+    assert run(*words, "-o", str(tmp_path / "out")) == b""
+    assert (tmp_path / "out").read_bytes() == shown
     assert run(*words, "--output", "-") == shown
 
 
@@ -132,10 +134,10 @@ def test_what_is_printed_can_go_to_a_file(name: str, made: Path, tmp_path: Path)
 def test_what_is_made_can_go_to_standard_output(name: str, made: Path, tmp_path: Path) -> None:
     words = [word.format(made) if word.startswith("{}") else word for word in MAKING[name]]
     endings = {"report": ".html", **dict.fromkeys(("score", "merge", "diversity", "corpus"), ".scores")}
-    target = tmp_path / "deep" / f"out{endings.get(name, '')}"
+    target = tmp_path / f"out{endings.get(name, '')}"
     if name == "diversity":  # people are a second system
-        run(*words, "-o", str(target.parent))
-        assert {path.name for path in target.parent.iterdir()} == {"sampling.scores", "human.scores"}
+        run(*words, "-o", str(tmp_path / "new"))
+        assert {path.name for path in (tmp_path / "new").iterdir()} == {"sampling.scores", "human.scores"}
         return
     run(*words, "-o", str(target))
     assert run(*words, "-o", "-") == target.read_bytes()
@@ -208,3 +210,62 @@ def test_a_dash_is_standard_input(
     fill = lambda word: word.format(made) if word.startswith("{}") else word  # noqa: E731
     printed = run(*map(fill, words), stdin=Path(fill(file)).read_bytes())
     assert Path(fill(words[-1])).stat().st_size if "-o" in words else printed.strip()
+
+
+def _options(command: click.Command) -> list[tuple[str, str]]:
+    """The names of a command's options that write something, and the kind of target."""
+    return [(p.opts[0], p.writes) for p in command.params if getattr(p, "writes", None)]
+
+
+def _leaves(command: click.Command, words: list[str]) -> list[tuple[list[str], click.Command]]:
+    if not isinstance(command, click.Group):
+        return [(words, command)]
+    return [leaf for name, part in command.commands.items() for leaf in _leaves(part, [*words, name])]
+
+
+LEAVES = [leaf for name in COMMANDS for leaf in _leaves(_command(name), [name])]
+
+
+@pytest.mark.parametrize(("words", "command"), LEAVES, ids=[" ".join(words) for words, _ in LEAVES])
+def test_outputs_into_folders_that_do_not_exist_are_refused_before_any_work(
+    words: list[str], command: click.Command, tmp_path: Path
+) -> None:
+    """The inputs do not exist either, and are not looked for."""
+    arguments = ["missing"] * sum(isinstance(p, click.Argument) for p in command.params)
+    required = [
+        word
+        for p in command.params
+        if isinstance(p, click.Option) and p.required
+        for word in (p.opts[0], "x")
+    ]
+    assert any(flag == "--output" for flag, _ in _options(command)), "-o is an output"
+    for flag, kind in _options(command):
+        target = tmp_path / "typo" / {"file": "x.html", "folder": "new", "scores": "new"}[kind]
+        done = CliRunner().invoke(app, [*words, *arguments, *required, flag, str(target)])
+        assert isinstance(done.exception, WriteError), (flag, done.output)
+        assert f"there is no folder {tmp_path / 'typo'}; create it" in str(done.exception)
+        assert not list(tmp_path.iterdir())
+
+
+def test_other_outputs_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "folder").mkdir()
+    for words, message in (
+        (["score", "a", "b", "--json", str(tmp_path / "folder")], "it is a folder; name a file"),
+        (["corpus", "a", "b", "--plots", str(tmp_path / "file")], "it is a file; name a folder"),
+        (["score", "a", "b", "--json", str(tmp_path / "file" / "x")], "Not a directory"),
+    ):
+        done = CliRunner().invoke(app, words)
+        assert isinstance(done.exception, WriteError) and message in str(done.exception), words
+    assert (tmp_path / "file").read_text() == "x"
+
+
+def test_nothing_creates_folders_from_python_either(tmp_path: Path) -> None:
+    scores = captious.score({1: ["a dog"], 2: ["a cat"]}, {1: "a dog", 2: "a cat"}, "BLEU-1")
+    with pytest.raises(WriteError, match="there is no folder"):
+        scores.save(tmp_path / "typo" / "x.scores")
+    with pytest.raises(WriteError, match="there is no folder"):
+        captious.prepare({1: ["a dog"]}, "BLEU-1").save(tmp_path / "typo" / "x")
+    assert not list(tmp_path.iterdir())
+    captious.Scores.save_all([scores], tmp_path / "new")  # a folder for scores may be new
+    assert [path.suffix for path in (tmp_path / "new").iterdir()] == [".scores"]

@@ -38,10 +38,16 @@ def test_scene_as_json() -> None:
     assert json.loads(result.output)["attributes"] == [["dog", "brown"]]
 
 
-@pytest.mark.parametrize("caption", ["", "running", "[bold]", "😀"])
+@pytest.mark.parametrize("caption", ["running", "[bold]", "😀"])
 def test_scene_without_tuples(caption: str) -> None:
     result = runner.invoke(app, ["scene", caption])
     assert result.exit_code == 0
+
+
+@pytest.mark.parametrize("captions", [[""], ["a dog", " "]])
+def test_scene_refuses_empty_captions(captions: list[str]) -> None:
+    result = runner.invoke(app, ["scene", *captions])
+    assert isinstance(result.exception, InputError) and "the caption is empty" in str(result.exception)
 
 
 def test_concepts(files: Path) -> None:

@@ -69,7 +69,7 @@ def test_a_run(tmp_path: Path) -> None:
 def test_a_part_of_the_images_and_columns_by_name(tmp_path: Path) -> None:
     making.parquet(tmp_path / "a.parquet", making.rows()[:20], image="picture", caption="words")
     words = [
-        str(tmp_path / "a.parquet"), "--references", REFS, "-m", "ROUGE-L", "--image-column", "picture", "--caption-column", "words", "-j", "1",
+        str(tmp_path / "a.parquet"), "--references", REFS, "-m", "ROUGE-L", "--id-column", "picture", "--caption-column", "words", "-j", "1",
         "-o", str(tmp_path / "merged.scores"), "--name", "mine",
     ]  # fmt: skip
     done = CliRunner().invoke(app, ["score", *words])

@@ -47,4 +47,4 @@ def test_a_reader_that_has_seen_enough() -> None:
         check=False,
     )
     os.close(write)
-    assert (done.returncode, done.stderr) == (1, "")
+    assert (done.returncode, done.stderr) == (141, "")

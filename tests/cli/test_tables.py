@@ -62,6 +62,8 @@ def test_two_files_of_one_name_everywhere(runs: tuple[str, str], tmp_path: Path)
         re.findall(r"run./results", run("score", REFS, *runs, "-m", "BLEU-1"))
     )
     saved = tmp_path / "saved"
+    for folder in "ab":
+        (saved / folder).mkdir(parents=True)
     run("score", REFS, runs[0], "-m", "BLEU-1", "-o", str(saved / "a" / "x.scores"))
     run("score", REFS, runs[1], "-m", "BLEU-1", "-o", str(saved / "b" / "x.scores"))
     files = [str(saved / folder / "x.scores") for folder in "ab"]
@@ -206,7 +208,7 @@ def test_no_star_where_all_are_equal(tmp_path: Path) -> None:
     shutil.copy(demo_path("sampling"), tmp_path / "again.jsonl")
     good, sampling = str(demo_path("good")), str(demo_path("sampling"))
     assert "*" not in run("score", REFS, good, str(tmp_path / "again.json"), "-m", "BLEU-1")
-    assert "*" not in run("diversity", REFS, sampling, str(tmp_path / "again.jsonl"), "--accuracy", "")
+    assert "*" not in run("diversity", REFS, sampling, str(tmp_path / "again.jsonl"), "-m", "")
     assert "*" in run(
         "score",
         REFS,

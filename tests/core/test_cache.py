@@ -14,7 +14,7 @@ from captious.core.errors import InputError
 
 
 def test_a_file_appears_when_it_is_whole(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "file.txt"
+    path = tmp_path / "file.txt"
     with atomic_write(path) as temporary:
         temporary.write_text("half")
         assert not path.exists()

@@ -852,9 +852,58 @@ _mutant(
 _mutant(
     "numbers-beyond-their-limits",
     "cli/command.py",
-    "_type(kind, declared.min, declared.max)",
-    "_type(kind)",
+    "_type(kind, declared.min, declared.max, declared.values, declared.writes)",
+    "_type(kind, None, None, declared.values, declared.writes)",
     "cli/test_command.py",
+)
+_mutant(
+    "targets-not-checked-before-work",
+    "cli/command.py",
+    "        _check_targets(everything, values)\n",
+    "",
+    "cli/test_output_option.py",
+)
+_mutant(
+    "folders-of-files-created",
+    "core/writing.py",
+    "    if not parent.exists():\n",
+    "    parent.mkdir(parents=True, exist_ok=True)\n    if not parent.exists():\n",
+    "cli/test_output_option.py",
+)
+_mutant(
+    "old-names-without-a-warning",
+    "cli/command.py",
+    "            warn_of_old_name(old, new)\n",
+    "            pass\n",
+    "cli/test_help_and_errors.py",
+)
+_mutant(
+    "swapped-letters-count-twice",
+    "core/errors.py",
+    "if i > 1 and j > 1 and letter == b[j - 2]",
+    "if i > 99 and j > 1 and letter == b[j - 2]",
+    "cli/test_help_and_errors.py",
+)
+_mutant(
+    "standard-output-cut-at-a-partial-write",
+    "core/writing.py",
+    "block = block[target.write(block) :]",
+    "block = block[target.write(block) or 0 :][:0]",
+    "cli/test_help_and_errors.py",
+)
+_mutant(
+    "references-as-predictions",
+    "results/references.py",
+    "if same is not None:",
+    "if False:",
+    "results/test_references.py",
+)
+_mutant(
+    "people-not-a-judged-set",
+    "diversity_analysis/sets/diversity_study.py",
+    "_correlations([people, *systems], judged)",
+    "_correlations(systems, judged)",
+    "diversity_analysis/sets/test_cli.py",
 )
 _mutant(
     "paraphrases-not-signed",

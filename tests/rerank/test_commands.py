@@ -248,7 +248,7 @@ def test_what_does_not_belong_together_is_refused(folder: Path, tmp_path: Path) 
         ([*uni, *tri, "--lambda", 1, "-o", out], "set it (--alpha 0.5)"),
         ([*uni, "--lambda", 1, "--alpha", 0.5, "-o", out], "pass --lm twice, or leave out --alpha"),
         ([*uni, "--lambda", -1, "-o", out], "0 or more"),
-        ([*uni, "--lambda", "nan", "-o", out], "0 or more"),
+        ([*uni, "--lambda", "nan", "-o", out], "takes a number"),
         ([*uni, *tri, "--lambda", 1, "--alpha", 2, "-o", out], "between 0 and 1"),
         ([*uni, *tri, *uni, "--lambda", 1, "-o", out], "3 language models"),
         ([*uni, "--lambda", 1, "--tune", REFS, "-o", out], "leave out --lambda"),

@@ -219,3 +219,32 @@ def test_only_whole_references_can_be_saved(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="encoded by themselves"):
         References(references.file, part).save(tmp_path / "part.prepared")
     assert not list(tmp_path.iterdir())
+
+
+def test_references_that_are_predictions_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "captions.jsonl"
+    path.write_text(
+        '{"image_id": 1, "captions": ["a dog", "the dog"]}\n{"image_id": 2, "captions": ["a cat"]}\n'
+    )
+    (tmp_path / "link.jsonl").symlink_to(path)
+    for references in (path, References.read(path)):
+        with pytest.raises(InputError, match="as references and as predictions"):
+            captious.score(references, tmp_path / "link.jsonl", "BLEU-1")
+    with pytest.raises(InputError, match="as references and as predictions"):
+        captious.corpus_diversity(path, [path], parse=False)
+
+
+def test_a_system_that_is_given_twice_is_noticed(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match=r"good\.json is given twice: two systems are equal"):
+        captious.load_systems(demo_path("references"), [demo_path("good")] * 2)
+
+
+def test_results_in_place_of_references(tmp_path: Path) -> None:
+    """In the format of COCO results, one caption per image is a system's."""
+    with pytest.warns(UserWarning, match="format of COCO results"):
+        captious.score(demo_path("good"), demo_path("poor"), "BLEU-1")
+    with pytest.raises(InputError, match="references are expected; if they are references, save them as"):
+        captious.prepare(demo_path("good"), "BLEU-1")
+    rows = '[{"image_id": 1, "caption": "a dog"}, {"image_id": 1, "caption": "the dog"}]'
+    (tmp_path / "references.json").write_text(rows)
+    assert len(captious.prepare(tmp_path / "references.json", "BLEU-1")) == 1

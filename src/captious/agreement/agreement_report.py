@@ -153,7 +153,7 @@ def _study_of_systems(
     judged: RatedSystems, measures: list[Any], folder: Path, references: str | Path | None
 ) -> Study:
     if references is None:
-        raise InputError("--systems needs the references too: --refs REFS")
+        raise InputError("--systems needs the references too: --references REFS")
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder; give one with a predictions file for each system")
     files = {path.name.partition(".")[0]: path for path in sorted(folder.iterdir()) if path.is_file()}

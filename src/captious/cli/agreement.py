@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Option, command, warn_of_old_name
 from captious.cli.formatting import ScoreTables, look
 from captious.cli.output import is_taken, note_figures, print_report, write_json
 
@@ -34,7 +34,12 @@ def agreement(
         Option("--compare", metavar="A,B,…", help="Test these metrics against each other, or 'all'."),
     ] = None,
     coefficient: Annotated[
-        str | None, Option("--coefficient", help="tau-b, tau-c, pearson, spearman, accuracy.")
+        str | None,
+        Option(
+            "--coefficient",
+            help="tau-b, tau-c, pearson, spearman, accuracy.",
+            values=("tau-b", "tau-c", "pearson", "spearman", "accuracy"),
+        ),
     ] = None,
     judges: Annotated[str | None, Option("--judges", help="each, mean or mode.")] = None,
     own: Annotated[
@@ -44,15 +49,17 @@ def agreement(
             help="If a rated caption is among its references: drop it, remove it from them, or keep both.",
         ),
     ] = None,
-    level: Annotated[
+    unit: Annotated[
         str | None,
         Option(
-            "--level",
+            "--unit",
             help="Compute over captions, within each image, or over systems: caption, image, system.",
+            values=("caption", "image", "system"),
+            old=("--level",),
         ),
     ] = None,
-    references: Annotated[
-        int | None, Option("--references", min=1, help="How many references to draw for each image.")
+    reference_count: Annotated[
+        int | None, Option("--reference-count", min=1, help="How many references to draw for each image.")
     ] = None,
     draws: Annotated[int | None, Option("--draws", min=1, help="How often to draw them.")] = None,
     votes: Annotated[
@@ -72,12 +79,12 @@ def agreement(
         Path | None,
         Option("--systems", metavar="DIR", help="Predictions of whole systems, one file named after each."),
     ] = None,
-    refs: Annotated[Path | None, Option("--refs", metavar="REFS", help="References for --systems.")] = None,
+    references: Annotated[
+        str | None, Option("--references", metavar="REFS", help="References for --systems.", old=("--refs",))
+    ] = None,
     resamples: Annotated[int, Option("--resamples", min=2, help="Resamples of the bootstrap.")] = 1000,
     seed: Annotated[int, Option("--seed", help="Seed of the bootstrap and of drawn references.")] = 12345,
-    plots: Annotated[
-        Path | None, Option("--plots", metavar="DIR", help="Write the figures into this folder.")
-    ] = None,
+    plots: options.Plots = None,
     json: options.JsonOut = None,
     *,
     metric_options: dict[str, Any],
@@ -85,12 +92,16 @@ def agreement(
     """Measure how well metrics agree with people, on any set of judgements, with error bars and tests."""
     from captious.agreement import METRICS, measure_agreement
 
+    if references is not None and references.isdecimal() and not Path(references).exists():
+        # Until version 0.7, --references was the number of references to draw.
+        warn_of_old_name(f"--references {references}", f"--reference-count {references}")
+        reference_count, references = int(references), None
     protocol = {
         "coefficient": coefficient,
         "judges": judges,
         "own": own,
-        "level": level,
-        "references": references,
+        "level": unit,
+        "references": reference_count,
         "draws": draws,
         "votes": votes,
     }
@@ -105,7 +116,7 @@ def agreement(
         relations=relations,
         published=published,
         systems=systems,
-        references=refs,
+        references=references,
         resamples=resamples,
         seed=seed,
         **metric_options,

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
+from typing import Any
 
 import click
 
 from captious._version import __version__
 from captious.cli.command import CONTEXT
-from captious.core.errors import one_message, printable
+from captious.core.errors import did_you_mean, one_message, printable
 
 #: Commands and their lines on the help page.
 COMMANDS = {
@@ -59,9 +62,47 @@ _SHARED_MODULES = {
     "cache": ("listings", "CACHE"),
 }
 
+#: Names of commands in other tools.
+_ELSEWHERE = {
+    "eval": "score",
+    "evaluate": "score",
+    "diff": "compare",
+    "test": "compare",
+    "list": "metrics",
+    "hallucinations": "chair",
+    "html": "report",
+}
+
+
+class _ReaderGoneError(Exception):
+    """The reader of standard output (head, less) has exited. Click would exit with code 1."""
+
+
+class _InterruptedError(Exception):
+    """The user has pressed Ctrl-C. Click would print an empty line."""
+
+
+@contextmanager
+def _own_exceptions() -> Iterator[None]:
+    """Replace exceptions that Click handles in another way."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise _ReaderGoneError from error
+    except KeyboardInterrupt as error:
+        raise _InterruptedError from error
+
 
 class _Commands(click.Group):
     """Sub-commands, each imported when it runs."""
+
+    def make_context(self, *arguments: Any, **settings: Any) -> click.Context:
+        with _own_exceptions():
+            return super().make_context(*arguments, **settings)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _own_exceptions():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -100,37 +141,67 @@ def app() -> None:
     """The caption critic: how good, how diverse, how unique and how human-like are image captions?"""
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: every foreseeable mistake ends in one clear message on standard error and exit code 2."""
     warnings.showwarning = _show_warning
     try:
         with one_message():
             try:
-                app.main(prog_name="captious", standalone_mode=False)
+                app.main(arguments, prog_name="captious", standalone_mode=False)
             finally:
                 sys.stdout.flush()
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(error.exit_code)
-    except click.Abort:
-        print("captious: interrupted", file=sys.stderr)
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader of the output (head, less) has exited.
-        sys.stderr.close()
-        sys.exit(141)
+    except click.ClickException as error:
+        _give_up(f"captious: {printable(_usage_message(error))}")
+    except (click.Abort, KeyboardInterrupt, _InterruptedError):
+        _give_up("captious: interrupted", code=130)
+    except (BrokenPipeError, _ReaderGoneError):
+        # As a program that is ended by SIGPIPE.
+        _give_up("", code=141)
     except OSError as error:
         # Such as a full disk, or a temporary folder that was removed.
         where = f" {error.filename}" if error.filename else ""
         _give_up(f"captious: cannot read or write{printable(where)}: {error.strerror or error}")
 
 
-def _give_up(message: str) -> None:
-    print(message, file=sys.stderr)
+def _give_up(message: str, code: int = 2) -> None:
+    if message:
+        print(message, file=sys.stderr)
     # The rest of the buffer cannot be written either: do not try again when the interpreter exits.
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(2)
+    sys.exit(code)
+
+
+def _usage_message(error: click.ClickException) -> str:
+    """Return one line for an error of the option parser."""
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "captious"
+    if isinstance(error, click.NoSuchOption):
+        known = [flag for p in context.command.params for flag in p.opts] if context is not None else []
+        hint = did_you_mean(error.option_name, [flag for flag in known if flag.startswith("--")])
+        return f"there is no option '{error.option_name}'{hint} ('{path} --help' lists them)"
+    if isinstance(error, click.MissingParameter) and error.param is not None:
+        name = getattr(error.param, "label", None) or f"{error.param.opts[0]} {error.param.metavar}"
+        usage = context.command.get_usage(context).removeprefix("Usage: ") if context is not None else path
+        return f"{name} is missing (usage: {' '.join(usage.split())})"
+    if isinstance(error, click.BadParameter) and error.param is not None:
+        name = getattr(error.param, "label", None) or max(error.param.opts, key=len)
+        return f"{name} {error.message}"
+    if isinstance(error, click.BadOptionUsage):
+        takes_none = "does not take a value" in error.message
+        return f"{error.option_name} {'takes no' if takes_none else 'needs a'} value"
+    unknown = re.fullmatch(r"No such command '(.*)'\..*", error.format_message(), re.DOTALL)
+    if unknown and isinstance(getattr(context, "command", None), click.Group):
+        assert context is not None and isinstance(context.command, click.Group)
+        known = context.command.list_commands(context)
+        elsewhere = _ELSEWHERE.get(unknown[1])
+        hint = f"; did you mean '{elsewhere}'?" if elsewhere in known else did_you_mean(unknown[1], known)
+        return f"there is no command '{unknown[1]}'{hint} ('{path} --help' lists them)"
+    message = " ".join(error.format_message().split())
+    return f"{message[:1].lower()}{message[1:].rstrip('.')} ('{path} --help' describes the command)"
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:

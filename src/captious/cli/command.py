@@ -8,19 +8,34 @@ share are the fields of an :class:`OptionGroup`.
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 import click
 
+from captious.cli.completion import FileType, NumberType, TextType, Values
+from captious.core.writing import check_file, check_folder, is_standard
+
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+
+#: Headings of help pages.
+INPUT, OUTPUT, INTERVALS = "Input", "Output", "Intervals"
+
+#: Targets of output options. Scores go to a file ``NAME.scores`` or into a folder.
+Target = Literal["file", "folder", "scores"]
 
 
 class Option:
-    """An option. Without flags, it is named after the parameter."""
+    """An option. Without flags, it is named after the parameter.
+
+    Help pages list it under ``heading``. ``values`` are completed in the shell. ``old`` flags still work,
+    with a warning. If the option ``writes`` something, the target is checked before the command starts.
+    Options that are not ``listed`` are absent from the help page only.
+    """
 
     def __init__(
         self,
@@ -29,25 +44,33 @@ class Option:
         help: str = "",
         min: float | None = None,
         max: float | None = None,
+        heading: str | None = None,
+        values: Values | None = None,
+        old: Sequence[str] = (),
+        writes: Target | None = None,
+        listed: bool = True,
     ) -> None:
         self.flags, self.metavar, self.help = flags, metavar, help
         self.min, self.max = min, max
+        self.heading, self.values, self.old = heading, values, tuple(old)
+        self.writes, self.listed = writes, listed
 
 
 class Argument:
     """A positional argument."""
 
-    def __init__(self, *, metavar: str, help: str = "") -> None:
-        self.metavar, self.help = metavar, help
+    def __init__(self, *, metavar: str, help: str = "", values: Values | None = None) -> None:
+        self.metavar, self.help, self.values = metavar, help, values
 
 
 class OptionGroup:
     """Options that several commands share: the fields of a dataclass.
 
-    Help pages list them under ``heading``.
+    Help pages list them under ``heading`` unless they have their own, and ``note`` below that heading.
     """
 
     heading: ClassVar[str] = "Options"
+    note: ClassVar[str] = ""
 
     @classmethod
     def parameters(cls) -> list[click.Parameter]:
@@ -71,23 +94,34 @@ class Command(click.Command):
     """A command whose help page lists arguments, its own options, and those of each group."""
 
     def __init__(
-        self, name: str, sections: Sequence[tuple[str, Sequence[click.Parameter]]], **attributes: Any
+        self,
+        name: str,
+        sections: Sequence[tuple[str, Sequence[click.Parameter]]],
+        notes: dict[str, str],
+        **attributes: Any,
     ) -> None:
         super().__init__(
             name, params=[parameter for _, parameters in sections for parameter in parameters], **attributes
         )
-        self.sections = sections
+        self.sections, self.notes = sections, notes
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        renamed = {old: p.opts[0] for p in self.params if isinstance(p, _Option) for old in p.old}
+        return super().parse_args(ctx, _with_new_names(args, renamed, ctx))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         arguments = [(p.label, p.about) for p in self.params if isinstance(p, _Argument)]
         if arguments:
             with formatter.section("Arguments"):
                 formatter.write_dl(arguments)
-        help_option = self.get_help_option(ctx)
-        by_heading: dict[str, list[click.Parameter]] = {"Options": []}
+        by_heading: dict[str, list[click.Parameter]] = {
+            heading: [] for heading in ("Options", INPUT, OUTPUT, INTERVALS)
+        }
         for heading, parameters in self.sections:
-            by_heading.setdefault(heading, []).extend(parameters)
-        by_heading["Options"] += [help_option] if help_option else []
+            for p in parameters:
+                by_heading.setdefault(getattr(p, "heading", None) or heading, []).append(p)
+        if help_option := self.get_help_option(ctx):
+            by_heading["Options"].append(help_option)
         for heading, parameters in by_heading.items():
             rows = [
                 row for p in parameters if isinstance(p, click.Option) and (row := p.get_help_record(ctx))
@@ -95,6 +129,8 @@ class Command(click.Command):
             if rows:
                 with formatter.section(heading):
                     formatter.write_dl(rows, col_max=28)
+                    if heading in self.notes:
+                        formatter.write_text(self.notes[heading])
 
 
 def command(
@@ -113,18 +149,27 @@ def command(
     ]
     taken = {p.name for p in own}
     shared = [(group, [p for p in group.parameters() if p.name not in taken]) for group in groups]
+    everything = [*own, *(p for _, parameters in shared for p in parameters)]
     defaults = {p.name: p.default for p in signature.parameters.values()}
 
+    def run_own(**values: Any) -> None:
+        # Inside all groups, so that --quiet hides the warnings.
+        for old, new in click.get_current_context().meta.get(_OLD_NAMES, []):
+            warn_of_old_name(old, new)
+        function(**values)
+
     def callback(**values: Any) -> None:
+        _check_targets(everything, values)
         values = {name: _listed(value, defaults.get(name)) for name, value in values.items()}
-        call: Callable[..., None] = function
+        call: Callable[..., None] = run_own
         for group, parameters in reversed(shared):
             call = partial(_run, group(**{p.name: values.pop(p.name) for p in parameters if p.name}), call)
         call(**values)
 
     text = inspect.cleandoc(help or function.__doc__ or "")
     sections = [("Options", own), *((group.heading, parameters) for group, parameters in shared)]
-    return Command(name, sections, callback=callback, help=text)
+    notes = {group.heading: group.note for group in groups if group.note}
+    return Command(name, sections, notes, callback=callback, help=text)
 
 
 def group(
@@ -143,25 +188,36 @@ def parameter(name: str, annotation: Any, default: Any) -> click.Parameter | Non
     several = get_origin(kind) is list
     if several:
         (kind,) = get_args(kind)
-    default = None if required else default
+    # Click takes an explicit default of None for a value, so a required parameter has none.
+    settings: dict[str, Any] = {"required": True} if required else {"required": False, "default": default}
     if isinstance(declared, Argument):
-        return _Argument(name, declared, _type(kind), several=several, required=required, default=default)
+        return _Argument(name, declared, _type(kind, values=declared.values), several=several, **settings)
     flags = declared.flags or ("--" + name.replace("_", "-"),)
     if kind is bool:
-        return click.Option([name, *flags], is_flag=True, default=default, help=declared.help)
-    shown = default is not None and not several
-    type_ = _type(kind, declared.min, declared.max)
-    metavar = declared.metavar or {int: "INTEGER", float: "NUMBER", Path: "PATH"}.get(kind, "TEXT")
-    return click.Option(
+        return _Option(declared, [name, *flags], is_flag=True, **settings)
+    type_ = _type(kind, declared.min, declared.max, declared.values, declared.writes)
+    metavar = declared.metavar or {int: "N", float: "NUMBER", Path: "PATH"}.get(kind, "TEXT")
+    return _Option(
+        declared,
         [name, *flags],
         type=type_,
         multiple=several,
-        required=required,
-        default=default,
-        show_default=shown,
+        show_default=not required and default not in (None, "") and not several,
         metavar=metavar,
-        help=declared.help,
+        **settings,
     )
+
+
+class _Option(click.Option):
+    """A Click option with the properties of its declaration."""
+
+    def __init__(self, declared: Option, names: list[str], **attributes: Any) -> None:
+        super().__init__(names, help=declared.help, **attributes)
+        self.heading, self.listed = declared.heading, declared.listed
+        self.old, self.writes = declared.old, declared.writes
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        return super().get_help_record(ctx) if self.listed else None
 
 
 class _Argument(click.Argument):
@@ -174,15 +230,12 @@ class _Argument(click.Argument):
         kind: click.ParamType[Any],
         *,
         several: bool,
-        required: bool,
-        default: Any,
+        **settings: Any,
     ) -> None:
         self.label, self.about = declared.metavar, declared.help
         usage = f"{declared.metavar}..." if several else declared.metavar
-        usage = usage if required else f"[{usage}]"
-        super().__init__(
-            [name], type=kind, nargs=-1 if several else 1, required=required, default=default, metavar=usage
-        )
+        usage = usage if settings["required"] else f"[{usage}]"
+        super().__init__([name], type=kind, nargs=-1 if several else 1, metavar=usage, **settings)
 
 
 def _declaration(annotation: Any) -> tuple[Any, Option | Argument | None]:
@@ -196,13 +249,18 @@ def _declaration(annotation: Any) -> tuple[Any, Option | Argument | None]:
     return kind, next((note for note in notes if isinstance(note, Option | Argument)), None)
 
 
-def _type(kind: Any, low: float | None = None, high: float | None = None) -> click.ParamType[Any]:
-    if kind is Path:
-        return click.Path(path_type=Path)
-    if low is not None or high is not None:
-        ranges: dict[Any, Any] = {int: click.IntRange, float: click.FloatRange}
-        return ranges[kind](low, high)  # type: ignore[no-any-return]
-    return {str: click.STRING, int: click.INT, float: click.FLOAT}[kind]
+def _type(
+    kind: Any,
+    low: float | None = None,
+    high: float | None = None,
+    values: Values | None = None,
+    writes: Target | None = None,
+) -> click.ParamType[Any]:
+    if kind in (int, float):
+        return NumberType(kind, low, high)
+    if kind is Path or writes:
+        return FileType(kind, folder=writes == "folder")
+    return TextType(values)
 
 
 def _listed(value: Any, default: Any) -> Any:
@@ -214,3 +272,47 @@ def _listed(value: Any, default: Any) -> Any:
 
 def _run(group: OptionGroup, command: Callable[..., None], **values: Any) -> None:
     group.run(command, values)
+
+
+def _check_targets(parameters: Sequence[click.Parameter], values: dict[str, Any]) -> None:
+    """Refuse outputs that cannot be written, before hours of work are lost."""
+    for p in parameters:
+        target = values.get(p.name or "")
+        if not isinstance(p, _Option) or p.writes is None or target is None:
+            continue
+        is_file = p.writes == "file" or (p.writes == "scores" and Path(target).suffix == ".scores")
+        if is_file or is_standard(target):
+            check_file(target)
+        else:
+            check_folder(target)
+
+
+# Old names ----------------------------------------------------------------------------------------
+
+_OLD_NAMES = "captious.old_names"
+
+
+def _with_new_names(args: list[str], renamed: dict[str, str], ctx: click.Context) -> list[str]:
+    """Replace old names of options, and note them for a warning."""
+    words: list[str] = []
+    for place, word in enumerate(args):
+        if word == "--":
+            return words + args[place:]
+        is_long = word.startswith("--")
+        flag, equals, value = word.partition("=") if is_long else (word[:2], "", word[2:])
+        if flag not in renamed:
+            words.append(word)
+            continue
+        ctx.meta.setdefault(_OLD_NAMES, []).append((flag, renamed[flag]))
+        if is_long or not value:
+            words.append(renamed[flag] + equals + value)
+        else:
+            words += [renamed[flag], value]
+    return words
+
+
+def warn_of_old_name(old: str, new: str) -> None:
+    """Warn of an option that has another name since an earlier version."""
+    from captious.io import CaptionWarning
+
+    warnings.warn(CaptionWarning(f"the option {old} is now called {new}"), stacklevel=2)

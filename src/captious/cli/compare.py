@@ -30,7 +30,9 @@ def compare(
         Option(
             "--metrics",
             "-m",
-            help="Names separated by commas (default: coco, or what the saved scores have in common).",
+            metavar="NAMES",
+            help="Metrics, with commas (default: coco, or those that all saved scores have).",
+            values=options.metric_names,
         ),
     ] = None,
     baseline: Annotated[

@@ -23,13 +23,8 @@ from captious.core.errors import printable
 def corpus(
     references: options.References,
     predictions: options.Predictions,
-    train: Annotated[
-        Path | None,
-        Option("--train", metavar="CAPTIONS", help="Training captions, for novelty and learnable words."),
-    ] = None,
-    plots: Annotated[
-        Path | None, Option("--plots", metavar="DIR", help="Write the figures into this folder.")
-    ] = None,
+    training: options.Training = None,
+    plots: options.Plots = None,
     json: options.JsonOut = None,
     tokenizer: Annotated[
         str, Option("--tokenizer", help="spacy-like (as in the published study), ptb, simple or none.")
@@ -48,7 +43,9 @@ def corpus(
     name: options.Names = None,
     output: options.SaveTo = None,
     no_texts: options.NoTexts = False,
-    words: Annotated[int, Option("--words", min=0, max=50, help="Words to list in each ranking.")] = 10,
+    number: Annotated[
+        int, Option("--number", "-n", min=0, max=50, help="Words to list in each ranking.", old=("--words",))
+    ] = 10,
     seed: Annotated[int, Option("--seed", help="Seed of the random orders of the type-token curve.")] = 1,
 ) -> None:
     """Measure the diversity of whole corpora: vocabulary, recall and omissions, composition, complexity.
@@ -64,7 +61,7 @@ def corpus(
     result = corpus_diversity(
         references,
         predictions,
-        train=train,
+        train=training,
         tokenizer=tokenizer,
         subset=subset,
         several=allow_several or None,
@@ -89,7 +86,7 @@ def corpus(
             json,
         )
     if not quiet:
-        show(result, words, ci=ci)
+        show(result, number, ci=ci)
         if plots is not None and written:
             note_figures(written, plots)
 
@@ -105,7 +102,7 @@ def show(result: Any, words: int, *, ci: bool = False) -> None:
     lines = [f"{measure.title(result.n):9s} {measure.summary}" for measure in result.columns()]
     if not result.trained:
         lines.append(
-            "No training captions (--train): novelty is unknown, and all words of the references count as "
+            "No training captions (--training): novelty is unknown, and all words of the references count as "
             "learnable."
         )
     lines.append(

@@ -36,6 +36,7 @@ def critic(
             "--save-features",
             metavar="OUT.npz",
             help="Save the features of photographs, to reuse with --features.",
+            writes="file",
         ),
     ] = None,
     ids: Annotated[
@@ -101,13 +102,14 @@ def critic(
             "-o",
             metavar="OUT",
             help="A folder for scores and critics; or NAME.scores for one system.",
+            writes="scores",
         ),
     ] = None,
     name: options.Names = None,
     tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
-    threads: Annotated[int, Option("--threads", min=1, help="Threads of PyTorch.")] = 1,
+    jobs: options.Threads = 1,
     signature: options.WithSignatures = False,
     json: options.JsonOut = None,
 ) -> None:
@@ -139,7 +141,7 @@ def critic(
         references,
         systems,
         chosen,
-        images=ImageSource(features, backbone, backbone_output, ids, threads) if features else None,
+        images=ImageSource(features, backbone, backbone_output, ids, jobs) if features else None,
         save_features=save_features,
         human=human,
         names=name,
@@ -148,7 +150,7 @@ def critic(
         several=allow_several or None,
         output=output,
         resume=resume,
-        threads=threads,
+        threads=jobs,
     )
     scores = [judged.scores for judged in report.systems]
     if json is not None:

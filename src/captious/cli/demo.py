@@ -21,7 +21,10 @@ def demo(
     report: Annotated[
         Path | None,
         Option(
-            "--report", metavar="OUT.html", help="Also make a report of the demo, a page for the browser."
+            "--report",
+            metavar="OUT.html",
+            help="Also make a report of the demo, a page for the browser.",
+            writes="file",
         ),
     ] = None,
 ) -> None:

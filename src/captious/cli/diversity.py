@@ -49,15 +49,19 @@ def diversity(
     kernel: Annotated[
         str, Option("--kernel", help="Similarity inside Self-CIDEr: cider, cider-d, or a metric's name.")
     ] = "cider",
-    accuracy: Annotated[
+    metrics: Annotated[
         str,
-        Option("--accuracy", "-a", help="Accuracy metrics, comma-separated; the first enters the F-measure."),
+        Option(
+            "--metrics",
+            "-m",
+            metavar="NAMES",
+            help="Accuracy metrics, with commas; the first enters the F-measure.",
+            values=options.metric_names,
+            old=("--accuracy", "-a"),
+        ),
     ] = "CIDEr-D",
     beta2: Annotated[float, Option("--beta2", help="β² of the F-measure.")] = 5.0,
-    train: Annotated[
-        Path | None,
-        Option("--train", metavar="CAPTIONS", help="Training captions, for the share of novel captions."),
-    ] = None,
+    training: options.Training = None,
     best: Annotated[
         bool, Option("--best", help="Also measure the best 2, 5, 8 and 10 captions of each image.")
     ] = False,
@@ -68,9 +72,7 @@ def diversity(
     ci: options.Confidence = False,
     signature: options.WithSignatures = False,
     name: options.Names = None,
-    plots: Annotated[
-        Path | None, Option("--plots", metavar="DIR", help="Draw figures into a folder.")
-    ] = None,
+    plots: options.Plots = None,
     image: Annotated[
         list[str] | None, Option("--image", help="Image for the latent space and the map; repeatable.")
     ] = None,
@@ -98,9 +100,9 @@ def diversity(
         samples,
         df=df,
         kernel=kernel,
-        accuracy=accuracy,
+        accuracy=metrics,
         beta_squared=beta2,
-        train=train,
+        train=training,
         best_captions=best,
         human_scores=human_scores,
         names=name,

@@ -19,13 +19,24 @@ def explain(
     references: options.References,
     predictions: Annotated[Path, Argument(metavar="PRED", help="Predictions of one system.")],
     metric: Annotated[
-        str, Option("--metric", "-m", help="CIDEr-D, METEOR, SPICE, CHAIRi, or a learned metric.")
+        str,
+        Option(
+            "--metrics",
+            "-m",
+            metavar="NAME",
+            help="One of CIDEr-D, METEOR, SPICE, CHAIRi and the learned metrics.",
+            values=options.metric_names,
+            old=("--metric",),
+        ),
     ] = "CaptiousScore",
     image: Annotated[
         list[str] | None,
         Option("--image", metavar="ID", help="Only this image; repeatable (default: the first)."),
     ] = None,
-    top: Annotated[int, Option("--top", min=1, help="Number of parts to list, the first ones.")] = 12,
+    number: Annotated[
+        int,
+        Option("--number", "-n", min=1, help="Number of parts to list, the first ones.", old=("--top",)),
+    ] = 12,
     tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
@@ -46,7 +57,7 @@ def explain(
     if is_taken(json):
         return
     for explanation in explanations:
-        parts = explanation.parts[:top]
+        parts = explanation.parts[:number]
         keys = list(parts[0]) if parts else []
         score = "–" if explanation.score != explanation.score else f"{explanation.score:.4f}"
         title = (
@@ -61,8 +72,8 @@ def explain(
             [[_cell(key, value) for key, value in part.items()] for part in parts],
             text=[k for k, key in enumerate(keys) if isinstance(parts[0][key], str)],
         )
-        more = f" (all {len(explanation.parts)} parts: --top {len(explanation.parts)})"
-        note(explanation.summary + (more if len(explanation.parts) > top else ""))
+        more = f" (all {len(explanation.parts)} parts: --number {len(explanation.parts)})"
+        note(explanation.summary + (more if len(explanation.parts) > number else ""))
 
 
 def _cell(key: str, value: object) -> str:

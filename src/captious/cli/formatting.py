@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
-from captious.cli.command import Option, OptionGroup
+from captious.cli.command import INTERVALS, OUTPUT, Option, OptionGroup
 from captious.core.errors import InputError, did_you_mean
 from captious.results.result_rows import FRACTION, NumberStyle
 from captious.results.significance import Bootstrap
@@ -74,9 +74,12 @@ def interval(bounds: tuple[float, float], form: str = FRACTION) -> str:
 class Tables(OptionGroup):
     """Options of commands that print tables."""
 
-    heading: ClassVar[str] = "Tables"
+    heading: ClassVar[str] = OUTPUT
 
-    format: Annotated[str, Option("--format", "-f", help=f"Format of tables: {', '.join(FORMATS)}.")] = "rich"
+    format: Annotated[
+        str,
+        Option("--format", "-f", metavar="NAME", help=f"{', '.join(FORMATS)}.", values=FORMATS),
+    ] = "rich"
     quiet: Annotated[
         bool, Option("--quiet", "-q", help="No warnings, no progress, nothing below tables.")
     ] = False
@@ -120,10 +123,10 @@ class Tables(OptionGroup):
 class ScoreTables(Tables):
     """Options of commands whose tables hold scores."""
 
-    percent: Annotated[bool, Option("--percent", help="Multiply scores by 100 and show one digit.")] = False
+    percent: Annotated[bool, Option("--percent", help="Multiply scores by 100.")] = False
     digits: Annotated[
         int | None,
-        Option("--digits", min=0, max=15, help="Digits of scores (default: 4, or 1 with --percent)."),
+        Option("--digits", min=0, max=15, help="Digits of scores (default: 4; 1 with --percent)."),
     ] = None
 
     def look(self) -> Look:
@@ -134,11 +137,13 @@ class ScoreTables(Tables):
 class IntervalTables(ScoreTables):
     """Options of commands with ``--ci``."""
 
-    level: Annotated[float, Option("--level", help="Level of confidence intervals (--ci).")] = 0.95
-    resamples: Annotated[int, Option("--resamples", min=10, help="Bootstrap resamples (--ci).")] = (
-        Bootstrap().resamples
+    level: Annotated[float, Option("--level", help="Level of the intervals.", heading=INTERVALS)] = 0.95
+    resamples: Annotated[
+        int, Option("--resamples", min=10, help="Bootstrap resamples.", heading=INTERVALS)
+    ] = Bootstrap().resamples
+    seed: Annotated[int, Option("--seed", min=0, help="Seed of the bootstrap.", heading=INTERVALS)] = (
+        Bootstrap().seed
     )
-    seed: Annotated[int, Option("--seed", min=0, help="Seed of the bootstrap.")] = Bootstrap().seed
 
     def look(self) -> Look:
         # Accept 95 for 0.95.

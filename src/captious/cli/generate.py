@@ -22,7 +22,13 @@ def generate(
     ],
     output: Annotated[
         Path,
-        Option("--output", "-o", metavar="OUT", help="JSONL: image_id, captions, logprobs; '-' for stdout."),
+        Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="JSONL: image_id, captions, logprobs; '-' for stdout.",
+            writes="file",
+        ),
     ],
     how: Annotated[
         str,
@@ -34,7 +40,7 @@ def generate(
     ] = "rs",
     m: Annotated[
         int | None,
-        Option("--captions", "-m", "-n", min=1, help="Captions per image (default: 10; greedy: 1)."),
+        Option("--captions", "-n", min=1, help="Captions per image (default: 10; greedy: 1).", old=("-m",)),
     ] = None,
     temperature: Annotated[
         float, Option("--temperature", help="Below 1, likelier units are sampled (rs).")
@@ -89,7 +95,7 @@ def generate(
     seed: Annotated[
         int, Option("--seed", min=0, help="Random seed. The same seed gives the same captions.")
     ] = 1,
-    threads: Annotated[int, Option("--threads", min=1, help="Threads of PyTorch.")] = 1,
+    jobs: options.Threads = 1,
 ) -> None:
     """Write captions of images with a captioner. 'captious diversity' reads the output."""
     from captious.generate import caption_likelihoods, generate_captions
@@ -101,9 +107,9 @@ def generate(
         )
     if score is not None and (how != "rs" or m is not None or only is not None):
         raise InputError("--score writes no captions; leave out --how, --captions and --only")
-    source = ImageSource(images, backbone, backbone_output, ids, threads)
+    source = ImageSource(images, backbone, backbone_output, ids, jobs)
     if score is not None:
-        rows = caption_likelihoods(model, source, score, tokens=tokens, threads=threads)
+        rows = caption_likelihoods(model, source, score, tokens=tokens, threads=jobs)
     else:
         rows = generate_captions(
             model,
@@ -121,7 +127,7 @@ def generate(
             groups=groups,
             penalty=penalty,
             seed=seed,
-            threads=threads,
+            threads=jobs,
         )
     write_json_lines(rows, output)
     say(f"{output}: {len(rows):,} images, {sum(len(row['captions']) for row in rows):,} captions", output)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from captious.cli import options
 from captious.cli.command import Argument, Option, command
-from captious.cli.output import is_taken, write_json
-from captious.core.errors import printable
+from captious.cli.output import is_taken, rich_console, write_json
+from captious.core.errors import InputError, printable
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -85,6 +85,8 @@ def scene(
     """Show the objects, attributes and relations that a caption names. Several captions form one graph."""
     from captious.scene import scene_graph
 
+    if not all(caption.strip() for caption in captions):
+        raise InputError("the caption is empty; give it in quotes: captious scene 'a dog on a sofa'")
     graph = scene_graph(
         captions,
         tokenizer=tokenizer or "ptb",
@@ -103,9 +105,7 @@ def scene(
         )
     if is_taken(json):
         return
-    from rich.console import Console
-
-    console = Console(highlight=False, markup=False)
+    console = rich_console(highlight=False, markup=False)
     if not graph.tuples:
         console.print("no tuples: the caption has no noun")
         return

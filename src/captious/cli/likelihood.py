@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 from captious.cli import options
 from captious.cli.command import Option, command
 from captious.cli.formatting import Tables
-from captious.cli.output import is_taken, note, print_table, say, write_json, write_json_lines, write_text
+from captious.cli.output import (
+    is_taken,
+    note,
+    print_table,
+    rich_console,
+    say,
+    write_json,
+    write_json_lines,
+    write_text,
+)
 from captious.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,7 +38,10 @@ def likelihood(
     write: Annotated[
         Path | None,
         Option(
-            "--write", metavar="CAPTIONS", help="Write the captions whose log P the test needs, and stop."
+            "--write",
+            metavar="CAPTIONS",
+            help="Write the captions whose log P the test needs, and stop.",
+            writes="file",
         ),
     ] = None,
     training: Annotated[
@@ -69,7 +81,8 @@ def likelihood(
         ),
     ] = None,
     figure: Annotated[
-        Path | None, Option("--figure", metavar="OUT", help="With --words: write it as .html or .svg.")
+        Path | None,
+        Option("--figure", metavar="OUT", help="With --words: write it as .html or .svg.", writes="file"),
     ] = None,
     trials: Annotated[
         int, Option("--trials", min=1, help="Trials of the randomisation test (before and after).")
@@ -150,9 +163,7 @@ def _show_words(scored: Path, image: str, figure: Path | None) -> None:
 
     lines = [word_colours.WordLine(*line) for line in word_likelihoods(scored, image)]
     if figure is None:
-        from rich.console import Console
-
-        Console(highlight=False, soft_wrap=True).print(word_colours.terminal(lines))
+        rich_console(highlight=False, soft_wrap=True).print(word_colours.terminal(lines))
         return
     is_svg = figure.suffix == ".svg"
     text = word_colours.as_svg(lines) if is_svg else word_colours.as_html(lines, f"Image {image}")

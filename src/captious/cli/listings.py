@@ -6,20 +6,32 @@ import datetime
 from typing import TYPE_CHECKING, Annotated
 
 from captious.cli.command import Argument, Option, command
-from captious.cli.formatting import Tables
-from captious.cli.options import JsonOut, PrintedOutput
+from captious.cli.formatting import Tables, look
+from captious.cli.options import GRAMMAR_HELP, JsonOut, PrintedOutput, flag_of, metric_names
 from captious.cli.output import is_taken, note, print_table, write_json
 from captious.core.errors import InputError, did_you_mean
+from captious.metrics.options import PARSER
+from captious.metrics.options import Option as MeasureOption
 
 if TYPE_CHECKING:
     from captious.core import cache_files
+    from captious.metrics.base import Measure
 
 
-def metrics(json: JsonOut = None) -> None:
-    """List all measures, what they measure and which options they take."""
+def metrics(
+    names: Annotated[
+        list[str] | None,
+        Argument(
+            metavar="NAME", help="Metrics or groups to describe, with all options.", values=metric_names
+        ),
+    ] = None,
+    json: JsonOut = None,
+) -> None:
+    """List all metrics, or describe some: what they measure and which options they take."""
     from captious.metrics import registry
 
-    measures = {name: registry.create(name) for name in registry.usable()}
+    chosen = registry.resolve(names) if names else registry.usable()
+    measures = {name: registry.create(name) for name in chosen if isinstance(name, str)}
     if json is not None:
         described = [
             {
@@ -50,11 +62,37 @@ def metrics(json: JsonOut = None) -> None:
     print_table(
         "", ["metric", "of a", "better", "range", "options", "what it measures"], table, text=(0, 1, 2, 4, 5)
     )
+    if names:
+        if look().format != "csv":  # one table per file
+            _print_options(measures)
+        return
     groups = "; ".join(f"{group} = {', '.join(members)}" for group, members in registry.GROUPS.items())
     note(
         f"groups: {groups}; all, sets, corpus = every measure of a caption, of the captions of an image, of "
-        "a corpus"
+        "a corpus\n'captious metrics NAME' describes the options of a metric"
     )
+
+
+def _print_options(measures: dict[str, Measure]) -> None:
+    takes: dict[MeasureOption, list[str]] = {}
+    for name, measure in measures.items():
+        for option in measure.options:
+            takes.setdefault(option, []).append(name)
+    if not takes:
+        note("no options")
+        return
+    table = [
+        [f"{flag_of(option)} {option.metavar or _value_name(option)}", option.help, ", ".join(listed)]
+        for option, listed in takes.items()
+    ]
+    if any(option.name == "parser" for option in takes):
+        table.append(["--grammar PATH", GRAMMAR_HELP, ", ".join(takes[PARSER])])
+    print_table("", ["option", "meaning", "of"], table, text=(0, 1, 2))
+    note("an example: captious score REFS PRED -m " + ",".join(measures) + f" {table[0][0]}")
+
+
+def _value_name(option: MeasureOption) -> str:
+    return "|".join(option.choices) or {int: "N", float: "NUMBER"}.get(option.kind, "TEXT")
 
 
 def _bounds(bounds: tuple[float | None, float | None]) -> str:

@@ -10,10 +10,20 @@ from typing import Annotated, Any, ClassVar
 
 import click
 
-from captious.cli.command import Argument, Option, OptionGroup, parameter
+from captious.cli.command import INPUT, INTERVALS, OUTPUT, Argument, Option, OptionGroup, parameter
 from captious.core.errors import InputError
 from captious.metrics.options import CHAIR_SYNONYMS, METEOR_DATA, OBJECTS, PARSER, STANDARD, entry_points
 from captious.metrics.options import Option as MeasureOption
+
+_TOKENIZERS = ("ptb", "simple", "none", "spacy-like")
+
+
+def metric_names() -> list[str]:
+    """Return the names of all measures and groups, for completion."""
+    from captious.metrics import registry
+
+    return [*registry.GROUPS, *registry.FAMILIES, *registry.names()]
+
 
 References = Annotated[
     Path, Argument(metavar="REFS", help="Reference captions (COCO JSON, JSONL, CSV, TSV, …, or prepared).")
@@ -25,27 +35,59 @@ SomePredictions = Annotated[
 Metrics = Annotated[
     str,
     Option(
-        "--metrics", "-m", help="coco, all, or names separated by commas ('captious metrics' lists them)."
+        "--metrics",
+        "-m",
+        metavar="NAMES",
+        help="Metrics, with commas ('captious metrics' lists all).",
+        values=metric_names,
     ),
 ]
 Tokenizer = Annotated[
     str | None,
     Option(
         "--tokenizer",
-        help="ptb (as in the COCO tools), simple, none or spacy-like (default: ptb, or that of prepared "
-        "references).",
+        metavar="NAME",
+        help="ptb (default), simple, none or spacy-like.",
+        heading=INPUT,
+        values=_TOKENIZERS,
     ),
 ]
-Subset = Annotated[bool, Option("--subset", help="Score only the images that both sides have.")]
+Subset = Annotated[
+    bool, Option("--subset", help="Score only the images that both sides have.", heading=INPUT)
+]
 AllowSeveral = Annotated[
-    bool, Option("--allow-several", help="Accept several predictions per image; each is scored.")
+    bool,
+    Option("--allow-several", help="Accept several predictions per image.", heading=INPUT),
 ]
 JsonOut = Annotated[
-    str | None, Option("--json", metavar="OUT", help="Write JSON to a file, or '-' for stdout.")
+    str | None,
+    Option(
+        "--json",
+        metavar="OUT",
+        help="Write JSON to a file ('-' for stdout).",
+        heading=OUTPUT,
+        writes="file",
+    ),
 ]
 PerImage = Annotated[
     Path | None,
-    Option("--per-image", metavar="OUT", help="Write the score of every image (OUT.csv or OUT.json)."),
+    Option(
+        "--per-image",
+        metavar="OUT",
+        help="Write the score of every image (OUT.csv or OUT.json).",
+        heading=OUTPUT,
+        writes="file",
+    ),
+]
+Plots = Annotated[
+    Path | None,
+    Option(
+        "--plots",
+        metavar="DIR",
+        help="Write figures into this folder.",
+        heading=OUTPUT,
+        writes="folder",
+    ),
 ]
 SaveTo = Annotated[
     Path | None,
@@ -53,33 +95,39 @@ SaveTo = Annotated[
         "--output",
         "-o",
         metavar="OUT",
-        help="Save the scores: one system as NAME.scores, several in a folder.",
+        help="Save the scores: NAME.scores, or a folder.",
+        heading=OUTPUT,
+        writes="scores",
     ),
 ]
-NoTexts = Annotated[bool, Option("--no-texts", help="Save the scores without the captions themselves.")]
+NoTexts = Annotated[bool, Option("--no-texts", help="Save scores without the captions.", heading=OUTPUT)]
 Part = Annotated[
     bool,
-    Option(
-        "--part", help="The predictions cover only a part of the images; score them against all references."
-    ),
+    Option("--part", help="Predictions of some images, against all references.", heading=INPUT),
 ]
 Split = Annotated[
     str | None,
     Option(
         "--split",
         metavar="NAMES",
-        help="Use only the references of a split, as in Karpathy's files: test, or train,restval.",
+        help="Splits of the references: test, or train,restval.",
+        heading=INPUT,
     ),
 ]
 Confidence = Annotated[
-    bool, Option("--ci", help="Show bootstrap confidence intervals over images (95 %, or --level).")
+    bool, Option("--ci", help="Show bootstrap confidence intervals over images.", heading=INTERVALS)
 ]
 Names = Annotated[
     list[str] | None,
-    Option("--name", metavar="NAME", help="Name of a system, in the order of the files; repeatable."),
+    Option(
+        "--name",
+        metavar="NAME",
+        help="Name of a system, in the order of the files; repeatable.",
+        heading=INPUT,
+    ),
 ]
 WithSignatures = Annotated[
-    bool, Option("--signature", help="Also print signatures: how each number was made.")
+    bool, Option("--signature", help="Print signatures: how numbers were made.", heading=OUTPUT)
 ]
 MeteorData = Annotated[
     str | None, Option("--meteor-data", metavar=METEOR_DATA.metavar, help=METEOR_DATA.help)
@@ -88,26 +136,30 @@ Objects = Annotated[str | None, Option("--objects", metavar=OBJECTS.metavar, hel
 ChairSynonyms = Annotated[
     str | None, Option("--chair-synonyms", metavar=CHAIR_SYNONYMS.metavar, help=CHAIR_SYNONYMS.help)
 ]
-ParserName = Annotated[str | None, Option("--parser", metavar=PARSER.metavar, help=PARSER.help)]
+ParserName = Annotated[
+    str | None,
+    Option("--parser", metavar=PARSER.metavar, help=PARSER.help, values=("small", "exact")),
+]
+GRAMMAR_HELP = "CoreNLP's models for '--parser exact': the jar, or englishPCFG.ser.gz."
 Grammar = Annotated[
     str | None,
     Option(
         "--grammar",
         metavar="PATH",
-        help="CoreNLP's models for '--parser exact': the jar, or englishPCFG.ser.gz.",
+        help=GRAMMAR_HELP,
     ),
 ]
-Options = Annotated[
-    list[str] | None,
+Training = Annotated[
+    Path | None,
     Option(
-        "--option",
-        "-O",
-        metavar="NAME=VALUE",
-        help="Set an option of a metric, such as combine=max; repeatable.",
+        "--training",
+        metavar="CAPTIONS",
+        help="Training captions, for the novelty of captions.",
+        heading=INPUT,
+        old=("--train",),
     ),
 ]
-
-
+Threads = Annotated[int, Option("--jobs", "-j", min=1, help="Threads of PyTorch.", old=("--threads",))]
 Backbone = Annotated[
     Path | None,
     Option("--backbone", metavar="NET.onnx", help="Network that computes features of photographs."),
@@ -119,7 +171,14 @@ BackboneOutput = Annotated[
 
 PrintTo = Annotated[
     Path | None,
-    Option("--output", "-o", metavar="OUT", help="Write the printed result to a file ('-' for stdout)."),
+    Option(
+        "--output",
+        "-o",
+        metavar="OUT",
+        help="Write the result to a file ('-' for stdout).",
+        heading=OUTPUT,
+        writes="file",
+    ),
 ]
 
 
@@ -127,23 +186,23 @@ PrintTo = Annotated[
 class Columns(OptionGroup):
     """Columns of the files that a command reads captions from."""
 
-    heading: ClassVar[str] = "Input columns"
+    heading: ClassVar[str] = INPUT
 
     caption_column: Annotated[
         str | None,
         Option(
             "--caption-column",
             metavar="NAME",
-            help="Column (or key) with the captions; with NAME,NAME the first that exists.",
+            help="Column or key of the captions; NAME,NAME: the first.",
         ),
     ] = None
     id_column: Annotated[
         str | None,
         Option(
             "--id-column",
-            "--image-column",
             metavar="NAME",
-            help="Column (or key) with the image ids; with NAME,NAME the first that exists.",
+            help="Column or key of the image ids.",
+            old=("--image-column",),
         ),
     ] = None
 
@@ -164,7 +223,7 @@ class Jobs(OptionGroup):
             "--jobs",
             "-j",
             min=1,
-            help="Threads to use (default: all processors). Results do not depend on it.",
+            help="Threads (default: all processors).",
         ),
     ] = None
 
@@ -200,13 +259,21 @@ class PrintedOutput(OptionGroup):
             command(**values)
 
 
+MetricOption = Annotated[
+    list[str] | None,
+    Option("--option", "-O", metavar="NAME=VALUE", help="Set an option of a metric; repeatable."),
+]
+_UnlistedGrammar = Annotated[str | None, Option("--grammar", metavar="PATH", listed=False)]
+
+
 class MeasureOptions(OptionGroup):
     """A flag for each option that measures declare, and ``--option NAME=VALUE`` for any.
 
     The command gets them as ``metric_options``.
     """
 
-    heading: ClassVar[str] = "Options of metrics"
+    heading: ClassVar[str] = "Metric options"
+    note: ClassVar[str] = "'captious metrics NAME' lists the options of a metric, such as --df FILE."
 
     def __init__(self, *, option: list[str] | None, grammar: str | None, **named: Any) -> None:
         self.pairs, self.grammar, self.named = option, grammar, named
@@ -214,15 +281,30 @@ class MeasureOptions(OptionGroup):
     @classmethod
     def parameters(cls) -> list[click.Parameter]:
         declared: dict[str, Any] = {
-            o.name: Annotated[o.kind | None, Option(o.flag, metavar=o.metavar, help=o.help)]
+            o.name: Annotated[
+                o.kind | None,
+                Option(
+                    flag_of(o),
+                    metavar=o.metavar,
+                    help=o.help,
+                    values=o.choices or None,
+                    old=(o.flag,) if flag_of(o) != o.flag else (),
+                    listed=False,
+                ),
+            ]
             for o in known_options().values()
         }
-        declared |= {"grammar": Grammar, "option": Options}
+        declared |= {"grammar": _UnlistedGrammar, "option": MetricOption}
         return [p for name, annotation in declared.items() if (p := parameter(name, annotation, None))]
 
     def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
         named = {**self.named, "parser": parser_choice(self.named.get("parser"), self.grammar)}
         command(**values, metric_options=measure_options(self.pairs, **named))
+
+
+def flag_of(option: MeasureOption) -> str:
+    """Return the flag of a measure's option."""
+    return "--training" if option.name == "train" else option.flag
 
 
 def known_options() -> dict[str, MeasureOption]:

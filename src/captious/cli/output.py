@@ -17,6 +17,8 @@ from captious.core.writing import atomic_write, is_standard
 from captious.results.result_rows import COLUMNS, ResultRow, tidy
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from captious.agreement import AgreementReport
     from captious.robustness import RobustnessReport
 
@@ -121,20 +123,29 @@ def note(text: str) -> None:
         print(text)
 
 
-def _draw(title: str, table: _Table, turn: bool, keys: int) -> None:
+def rich_console(**settings: Any) -> Console:
+    """Return a console of Rich that leaves a broken pipe to the caller. Rich would exit with code 1."""
     from rich.console import Console
 
-    console = Console()
+    class PlainConsole(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return PlainConsole(**settings)
+
+
+def _draw(title: str, table: _Table, turn: bool, keys: int) -> None:
+    console = rich_console()
     if not console.is_terminal:
         # A pipe has no width, so the table is not split.
-        console = Console(width=max(200, _needed(table.widths())))
+        console = rich_console(width=max(200, _needed(table.widths())))
     if title:
         # Above the table and not in it, where the title would be folded to the width of the table.
         print(title)
     for piece in _fitting(table, console.width, turn, keys):
         # If a single column is wider than the terminal, the terminal wraps the lines and nothing is lost.
         least = _needed([_floor(piece, k, width) for k, width in enumerate(piece.widths())])
-        wide = console if least <= console.width else Console(width=least)
+        wide = console if least <= console.width else rich_console(width=least)
         wide.print(_drawn(piece))
 
 

@@ -13,13 +13,18 @@ from captious.cli.output import is_taken, print_table, say, write_json
 if TYPE_CHECKING:
     from captious.corpus.frequencies import FrequencyTable
 
-Out = Annotated[Path, Option("--output", "-o", metavar="FILE", help="Where to write the table.")]
+Out = Annotated[
+    Path, Option("--output", "-o", metavar="FILE", help="Where to write the table.", writes="file")
+]
 
 
 def prepare(
     references: options.References,
     output: Annotated[
-        Path, Option("--output", "-o", metavar="FILE", help="Where to write the prepared references.")
+        Path,
+        Option(
+            "--output", "-o", metavar="FILE", help="Where to write the prepared references.", writes="file"
+        ),
     ],
     metrics: options.Metrics = "coco",
     tokenizer: options.Tokenizer = None,
@@ -30,14 +35,9 @@ def prepare(
     """Do the work on references once: tokens, n-gram tables, document frequencies, scene graphs, sentence
     vectors.
     """
-    from captious.core.progress import track
-    from captious.metrics.registry import make_measures
-    from captious.results.references import References
+    from captious.api import prepare as prepare_references
 
-    measures = make_measures(metrics, metric_options)
-    prepared = References.read(references, tokenizer, split)
-    for measure in track(measures, "preparing references"):
-        prepared.prepare([measure])
+    prepared = prepare_references(references, metrics, tokenizer=tokenizer, split=split, **metric_options)
     prepared.save(output)
     captions = prepared.captions
     size = f"{output.stat().st_size / 1e6:,.1f} MB; " if output.is_file() and not is_taken(output) else ""

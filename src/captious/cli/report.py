@@ -20,9 +20,9 @@ def report(
             help="Reference captions and predictions, one file per system; or saved scores alone.",
         ),
     ],
-    output: Annotated[Path, Option("--output", "-o", metavar="OUT.html", help="The page.")] = Path(
-        "report.html"
-    ),
+    output: Annotated[
+        Path, Option("--output", "-o", metavar="OUT.html", help="The page.", writes="file")
+    ] = Path("report.html"),
     samples: Annotated[
         list[Path] | None,
         Option(
@@ -44,8 +44,9 @@ def report(
         Option(
             "--metrics",
             "-m",
-            help="Names separated by commas (default: coco, CHAIR with --objects; all that saved scores "
-            "have).",
+            metavar="NAMES",
+            help="Metrics, with commas (default: coco, and CHAIR with --objects; all of saved scores).",
+            values=options.metric_names,
         ),
     ] = None,
     title: Annotated[str | None, Option("--title", help="Title of the page.")] = None,

@@ -28,6 +28,7 @@ def rerank(
             "-o",
             metavar="OUT",
             help="The chosen captions, as COCO results (JSON); '-' for stdout.",
+            writes="file",
         ),
     ] = None,
     by: Annotated[
@@ -75,7 +76,12 @@ def rerank(
     ] = None,
     keep: Annotated[
         Path | None,
-        Option("--candidates", metavar="OUT", help="Also write all candidates with their scores (JSONL)."),
+        Option(
+            "--candidates",
+            metavar="OUT",
+            help="Also write all candidates with their scores (JSONL).",
+            writes="file",
+        ),
     ] = None,
     tune: Annotated[
         Path | None,
@@ -90,6 +96,8 @@ def rerank(
         Option(
             "--metrics",
             "-m",
+            metavar="NAMES",
+            values=options.metric_names,
             help="Tune for the geometric mean of these (default: BLEU-4, METEOR, CIDEr-D, CHAIRs, SPICE, "
             "SPICE-U).",
         ),
@@ -101,7 +109,8 @@ def rerank(
         int, Option("--seed", min=0, help="Seed of the division of images and of the tests.")
     ] = 1,
     plots: Annotated[
-        Path | None, Option("--plots", metavar="DIR", help="Folder for a figure of the grid of λ and α.")
+        Path | None,
+        Option("--plots", metavar="DIR", help="Folder for a figure of the grid of λ and α.", writes="folder"),
     ] = None,
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,

@@ -38,7 +38,7 @@ def robustness(
         Option("--data", metavar="DIR", help="Where Flickr30k's captions are, for --distractions."),
     ] = None,
     save_tasks: Annotated[
-        Path | None, Option("--save-tasks", metavar="OUT.jsonl", help="Save the tasks.")
+        Path | None, Option("--save-tasks", metavar="OUT.jsonl", help="Save the tasks.", writes="file")
     ] = None,
     images: Annotated[int, Option("--images", min=2, help="Images for the curves.")] = 2000,
     limit: Annotated[int, Option("--limit", min=1, help="Instances of each task.")] = 2000,
@@ -54,9 +54,7 @@ def robustness(
         int, Option("--resamples", min=2, help="Resamples of the bootstrap over images.")
     ] = 1000,
     seed: Annotated[int, Option("--seed", help="Seed of all random choices.")] = 1,
-    plots: Annotated[
-        Path | None, Option("--plots", metavar="DIR", help="Write the figures into this folder.")
-    ] = None,
+    plots: options.Plots = None,
     json: options.JsonOut = None,
     *,
     metric_options: dict[str, Any],

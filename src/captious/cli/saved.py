@@ -19,7 +19,16 @@ SavedScores = Annotated[
 
 def show(
     files: SavedScores,
-    metrics: Annotated[str | None, Option("--metrics", "-m", help="Only these, separated by commas.")] = None,
+    metrics: Annotated[
+        str | None,
+        Option(
+            "--metrics",
+            "-m",
+            metavar="NAMES",
+            help="Only these, separated by commas.",
+            values=options.metric_names,
+        ),
+    ] = None,
     ci: options.Confidence = False,
     signature: options.WithSignatures = False,
     json: options.JsonOut = None,
@@ -47,7 +56,10 @@ def show(
 def merge(
     files: SavedScores,
     output: Annotated[
-        Path, Option("--output", "-o", metavar="OUT.scores", help="Where to save the merged scores.")
+        Path,
+        Option(
+            "--output", "-o", metavar="OUT.scores", help="Where to save the merged scores.", writes="file"
+        ),
     ],
     name: Annotated[
         str | None, Option("--name", help="Name of the system (default: that of the first part).")

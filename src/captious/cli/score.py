@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import Option, command
+from captious.cli.command import INPUT, Option, command
 from captious.cli.formatting import IntervalTables, look
 from captious.cli.output import is_taken, write_json
 from captious.cli.score_tables import show, write_per_image
@@ -32,17 +32,23 @@ def score(
     split: options.Split = None,
     by_group: Annotated[
         str | None,
-        Option("--group", metavar="COLUMN", help="Also score groups of images, by a column or by length."),
+        Option(
+            "--group",
+            metavar="COLUMN",
+            help="Also score groups of images, by a column or length.",
+            heading=INPUT,
+        ),
     ] = None,
     group_file: Annotated[
-        Path | None, Option("--group-file", metavar="FILE", help="File with that column (default: REFS).")
+        Path | None,
+        Option("--group-file", metavar="FILE", help="File with that column (default: REFS).", heading=INPUT),
     ] = None,
     *,
     metric_options: dict[str, Any],
 ) -> None:
-    """Score captions against references: one row per system, the best value of each column marked.
+    """Score captions against references: one row per system.
 
-    Captions by the million come in shards: captious score big/*.parquet --references REFS --engine local.
+    Captions by the million: captious score big/*.parquet --references REFS
     """
     from captious.api import score_systems
     from captious.results.saved_scores import check_target

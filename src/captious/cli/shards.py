@@ -26,8 +26,7 @@ class Shards(OptionGroup):
         Option(
             "--references",
             metavar="REFS",
-            help="References; all arguments are then shards of captions (Parquet, JSONL, tar; files, "
-            "folders, patterns).",
+            help="References; all arguments are then shards.",
         ),
     ] = None
     engine: Annotated[
@@ -35,21 +34,24 @@ class Shards(OptionGroup):
         Option(
             "--engine",
             metavar="ENGINE",
-            help="Score shards on local (processes), dask[=ADDRESS], ray[=ADDRESS] or spark[=MASTER]; "
-            "without --references for metrics that need none.",
+            help="local, dask[=ADDRESS], ray[=ADDRESS], spark[=MASTER].",
+            values=("local", "dask", "ray", "spark"),
         ),
     ] = None
     on_error: Annotated[
         str | None,
         Option(
-            "--on-error", metavar="stop|skip", help="Stop at a bad row or shard (default), or leave it out."
+            "--on-error",
+            metavar="stop|skip",
+            help="Effect of a bad row or shard (default: stop).",
+            values=("stop", "skip"),
         ),
     ] = None
     dry_run: Annotated[
         bool,
         Option(
             "--dry-run",
-            help="Print the number of shards, rows and bytes, and a rough running time.",
+            help="Print numbers of shards and rows and a forecast.",
         ),
     ] = False
     top: Annotated[
@@ -58,7 +60,7 @@ class Shards(OptionGroup):
             "--top",
             metavar="K",
             min=1,
-            help="Count approximately, with K counters and sketches. Errors are printed.",
+            help="Approximate counts with K counters.",
         ),
     ] = None
     false_rate: Annotated[
@@ -66,7 +68,7 @@ class Shards(OptionGroup):
         Option(
             "--false-rate",
             metavar="P",
-            help="Rate of false positives of the filter of training n-grams (default: 0.001).",
+            help="Error rate of Novel-1 … Novel-4 (default: 0.001).",
         ),
     ] = None
 

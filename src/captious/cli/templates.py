@@ -22,7 +22,13 @@ def templates(
     ],
     output: Annotated[
         Path | None,
-        Option("--output", "-o", metavar="OUT", help="The captions, as COCO results (JSON); '-' for stdout."),
+        Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="The captions, as COCO results (JSON); '-' for stdout.",
+            writes="file",
+        ),
     ] = None,
     vocabulary: Annotated[
         str,
@@ -49,7 +55,8 @@ def templates(
     ] = None,
     metrics: options.Metrics = "SPICE,SPICE-U",
     plots: Annotated[
-        Path | None, Option("--plots", metavar="DIR", help="Folder for a figure of the curves.")
+        Path | None,
+        Option("--plots", metavar="DIR", help="Folder for a figure of the curves.", writes="folder"),
     ] = None,
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,

@@ -24,7 +24,14 @@ def captioner(
     ],
     references: options.References,
     output: Annotated[
-        Path, Option("--output", "-o", metavar="MODEL", help="Where to write the captioner (safetensors).")
+        Path,
+        Option(
+            "--output",
+            "-o",
+            metavar="MODEL",
+            help="Where to write the captioner (safetensors).",
+            writes="file",
+        ),
     ],
     model: Annotated[str, Option("--model", help="fc, att or relation.")] = "fc",
     hidden: Annotated[int, Option("--hidden", min=1, help="Width of the model.")] = 320,
@@ -81,7 +88,7 @@ def captioner(
     seed: Annotated[
         int, Option("--seed", min=0, help="Random seed. The same seed gives the same captioner.")
     ] = 1,
-    threads: Annotated[int, Option("--threads", min=1, help="Threads of PyTorch.")] = 1,
+    jobs: options.Threads = 1,
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,
 ) -> None:
@@ -94,7 +101,7 @@ def captioner(
     from captious.training import train_captioner
 
     result = train_captioner(
-        ImageSource(images, backbone, backbone_output, ids, threads),
+        ImageSource(images, backbone, backbone_output, ids, jobs),
         references,
         output,
         model=model,
@@ -119,7 +126,7 @@ def captioner(
         save_every=save_every,
         resume=resume,
         seed=seed,
-        threads=threads,
+        threads=jobs,
         tokenizer=tokenizer,
         progress=partial(say_row, json=json),
     )

@@ -21,7 +21,10 @@ def composite(
         Path, Option("--references", metavar="REFS", help="Human captions, five or more for each image.")
     ],
     output: Annotated[
-        Path, Option("--output", "-o", metavar="OUT.safetensors", help="Where to write the weights.")
+        Path,
+        Option(
+            "--output", "-o", metavar="OUT.safetensors", help="Where to write the weights.", writes="file"
+        ),
     ],
     machine: Annotated[
         list[Path] | None,

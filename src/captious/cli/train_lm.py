@@ -23,6 +23,7 @@ def lm(
             "-o",
             metavar="MODEL",
             help="Where to write the model (npz; an LSTM: safetensors; n-grams: also .arpa).",
+            writes="file",
         ),
     ],
     kind: Annotated[str, Option("--kind", help="unigram, ngram (modified Kneser–Ney) or lstm.")] = "ngram",
@@ -55,7 +56,7 @@ def lm(
     seed: Annotated[
         int, Option("--seed", min=0, help="Random seed. The same seed gives the same model.")
     ] = 1,
-    threads: Annotated[int, Option("--threads", min=1, help="Threads of PyTorch (lstm).")] = 1,
+    jobs: options.Threads = 1,
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,
 ) -> None:
@@ -82,7 +83,7 @@ def lm(
         save_every=save_every,
         resume=resume,
         seed=seed,
-        threads=threads,
+        threads=jobs,
         tokenizer=tokenizer,
         progress=partial(say_row, json=json),
     )

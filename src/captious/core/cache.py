@@ -106,6 +106,7 @@ def derived(
         "folder"
     )
     path = Path(_temporary_folder().name) / name
+    path.parent.mkdir(parents=True, exist_ok=True)
     loaded = load(path)
     if loaded is None:
         make(path)
@@ -147,10 +148,12 @@ def remember(path: Path, digest: str) -> None:
     """Cache the digest of a file that was just read or written as a whole, if the cache can be written."""
     note = _note_of(path)
     if note is not None:
-        with suppress(OSError, WriteError), atomic_write(note) as temporary:
-            temporary.write_text(
-                json.dumps({"path": str(path.resolve()), "stamp": stamp(path), "digest": digest})
-            )
+        with suppress(OSError, WriteError):
+            note.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_write(note) as temporary:
+                temporary.write_text(
+                    json.dumps({"path": str(path.resolve()), "stamp": stamp(path), "digest": digest})
+                )
 
 
 def remembered(path: Path) -> str | None:

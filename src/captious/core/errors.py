@@ -5,7 +5,7 @@ Each message says what is wrong, where, and what to do. The command line prints 
 
 from __future__ import annotations
 
-import difflib
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -61,12 +61,42 @@ def one_message() -> Iterator[None]:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a hint such as ``; did you mean 'CIDEr-D'?``, or an empty text if no known name is similar."""
-    by_fold = {candidate.casefold(): candidate for candidate in known}
-    near = difflib.get_close_matches(name.casefold(), list(by_fold), n=2, cutoff=0.5)
-    if not near:
-        return ""
-    return "; did you mean " + " or ".join(f"'{by_fold[fold]}'" for fold in near) + "?"
+    """Return a hint such as ``; did you mean 'CIDEr-D'?``, or an empty text if no known name is similar.
+
+    Case and separators do not count, a swapped pair of letters counts once, and the beginning of a name
+    suggests the name.
+    """
+    word = _letters(name)
+    allowed = min(max((len(word) + 1) // 3, 1), 3)
+    near: list[tuple[int, str]] = []
+    for candidate in dict.fromkeys(known):
+        other = _letters(candidate)
+        if min(len(word), len(other)) >= 3 and (other.startswith(word) or word.startswith(other)):
+            near.append((min(abs(len(word) - len(other)), 1), candidate))
+        elif abs(len(word) - len(other)) <= allowed and len(set(word) ^ set(other)) <= 2 * allowed:
+            edits = _edits(word, other)
+            if edits <= allowed:
+                near.append((edits, candidate))
+    fewest = min((edits for edits, _ in near), default=0)
+    nearest = [candidate for edits, candidate in near if edits == fewest][:3]
+    return "; did you mean " + " or ".join(f"'{name}'" for name in nearest) + "?" if nearest else ""
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", name.casefold())
+
+
+def _edits(a: str, b: str) -> int:
+    """Return the number of insertions, deletions, substitutions and swaps that turn one text into another."""
+    before, row = list[int](), list(range(len(b) + 1))
+    for i, letter in enumerate(a, 1):
+        last, before, row = before, row, [i]
+        for j, other in enumerate(b, 1):
+            edits = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == b[j - 2] and a[i - 2] == other:
+                edits = min(edits, last[j - 2] + 1)
+            row.append(edits)
+    return row[-1]
 
 
 def printable(text: str) -> str:

@@ -43,7 +43,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     A regular file is replaced in one step and keeps its permissions. A link stays, and its target is
     replaced. A pipe, a device or standard output (``-``) receives the content when it is complete.
-    Folders and full disks raise `WriteError`.
+    A missing folder, a folder in place of a file and a full disk raise `WriteError`.
     """
     name = os.fspath(path)
     try:
@@ -59,6 +59,64 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         if is_standard(name):
             raise WriteError(f"cannot write to standard output: {error.strerror}") from error
         raise WriteError(f"cannot write {printable(name)}: {error.strerror}; nothing was written") from error
+
+
+def check_file(path: str | os.PathLike[str]) -> None:
+    """Raise `WriteError` if a file cannot be written there. Nothing is created."""
+    name = os.fspath(path)
+    if not _is_stream(name):
+        _check_target(Path(os.path.realpath(name)), name)
+
+
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Raise `WriteError` if files cannot be written into that folder. It may be new, its parent may not."""
+    folder, name = Path(path), os.fspath(path)
+    try:
+        if folder.exists():
+            if not folder.is_dir():
+                raise WriteError(f"cannot write into {printable(name)}: it is a file; name a folder")
+            if not os.access(folder, os.W_OK):
+                raise PermissionError(errno.EACCES, "it is write-protected")
+        else:
+            _check_parent(Path(os.path.abspath(name)), name)  # noqa: PTH100 - resolves no links
+    except (OSError, ValueError) as error:
+        if isinstance(error, WriteError):
+            raise
+        raise _refused(name, error) from error
+
+
+def make_folder(path: str | os.PathLike[str]) -> None:
+    """Create a folder unless it exists. Its parent must exist, so that a misspelt path is noticed."""
+    check_folder(path)
+    Path(path).mkdir(exist_ok=True)
+
+
+def _check_parent(target: Path, name: str) -> None:
+    parent = target.parent
+    if not parent.exists():
+        raise WriteError(
+            f"cannot write {printable(name)}: there is no folder {printable(str(parent))}; "
+            "create it, or correct the path"
+        )
+    if not parent.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, f"{printable(str(parent))} is not a folder")
+    if not os.access(parent, os.W_OK):
+        raise PermissionError(errno.EACCES, f"the folder {printable(str(parent))} is write-protected")
+
+
+def _check_target(target: Path, name: str) -> int | None:
+    """Check that a regular file can be written. Return the permissions of an existing one."""
+    try:
+        _check_parent(target, name)
+        if not target.exists():
+            return None
+        if not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, "it is write-protected")
+        return target.stat().st_mode
+    except (OSError, ValueError) as error:
+        if isinstance(error, WriteError):
+            raise
+        raise _refused(name, error) from error
 
 
 def _is_stream(name: str) -> bool:
@@ -91,7 +149,10 @@ def _write_stream(name: str) -> Iterator[Path]:
     try:
         yield Path(spool)
         with Path(spool).open("rb") as source, _stream(name) as target:
-            shutil.copyfileobj(source, target, 1 << 20)
+            while block := memoryview(source.read(1 << 20)):
+                # With PYTHONUNBUFFERED, standard output may take a part only.
+                while block:
+                    block = block[target.write(block) :]
             target.flush()
     finally:
         Path(spool).unlink(missing_ok=True)
@@ -125,11 +186,8 @@ def _stream(name: str) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _replace_file(target: Path, name: str) -> Iterator[Path]:
+    existing = _check_target(target, name)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        existing = target.stat().st_mode if target.exists() else None
-        if existing is not None and not os.access(target, os.W_OK):
-            raise PermissionError(errno.EACCES, "it is write-protected")
         _remove_abandoned(target)
         handle, temporary = _temporary(target)
     except (OSError, ValueError) as error:

@@ -211,6 +211,8 @@ def _judge(
 ) -> CriticResult:
     halves = folds(data.references.ids, protocol.seed)
     captions, references = corpus.candidates, data.references
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
     losses: list[float] = []
     machine, human = np.zeros((protocol.runs, len(captions))), np.zeros((protocol.runs, len(references)))
     for run in range(protocol.runs):

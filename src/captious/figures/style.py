@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from captious.core.errors import InputError, MissingExtraError
-from captious.core.writing import atomic_write
+from captious.core.errors import MissingExtraError
+from captious.core.writing import atomic_write, make_folder
 
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 SKY, VERMILION, YELLOW, BLACK = "#56B4E9", "#D55E00", "#F0E442", "#000000"
@@ -132,8 +132,7 @@ def write_cells(axes: Any, values: Any, *, form: str, dark: float, fontsize: int
 def save(figure: Any, folder: str | Path, name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
     """Write a figure in each format atomically, close it, and return the paths."""
     target = Path(folder)
-    if target.exists() and not target.is_dir():
-        raise InputError(f"{target} is a file, not a folder; choose another path for the figures")
+    make_folder(target)
     plt = pyplot()
     # Without dates, the same figure gives the same file.
     metadata: dict[str, dict[str, None]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -16,6 +17,8 @@ from captious.core.container import Grouped, Texts
 from captious.core.errors import InputError
 from captious.core.locks import Lock
 from captious.core.names import tell_apart
+from captious.core.progress import track
+from captious.core.writing import is_standard
 from captious.corpus import Captions, Corpus, places
 from captious.io import CaptionFile, CaptionWarning, align, read
 from captious.io.columns import split_names
@@ -48,7 +51,12 @@ class References:
 
     @classmethod
     def read(
-        cls, source: Any, tokenizer: str | None = None, split: str | Iterable[str] | None = None
+        cls,
+        source: Any,
+        tokenizer: str | None = None,
+        split: str | Iterable[str] | None = None,
+        *,
+        strict: bool = False,
     ) -> References:
         """Read anything that :func:`captious.io.read` takes, or a file of prepared references.
 
@@ -70,6 +78,7 @@ class References:
             references = cls(caption_file(captions, name, Path(source)), captions)
         else:
             file = source if isinstance(source, CaptionFile) else read(source, "references")
+            _check_format(file, strict)
             if splits:
                 file = of_split(file, source, splits)
             captions = Captions.of(file.captions, tokenizer or DEFAULT_TOKENIZER, ids=file.ids)
@@ -87,7 +96,7 @@ class References:
 
     def prepare(self, measures: Iterable[Measure]) -> References:
         """Compute the products of measures that depend on references only, once for all systems."""
-        for measure in measures:
+        for measure in track(list(measures), "preparing references"):
             measure.prepare(self.captions)
         return self
 
@@ -128,6 +137,19 @@ class References:
             if part is None:
                 self._parts[ids] = part = self.captions.take_images(places(ids, self.captions))
             return part
+
+
+def _check_format(file: CaptionFile, strict: bool) -> None:
+    """Warn of a system's results in place of references; refuse them if ``strict``."""
+    if file.format != "coco-results" or file.several or file.path is None:
+        return
+    message = (
+        f"{file.label} has one caption per image in the format of COCO results, as a system writes it, "
+        "but references are expected"
+    )
+    if strict:
+        raise InputError(f"{message}; if they are references, save them as JSON lines or CSV")
+    warnings.warn(CaptionWarning(f"{message}; give the references first"), stacklevel=3)
 
 
 def load(
@@ -248,6 +270,7 @@ def load_systems(
             f"{len(sources)} systems were given and {len(chosen_names)} "
             f"name{'s' if len(chosen_names) != 1 else ''}; give one name for each system (--name, names=…)"
         )
+    check_repeated(references, sources)
     files = [s if isinstance(s, CaptionFile) else read(s, "predictions", several=several) for s in sources]
     labels = system_names(files, chosen_names, "captions" if references is None else None)
     if references is None:
@@ -261,6 +284,42 @@ def load_systems(
     for corpus in corpora:
         _warn_of_empty(corpus)
     return corpora
+
+
+def check_repeated(references: Source | None, predictions: Sequence[Source]) -> None:
+    """Refuse references that are also predictions, and warn of a system that is given twice."""
+    if (reference := _file_key(references)) is not None:
+        same = next((source for source in predictions if _file_key(source) == reference), None)
+        if same is not None:
+            raise InputError(
+                f"{_label(same)} is given as references and as predictions; "
+                "give the captions of a system to score"
+            )
+    seen = set()
+    for source in predictions:
+        if (key := _file_key(source)) is not None:
+            if key in seen:
+                warnings.warn(
+                    CaptionWarning(f"{_label(source)} is given twice: two systems are equal"), stacklevel=3
+                )
+            seen.add(key)
+
+
+def _label(source: Source) -> str:
+    return source.label if isinstance(source, CaptionFile) else str(source)
+
+
+def _file_key(source: Source) -> tuple[int, int] | None:
+    """Return the identity of a file, or None for other sources."""
+    if isinstance(source, References | CaptionFile):
+        source = (source.file if isinstance(source, References) else source).path
+    if not isinstance(source, str | os.PathLike) or is_standard(source):
+        return None
+    try:
+        status = Path(source).stat()
+    except (OSError, ValueError):  # reported when the file is read
+        return None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 def system_names(

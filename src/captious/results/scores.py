@@ -17,6 +17,7 @@ from captious.core.memo import cached_property
 from captious.core.names import tell_apart
 from captious.core.progress import track
 from captious.core.ragged import offsets_of
+from captious.core.writing import make_folder
 from captious.corpus import Corpus
 from captious.metrics import registry
 from captious.metrics.base import FloatArray, Measure
@@ -358,6 +359,8 @@ class Scores(Mapping[str, Score]):
     def save_all(results: Sequence[Scores], target: str | Path, *, texts: bool = True) -> list[Path]:
         """Save one system's scores to ``NAME.scores``, or those of any number into a folder."""
         paths = records.target_paths(Path(target), [scores.system for scores in results])
+        if paths and paths[0] != Path(target):
+            make_folder(target)
         for scores, path in zip(results, paths):
             scores.save(path, texts=texts)
         return paths

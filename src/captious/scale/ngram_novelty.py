@@ -72,7 +72,8 @@ class NgramNovelty(Measure):
     def check(self, corpus: Corpus | None = None) -> None:
         if self.seen is None:
             raise MissingInputError(
-                f"{self.name} compares captions with the training captions: give them (--train FILE, train=…)"
+                f"{self.name} compares captions with the training captions: give them "
+                "(--training FILE, train=…)"
             )
         if corpus is not None and corpus.tokenizer != self.seen.bloom.meta.get("tokenizer"):
             raise InputError(

@@ -200,7 +200,8 @@ def _planned(
         if orders:
             if settings.train is None:
                 raise InputError(
-                    "n-gram novelty is measured against training captions: give them (--train FILE, train=…)"
+                    "n-gram novelty is measured against training captions: give them "
+                    "(--training FILE, train=…)"
                 )
             filter_path = seen_ngrams(
                 engine,
@@ -221,6 +222,8 @@ def _planned(
         prepared = PreparedJob(job, encoded.captions if encoded is not None else None)
         prepared.job = job.identified(prepared)
         target = settings.folder or scratch / "shards"
+        for folder in {(target / shard.name).parent for shard in shards}:
+            folder.mkdir(parents=True, exist_ok=True)
         yield Plan(prepared, [Task(shard, str(target / shard.name)) for shard in shards], scratch, errors)
 
 

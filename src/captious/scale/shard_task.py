@@ -221,7 +221,7 @@ def score_batch(
     if batch.ids is None and prepared.images.places is not None:
         raise ShardError(
             f"the shard {printable(shard.path)} has no image ids, which references need; name their column "
-            "(--image-column)"
+            "(--id-column)"
         )
     good = checked(batch, prepared.images)
     columns = [np.full(len(batch.captions), np.nan) for _ in prepared.measures]

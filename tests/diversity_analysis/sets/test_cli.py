@@ -40,7 +40,7 @@ def table(text: str) -> dict[str, list[str]]:
 
 
 def test_table_has_a_column_for_each_system_and_for_people() -> None:
-    out = run(REFERENCES, SAMPLES, GOOD, "--train", GOOD)
+    out = run(REFERENCES, SAMPLES, GOOD, "--training", GOOD)
     rows = table(out)
     assert "sampling (10)" in out and "good (1)" in out and "human (5)" in out
     sampling, good, people = rows["Self-CIDEr"]
@@ -65,7 +65,7 @@ def test_json_holds_everything(tmp_path: Path) -> None:
         "-",
         "--best",
         "--ci",
-        "--accuracy",
+        "--metrics",
         "ROUGE-L,CIDEr-D",
         "--kernel",
         "cider-d",
@@ -132,12 +132,12 @@ def test_figures(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["--kernel", "cidr"], "unknown kernel 'cidr'"),
-        (["--accuracy", "CIDRE"], "unknown metric 'CIDRE'"),
+        (["--metrics", "CIDRE"], "unknown metric 'CIDRE'"),
         (["--beta2", "0"], "β² must be positive"),
         (["--human-scores", "list.json"], "expected"),
         (["--human-scores", "text.json"], "is 'much', not a number"),
         (["--human-scores", "missing.json"], "there is no such file"),
-        (["--plots", "list.json"], "is a file, not a folder"),
+        (["--plots", "list.json"], "it is a file; name a folder"),
         (["--plots", "plots", "--image", "7"], "no image '7'"),
         (["--df", "text.json"], "df build"),
     ],
@@ -175,3 +175,19 @@ def test_one_caption_per_image_beside_sets_is_a_warning() -> None:
         measure_diversity(REFERENCES, [SAMPLES, GOOD], tokenizer="simple")
     with pytest.warns(CaptionWarning, match="captions: every image has one caption"):
         captious.diversity({"1": "a dog", "2": "a cat"}, df=None)
+
+
+def test_people_are_a_judged_set(tmp_path: Path) -> None:
+    images = [str(i) for i in range(1001, 1061)]
+    scores = {
+        "sampling": {image: float(k % 7) for k, image in enumerate(images)},
+        "human": {image: float(k % 5) for k, image in enumerate(images)},
+    }
+    (tmp_path / "judged.json").write_text(json.dumps(scores))
+    words = (REFERENCES, SAMPLES, "-m", "", "--human-scores", str(tmp_path / "judged.json"), "--json", "-")
+    assert {row["sets"] for row in json.loads(run(*words))["agreement"]} == {120}
+    (tmp_path / "judged.json").write_text(json.dumps({"humans": scores["human"]}))
+    with pytest.raises(
+        InputError, match=r"not measured: humans; did you mean 'human'\? \(measured: human, sampling\)"
+    ):
+        run(*words)

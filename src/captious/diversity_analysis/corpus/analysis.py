@@ -19,7 +19,7 @@ from captious.metrics.corpus.corpus_word_lists import Norms
 from captious.metrics.corpus.training_captions import TrainingCaptions
 from captious.parser.choice import Parser
 from captious.parser.choice import get as get_parser
-from captious.results.references import References
+from captious.results.references import References, check_repeated
 
 #: Tokenizer of the published study. See docs/reference/metrics/corpus-diversity.md.
 TOKENIZER = "spacy-like"
@@ -74,6 +74,7 @@ def corpus_diversity(
     for source in [references, *sources, *([train] if train is not None else [])]:
         if isinstance(source, str | Path) and not is_standard(source) and not Path(source).exists():
             raise InputError(f"{source}: no such file")
+    check_repeated(references, sources)
     # Check the first file before parsing the references, which takes longer.
     first = _file(sources[0], "predictions", several)
     sources[0] = first

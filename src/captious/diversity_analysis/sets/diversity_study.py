@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from captious.core.errors import InputError, some
+from captious.core.errors import InputError, did_you_mean, some
 from captious.core.progress import track
 from captious.diversity_analysis.sets.accuracy_diversity import BETA_SQUARED
 from captious.diversity_analysis.sets.best_of_m import BestOfM, best
@@ -77,11 +77,7 @@ def correlate_judgements(
         The per-image Spearman averages over images with at least three judged systems, without images on
         which either side is constant. Measures for which lower is more diverse (mBLEU) correlate negatively.
     """
-    unmeasured = [system for system in human if system not in scores]
-    if unmeasured:
-        raise InputError(
-            f"human scores have systems that were not measured: {some(unmeasured)} (measured: {some(scores)})"
-        )
+    _check_judged(human, list(scores))
     by_image: dict[str, list[tuple[float, float]]] = {}
     for system, judged in human.items():
         score = scores[system]
@@ -110,6 +106,15 @@ def correlate_judgements(
     )
 
 
+def _check_judged(human: Mapping[str, Mapping[str, float]], measured: Sequence[str]) -> None:
+    unmeasured = [system for system in human if system not in measured]
+    if unmeasured:
+        raise InputError(
+            f"human scores have systems that were not measured: {some(unmeasured)}"
+            f"{did_you_mean(unmeasured[0], measured)} (measured: {some(measured)})"
+        )
+
+
 def _pearson(pairs: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:
     centred = pairs - pairs.mean(axis=0)
     spread = np.sqrt((centred**2).sum(axis=0))
@@ -126,6 +131,9 @@ def _spearman(pairs: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float
         else _pearson(np.stack([mid_ranks(column) for column in pairs.T], axis=1))
     )
 
+
+#: Name of the references among the systems.
+HUMAN = "human"
 
 #: Measures that are correlated with human scores.
 CORRELATED = ("Self-CIDEr", "LSA", "1-mBLEU-mix", "1-mBLEU-4", "Div-1", "Div-2")
@@ -227,7 +235,8 @@ def measure_diversity(
     best_captions
         Also measure the best 2, 5, 8 and 10 captions of each image.
     human_scores
-        Human diversity scores to correlate with: system → image → score, or a JSON file of these.
+        Human diversity scores to correlate with: system → image → score, or a JSON file of these. The
+        references, which are people's captions, are the system "human".
     names, tokenizer, subset
         As for :func:`captious.load_systems`.
 
@@ -248,6 +257,8 @@ def measure_diversity(
             f"{some(corpus.name for corpus in corpora)}: every image has one caption, and diversity is "
             f"measured among several captions of an image; {SEVERAL}"
         )
+    if judged is not None:
+        _check_judged(judged, [HUMAN, *(corpus.name for corpus in corpora)])
     shared: dict[str, Any] = {
         "df": table,
         "kernel": chosen,
@@ -260,7 +271,7 @@ def measure_diversity(
     cut: dict[str, list[BestOfM]] = {}
     if best_captions and metrics:
         cut = {s.system: best(s.corpus, metric=metrics[0], df=table, kernel=chosen) for s in systems}
-    agreement = [] if judged is None else _correlations(systems, judged)
+    agreement = [] if judged is None else _correlations([people, *systems], judged)
     return DiversityStudy(systems, people, [metric.name for metric in metrics], cut, agreement, table, chosen)
 
 

@@ -41,7 +41,8 @@ class TrainingCaptions:
         """Return the training captions, or raise an error that says how to pass them."""
         if train is None:
             raise MissingInputError(
-                f"{measure} compares captions with the training captions: pass them (--train FILE, train=…)"
+                f"{measure} compares captions with the training captions: pass them "
+                "(--training FILE, train=…)"
             )
         return train
 
