@@ -48,6 +48,7 @@ class Reward:
         end: int | Collection[int] = (),
         jobs: int | None = None,
     ) -> None:
+        self._arguments = (references, tuple(weights), vocabulary, end, jobs)
         self.references = references
         #: Threads for parsing captions.
         self.jobs = threads(jobs)
@@ -87,6 +88,10 @@ class Reward:
             measure.name: _like(captions, per_caption.astype(np.float32).reshape(shape))
             for (measure, _), per_caption in zip(self.weights, values)
         }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the arguments. Another process prepares the references again."""
+        return Reward, self._arguments
 
     def __repr__(self) -> str:
         listed = " + ".join(f"{weight:g} {measure.name}" for measure, weight in self.weights)

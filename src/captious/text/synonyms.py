@@ -140,7 +140,8 @@ class Synonyms:
         if synsets is None:
             irregular = self._bases.find(word)
             bases = irregular.decode().split() if irregular is not None else [self.base(word)]
-            synsets = self.listed(word).union(*map(self.listed, bases))
+            # Words without synsets share one empty set.
+            synsets = self.listed(word).union(*map(self.listed, bases)) or _NONE
             if len(self._memo) >= _REMEMBERED:  # the number of phrases without synsets is unlimited
                 self._memo.clear()
             self._memo[word] = synsets

@@ -267,7 +267,7 @@ class _CaptionerTraining:
         steps = batches(
             self.taught, settings.seed, size, first_step, settings.steps, images=settings.rewarded
         )
-        started, losses = time.monotonic(), []
+        started, losses = time.monotonic(), _restore_losses(state)
         for step, rows in track(steps, "training the captioner", total=settings.steps - first_step):
             self.model.train()
             for group in self.optimizer.param_groups:
@@ -289,6 +289,7 @@ class _CaptionerTraining:
                     **optimizer_state(self.optimizer),
                     "rng": torch.get_rng_state(),
                     "draw": self.draw.get_state(),
+                    **_losses_state(losses),
                 }
                 checkpoint.save(output, self.trained, at, state_to_save)
         checkpoint.save(output, self.trained)
@@ -365,13 +366,28 @@ class _CaptionerTraining:
     # Validation.
 
     def _evaluate(self, step: int, losses: list[dict[str, float]], seconds: float) -> None:
-        row: dict[str, Any] = {"step": step, "seconds": round(seconds, 1)}
+        row: dict[str, Any] = {"step": step}
         row |= {name: float(np.mean([one[name] for one in losses])) for name in losses[-1]}
         if self.tested is not None:
             row |= validate(self.trained, self.tested, self.judge)
+        # The time is not stored, so that two runs write the same bytes.
         self.trained.history[-1]["curve"].append(row)
         if self.progress is not None:
-            self.progress(row)
+            self.progress({"step": step, "seconds": round(seconds, 1), **row})
+
+
+def _losses_state(losses: Sequence[Mapping[str, float]]) -> dict[str, Tensor]:
+    """Return the losses since the last evaluation as tensors by name."""
+    names = losses[-1] if losses else {}
+    return {
+        f"losses.{name}": torch.tensor([row[name] for row in losses], dtype=torch.float64) for name in names
+    }
+
+
+def _restore_losses(state: Mapping[str, Tensor]) -> list[dict[str, float]]:
+    """Return the losses that :func:`_losses_state` stored."""
+    columns = {name[7:]: tensor.tolist() for name, tensor in state.items() if name.startswith("losses.")}
+    return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 
 @without_gradients

@@ -8,9 +8,11 @@ from typing import Any
 
 from torch import Tensor
 
+from captious.core.errors import InputError
 from captious.generate.captioner.captioners import Captioner, CaptionerShape, build
 from captious.generate.captioner.subword_units import Units
 from captious.generate.network_files import ModelFile
+from captious.io.content import shown_name
 
 _FILE = ModelFile("captioner", "create one with 'captious train captioner'")
 
@@ -51,8 +53,14 @@ def save(
 
 
 def load(path: str | Path) -> TrainedCaptioner:
-    """Read a captioner."""
-    return load_unfinished(path)[0]
+    """Read a captioner whose training is finished."""
+    trained, step, _ = load_unfinished(path)
+    if step is not None:
+        raise InputError(
+            f"{shown_name(path)}: the training of this captioner stopped at step {step:,}; continue it with "
+            "--resume"
+        )
+    return trained
 
 
 def load_unfinished(path: str | Path) -> tuple[TrainedCaptioner, int | None, dict[str, Tensor]]:
