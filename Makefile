@@ -1,12 +1,13 @@
 # make demo: score the shipped sample.   make test: lint, types and tests.   make docs: the documentation, in site/.
 # make kernels: build the library of compiled kernels again after an edit.
 # make browser: Chromium, without which 'make test' leaves out the tests of the HTML report.
+# make engines: Ray and Spark, without which 'make test' leaves out their tests.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test kernels browser lint docs clean
+.PHONY: demo test kernels browser engines lint docs clean
 
 # Files that the library of kernels is made of.
 KERNELS := $(shell grep -rlE '^@(kernel|inner)' src --include='*.py') $(wildcard native/*.py) hatch_build.py
@@ -49,6 +50,15 @@ test: lint $(VENV)/.kernels
 browser:
 	@[ -n "$$CAPTIOUS_BROWSER" ] || command -v chromium >/dev/null || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium; } \
 		|| { echo "make browser: install Chromium as root (apt-get install chromium), or set CAPTIOUS_BROWSER to its path"; exit 1; }
+
+$(VENV)/.engines: $(VENV)/.test
+	$(PIP) -e ".[ray,spark]"
+	@touch $@ $(VENV)/.kernels
+
+engines: $(VENV)/.engines
+	$(BIN)/python -c "import ray, pyspark"
+	@java -version 2>&1 | grep -Eq 'version "(1[7-9]|[2-9][0-9])' \
+		|| { echo "make engines: Spark needs Java 17 or newer on the PATH (apt-get install openjdk-17-jre-headless)"; exit 1; }
 
 # A broken link fails the build (with --quiet it would not: what is not said is not counted).
 docs: $(VENV)/.docs

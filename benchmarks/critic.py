@@ -14,7 +14,7 @@
 Critics and results are stored in the folder, and a stopped run continues.
 
 The image context is ``coco/objects.jsonl.gz``, an oracle: it contains objects that the references name.
-``--samples`` is a file of captions sampled from a captioner (``captious generate … --how rs -m 1``).
+``--samples`` is a file of captions sampled from a captioner (``captious generate … --how rs -n 1``).
 """
 
 from __future__ import annotations

@@ -126,12 +126,12 @@ def command_seconds(images: int, times: int) -> dict[str, float]:
         references, results, sets = map(str, paths.values())
         for label, command in {
             "captious corpus --no-trees": ["corpus", references, results, "--no-trees"],
-            "captious corpus --no-trees --train": [
+            "captious corpus --no-trees --training": [
                 "corpus",
                 references,
                 results,
                 "--no-trees",
-                "--train",
+                "--training",
                 references,
             ],
             "captious corpus": ["corpus", references, results],

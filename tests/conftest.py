@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import importlib.util
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,11 @@ def missing() -> dict[str, str]:
         "browser": (
             executable() is not None,
             "run 'make browser', or set CAPTIOUS_BROWSER to Chromium's path",
+        ),
+        "ray": (importlib.util.find_spec("ray") is not None, "run 'make engines'"),
+        "spark": (
+            importlib.util.find_spec("pyspark") is not None and shutil.which("java") is not None,
+            "run 'make engines' (needs Java 17)",
         ),
     }
     return {mark: remedy for mark, (is_met, remedy) in requirements.items() if not is_met}

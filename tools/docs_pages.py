@@ -60,11 +60,21 @@ def metrics_page() -> str:
     from click.testing import CliRunner
 
     from captious.cli.app import app
+    from captious.metrics.registry import names
 
-    result = CliRunner().invoke(app, ["metrics", "--format", "markdown", "--quiet"], env={"COLUMNS": "200"})
-    if result.exit_code:
-        raise RuntimeError(f"captious metrics failed: {result.output}")
-    return f"# All metrics\n\nThis page is generated. `captious metrics` prints the same list.\n\n{result.stdout}\n"
+    pages = []
+    for words in ([], [",".join(names())]):
+        result = CliRunner().invoke(app, ["metrics", *words, "--format", "markdown", "--quiet"])
+        if result.exit_code:
+            raise RuntimeError(f"captious metrics failed: {result.output}")
+        pages.append(result.stdout)
+    # The second page repeats the list, then describes all options.
+    options = pages[1].removeprefix(pages[0]).strip()
+    return (
+        "# All metrics\n\nThis page is generated. `captious metrics` prints the same list.\n\n"
+        f"{pages[0]}\n## Options of metrics\n\n`captious metrics NAME` prints the options of a metric. From "
+        f"Python, they are keyword arguments: `captious.score(…, df=…)`.\n\n{options}\n"
+    )
 
 
 #: Page of the site → function that writes it.

@@ -163,6 +163,17 @@ def test_mistakes_of_spelling_get_one_line(
     assert refused(capsys, *shlex.split(line)) == message
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["demo", "--report", "page.txt"], "give --report a name that ends with .html, not 'page.txt'"),
+        (["score", REFS, GOOD, "--ci", "--level", "2"], "--level lies between 0 and 1, such as 0.95, not 2"),
+    ],
+)
+def test_values_that_mean_nothing(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert message in refused(capsys, *words)
+
+
 def test_required_options_are_required(capsys: pytest.CaptureFixture[str]) -> None:
     for name, command in leaves().items():
         required = [p for p in command.params if isinstance(p, click.Option) and p.required]
@@ -183,6 +194,7 @@ def test_required_options_are_required(capsys: pytest.CaptureFixture[str]) -> No
         ("self_cyder", ["Self-CIDEr"]),
         ("bert", []),  # not 'sets', which shares letters only
         ("bertscore", []),
+        ("SPICE-Foo", ["SPICE"]),
     ],
 )
 def test_suggested_metrics(word: str, names: list[str]) -> None:
@@ -237,13 +249,15 @@ def test_completion_of_values(
 
 @pytest.mark.parametrize("quiet", [[], ["-q"]])
 def test_interrupted_quiet_or_not(quiet: list[str]) -> None:
-    """The references come from a pipe that nothing writes to, so the command waits."""
+    """The references come from a pipe. More is written than it holds, so the command has begun to read."""
     process = subprocess.Popen(
         [sys.executable, "-m", "captious", "score", "-", GOOD, *quiet],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        # A test runner in the background of a shell ignores the signal, and its children would, too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(5)
+    assert process.stdin is not None
+    process.stdin.write(" " * 1_000_000)
     process.send_signal(signal.SIGINT)
     printed = process.communicate()
     assert (process.returncode, *printed) == (130, "", "captious: interrupted\n")
@@ -269,3 +283,24 @@ def test_a_reader_that_stops_early(words: list[str], unbuffered: str, tmp_path: 
 
 def test_all_commands_have_a_line_of_help() -> None:
     assert all(COMMANDS.values()) and {name.split()[0] for name in leaves()} == set(COMMANDS)
+
+
+def test_a_default_metric_that_is_left_out_gets_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a base install, which has no package with METEOR's tables."""
+    from captious.text import meteor_data
+
+    usual = meteor_data.importlib.util.find_spec  # type: ignore[attr-defined]
+    monkeypatch.delenv(meteor_data.VARIABLE, raising=False)
+    monkeypatch.setattr(
+        "importlib.util.find_spec",
+        lambda name, *others: None if name == "pycocoevalcap" else usual(name, *others),
+    )
+    main(["score", REFS, GOOD])
+    printed = capsys.readouterr()
+    assert [line for line in printed.err.splitlines() if "METEOR" in line] == [
+        "captious: warning: left out METEOR: METEOR (without --meteor-data DIR) needs the package "
+        "'pycocoevalcap', which is not installed: pip install 'captious[meteor]'"
+    ]
+    assert "SPICE" in printed.out and "METEOR" not in printed.out

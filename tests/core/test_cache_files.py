@@ -146,7 +146,9 @@ def test_files_of_earlier_versions_go_when_something_is_made(folder: Path) -> No
 def test_a_file_that_is_being_written_stays(folder: Path) -> None:
     from captious.core.writing import atomic_write
 
-    with atomic_write(folder / VECTORS.file(KEY)) as temporary:
+    target = folder / VECTORS.file(KEY)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(target) as temporary:
         temporary.write_bytes(b"half")
         assert [entry.kind for entry in entries(folder)] == [OLD]
         clear(folder)

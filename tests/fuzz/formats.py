@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from captious.corpus import Corpus
 from captious.corpus.frequencies import FrequencyTable
 from captious.data import demo_path
+from captious.diversity_analysis.sets.diversity_study import read_human_scores
 from captious.io import prepared, read
 from captious.io.columns import Columns
 from captious.io.frequency_files import read_frequencies, save_frequencies
@@ -237,6 +238,8 @@ def _matlab(folder: Path) -> Path:
         triplets[0, k] = (texts[k], texts[400 + k // 4], texts[800 + k // 4], 1.0 if k % 3 else -1.0)
     path = folder / "consensus_abstract.mat"
     scipy.io.savemat(path, {"triplets": triplets}, do_compression=True)
+    # The first bytes are free text, with the date.
+    path.write_bytes(b"MATLAB 5.0 MAT-file".ljust(116) + path.read_bytes()[116:])
     return path
 
 
@@ -295,6 +298,10 @@ TABLES = {
     "word norms": Format(
         _file("norms.csv", lambda: "word,concreteness\n" + "".join(f"word{i},{i % 50 / 10}\n" for i in range(3_000))),
         read_norms,
+    ),
+    "human scores": Format(
+        _file("human.json", lambda: json.dumps({s: {str(i): i % 7 / 2 for i in range(500)} for s in ("a", "b", "human")})),
+        read_human_scores,
     ),
     "n-best lists": Format(_file("nbest.jsonl", lambda: _lines(_nbest())), _read_nbest),
     "detected objects": Format(

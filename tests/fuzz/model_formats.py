@@ -97,7 +97,7 @@ def _read_words(path: Path) -> object:
     return (
         len(vectors),
         vectors.dimension,
-        vectors.lookup([*(f"word{i}" for i in range(0, 800, 7)), "unheard", "é"]),
+        vectors.lookup([*(f"word{i}" for i in range(800)), "unheard", "é"]),
     )
 
 
@@ -196,10 +196,15 @@ def _encoder(folder: Path) -> Path:
 def _encoder_zip(folder: Path) -> Path:
     path, files = folder / "encoder.zip", folder / "files"
     files.mkdir()
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in sorted(_encoder(files).iterdir()):
-            archive.writestr(file.name, file.read_bytes())
+    _zip(path, {file.name: file.read_bytes() for file in sorted(_encoder(files).iterdir())})
     return path
+
+
+def _zip(path: Path, parts: dict[str, bytes]) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            # A fixed date, so that the file is the same in every run.
+            archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
 
 
 def _read_encoder(path: Path) -> object:
@@ -281,10 +286,12 @@ def _read_features(path: Path) -> object:
 
 def _meteor(folder: Path) -> Path:
     path = folder / "meteor-1.5.jar"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as jar:
-        jar.writestr("synonym/english.synsets", "".join(f"word{i}\n{i} {i + 1}\n" for i in range(2_000)))
-        jar.writestr("synonym/english.exceptions", "".join(f"word{i}\nform{i}\n" for i in range(500)))
-        jar.writestr("function/english.words", "a\nthe\nof\n")
+    lists = {
+        "synonym/english.synsets": "".join(f"word{i}\n{i} {i + 1}\n" for i in range(2_000)),
+        "synonym/english.exceptions": "".join(f"word{i}\nform{i}\n" for i in range(500)),
+        "function/english.words": "a\nthe\nof\n",
+    }
+    _zip(path, {name: text.encode() for name, text in lists.items()})
     (folder / "paraphrase-en.gz").write_bytes(gzip.compress(b""))
     return path
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import pickle
 import tarfile
 from pathlib import Path
 
@@ -99,6 +100,13 @@ def test_damaged_pages_of_parquet_are_refused(name: str, tmp_path: Path) -> None
                 FORMATS[name].read(path)
 
 
+def test_a_damaged_start_of_parquet_is_refused(tmp_path: Path) -> None:
+    path, content, _ = prepared(FORMATS["shard, Parquet"], tmp_path)
+    path.write_bytes(b"PAR" + content[4:])
+    with pytest.raises(InputError, match="damaged"):
+        FORMATS["shard, Parquet"].read(path)
+
+
 def test_parquet_without_checksums_is_read(tmp_path: Path) -> None:
     path, _, expected = prepared(FORMATS["Parquet, no checksums"], tmp_path)
     assert digest_of(FORMATS["Parquet, checksums"].read(path)) == expected
@@ -153,3 +161,38 @@ def test_bare_carriage_returns_are_one_message(separator: str, lines: str, tmp_p
     with pytest.raises(InputError) as caught:
         read(path, "predictions")
     assert "mac.csv" in str(caught.value) and "\n" not in str(caught.value)
+
+
+# Numbers beyond the range of floats -------------------------------------------------------------------------
+
+HUGE = "9" * 400
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "content"),
+    [
+        (
+            "judgements, JSON lines",
+            "f.jsonl",
+            '{"image": "1", "caption": "a", "references": ["b"], "ratings": [%s]}',
+        ),
+        ("n-best lists", "f.jsonl", '{"image_id": 1, "captions": ["a"], "logprobs": [%s]}'),
+        ("detected objects", "f.jsonl", '{"image_id": 1, "objects": ["dog"], "scores": [%s]}'),
+        ("document frequencies, list", "f.txt", "a\\t%s\n"),
+        ("word norms", "f.csv", "word,concreteness\ndog,%s\n"),
+        ("human scores", "f.json", '{"system": {"1": %s}}'),
+    ],
+)
+def test_huge_numbers_are_one_message(name: str, file: str, content: str, tmp_path: Path) -> None:
+    path = tmp_path / file
+    path.write_text(content.replace("\\t", "\t") % HUGE)
+    with pytest.raises(InputError, match=file):
+        FORMATS[name].read(path)
+
+
+def test_huge_counts_in_a_pickle_are_one_message(tmp_path: Path) -> None:
+    path = tmp_path / "df.p"
+    for table in ({("a",): 10**400}, {"document_frequency": {("a",): 10**5000}, "ref_len": 10**400}):
+        path.write_bytes(pickle.dumps(table, 2))
+        with pytest.raises(InputError, match=r"the count of .* is too large"):
+            FORMATS["document frequencies, pickle"].read(path)

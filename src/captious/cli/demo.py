@@ -10,6 +10,7 @@ from captious.cli.command import Option, command
 from captious.cli.formatting import IntervalTables
 from captious.cli.formatting import score as shown
 from captious.cli.output import note
+from captious.cli.report import check_page
 
 DIVERSITY = ["Self-CIDEr", "LSA", "1-mBLEU-4", "Div-1", "Div-2"]
 
@@ -40,6 +41,8 @@ def demo(
     from captious.results.references import load, load_systems
     from captious.results.scores import Scores
 
+    if report is not None:
+        check_page(report, "--report")
     names = ["good", "generic", "poor"]
     corpora = load_systems(demo_path("references"), [demo_path(name) for name in names], names=names)
     results = Scores.of_corpora(corpora, make_measures(metrics, {}))

@@ -147,7 +147,7 @@ class IntervalTables(ScoreTables):
 
     def look(self) -> Look:
         # Accept 95 for 0.95.
-        level = self.level / 100 if 1 < self.level < 100 else self.level
+        level = self.level / 100 if 50 <= self.level < 100 else self.level
         if not 0 < level < 1:
-            raise InputError(f"a level lies between 0 and 1, such as 0.95, not {level:g}")
+            raise InputError(f"--level lies between 0 and 1, such as 0.95, not {self.level:g}")
         return replace(super().look(), bootstrap=Bootstrap(level, self.resamples, self.seed))

@@ -10,6 +10,7 @@ from captious.cli.command import Argument, Option, command
 from captious.cli.compare import split_inputs
 from captious.cli.output import say
 from captious.core.errors import InputError
+from captious.core.writing import is_standard
 
 
 def report(
@@ -74,8 +75,7 @@ def report(
     from captious.reporting.make_report import TITLE
 
     references, systems = split_inputs(inputs, "report", least=1)
-    if output.suffix.lower() not in (".html", ".htm") and str(output) != "-":
-        raise InputError(f"a report is a page: give -o a name that ends with .html, not '{output}'")
+    check_page(output, "-o")
     page = make(
         *systems,
         references=references,
@@ -98,6 +98,12 @@ def report(
         f"image{'s' if n_images != 1 else ''}",
         output,
     )
+
+
+def check_page(path: Path, flag: str) -> None:
+    """Refuse a name for a report that no browser opens."""
+    if path.suffix.lower() not in (".html", ".htm") and not is_standard(path):
+        raise InputError(f"a report is a page: give {flag} a name that ends with .html, not '{path}'")
 
 
 COMMAND = command("report", report, options.Jobs, options.Columns, options.MeasureOptions)

@@ -64,12 +64,12 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint such as ``; did you mean 'CIDEr-D'?``, or an empty text if no known name is similar.
 
     Case and separators do not count, a swapped pair of letters counts once, and the beginning of a name
-    suggests the name.
+    suggests the name. Failing that, names with the same first word are suggested.
     """
-    word = _letters(name)
+    word, known = _letters(name), list(dict.fromkeys(known))
     allowed = min(max((len(word) + 1) // 3, 1), 3)
     near: list[tuple[int, str]] = []
-    for candidate in dict.fromkeys(known):
+    for candidate in known:
         other = _letters(candidate)
         if min(len(word), len(other)) >= 3 and (other.startswith(word) or word.startswith(other)):
             near.append((min(abs(len(word) - len(other)), 1), candidate))
@@ -77,9 +77,15 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
             edits = _edits(word, other)
             if edits <= allowed:
                 near.append((edits, candidate))
+    if not near and len(first := _first_word(name)) >= 4:
+        near = [(0, candidate) for candidate in known if _first_word(candidate) == first]
     fewest = min((edits for edits, _ in near), default=0)
     nearest = [candidate for edits, candidate in near if edits == fewest][:3]
     return "; did you mean " + " or ".join(f"'{name}'" for name in nearest) + "?" if nearest else ""
+
+
+def _first_word(name: str) -> str:
+    return re.split(r"[\W_]", name.casefold(), maxsplit=1)[0]
 
 
 def _letters(name: str) -> str:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from captious._version import __version__
-from captious.core.errors import InputError, MissingExtraError
+from captious.core.errors import InputError, MissingExtraError, printable
 from captious.core.writing import atomic_write
 from captious.io.content import shown_name
 
@@ -81,8 +81,9 @@ class ModelFile:
         except InputError:
             raise
         except (damage, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
+            reason = printable(" ".join(str(error).split()))[:100]
             raise InputError(
-                f"{where}: not a {self.kind}, or a damaged one ({type(error).__name__}: {str(error)[:100]})"
+                f"{where}: not a {self.kind}, or a damaged one ({type(error).__name__}: {reason})"
             ) from None
         trained.model.eval()
         return trained, step, _under("state.", tensors)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import math
 import os
 import re
 import sys
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeGuard
 
 import numpy as np
 
@@ -210,6 +211,14 @@ def loads(text: str, name: str, shallow: bool = False) -> Any:
         raise DEPTH.exceeded(name) from None
     except ValueError as problem:  # a number of thousands of digits
         raise InputError(f"{name}: JSON that cannot be read: {str(problem).split(';')[0]}") from None
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a value of a file is a finite number. Whole numbers beyond the range of floats are not."""
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 class _RepeatedKeyError(Exception):

@@ -18,7 +18,7 @@ from captious.core.errors import InputError
 from captious.core.writing import atomic_write, is_standard
 from captious.corpus.frequencies import LARGEST, FrequencyTable
 from captious.io import pickled
-from captious.io.content import check_lines, read_raw, shown_name
+from captious.io.content import check_lines, is_number, read_raw, shown_name
 from captious.io.npz import read_npz
 
 _HOW = "'captious df build REFS -o FILE' makes one from reference captions"
@@ -110,18 +110,9 @@ def _from_pickle(source: str, content: bytes, images: int | None) -> FrequencyTa
 
 def _number_of_images(stated: object, table: object) -> int | None:
     """Return the number of images. Some tools store its logarithm, which is less than the largest count."""
-    if (
-        not isinstance(stated, int | float)
-        or isinstance(stated, bool)
-        or not stated > 0
-        or math.isinf(stated)
-    ):
+    if not is_number(stated) or stated <= 0:
         return None
-    largest = (
-        max((c for c in table.values() if isinstance(c, int | float)), default=0)
-        if isinstance(table, dict)
-        else 0
-    )
+    largest = max((c for c in table.values() if is_number(c)), default=0) if isinstance(table, dict) else 0
     return round(math.exp(stated)) if stated < largest and stated < 40 else round(stated)
 
 
@@ -130,10 +121,9 @@ def _pickled_rows(source: str, table: dict[Any, Any]) -> Iterator[tuple[tuple[st
         words = tuple(gram.split(" ")) if isinstance(gram, str) else gram
         if not isinstance(words, tuple) or not words or not all(isinstance(word, str) for word in words):
             raise InputError(f"{source}: {shorten(gram)} is not an n-gram (a tuple of words); {_HOW}")
-        if isinstance(count, bool) or not isinstance(count, int | float):
-            raise InputError(
-                f"{source}: the count of {shorten(words)} is {shorten(count)}, not a number; {_HOW}"
-            )
+        if not is_number(count):
+            shown = "too large" if isinstance(count, int) else f"{shorten(count)}, not a number"
+            raise InputError(f"{source}: the count of {shorten(words)} is {shown}; {_HOW}")
         yield words, count
 
 
@@ -178,7 +168,7 @@ def _table(source: str, rows: Iterator[tuple[Any, float]], images: int | None) -
             "give it with --images N (in 'captious df import')"
         )
     for gram, count in listed:
-        if not math.isfinite(count) or count < 0 or count > LARGEST or count != round(count):
+        if not is_number(count) or count < 0 or count > LARGEST or count != round(count):
             raise InputError(
                 f"{source}: the count of {shorten(' '.join(gram))} is {count:g}; "
                 "counts are whole numbers of images"

@@ -8,7 +8,6 @@ tokenizer.
 from __future__ import annotations
 
 import json
-import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from captious.core.memo import cached_property
 from captious.core.ragged import IntArray, offsets_of
 from captious.io import CaptionWarning
 from captious.io.caption_files import kind, show
-from captious.io.content import check_lines, decode, loads, read_bytes, shown_name
+from captious.io.content import check_lines, decode, is_number, loads, read_bytes, shown_name
 from captious.rerank.language_models.language_model import Floats, tokens_of
 
 _HOW = "'captious generate MODEL IMAGES --how beam -n 10 -o FILE' writes such a file"
@@ -193,7 +192,7 @@ def numbers(values: Any, count: int, image: str, where: str, field: str) -> list
             f"{where}: image {show(image)} has {count:,} captions but {size} {field}; write one per caption"
         )
     for value in values:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if not is_number(value):
             raise InputError(
                 f"{where}: the {field} of image {show(image)} contain "
                 f"{kind(value) if not isinstance(value, float) else value}; use finite numbers"

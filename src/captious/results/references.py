@@ -96,7 +96,7 @@ class References:
 
     def prepare(self, measures: Iterable[Measure]) -> References:
         """Compute the products of measures that depend on references only, once for all systems."""
-        for measure in track(list(measures), "preparing references"):
+        for measure in track(list(measures), "preparing references", label=lambda one: one.name):
             measure.prepare(self.captions)
         return self
 

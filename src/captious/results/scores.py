@@ -262,7 +262,9 @@ class Scores(Mapping[str, Score]):
         """Score the candidates of several corpora, with a progress bar."""
         by_corpus: list[list[Score]] = [[] for _ in corpora]
         work = [(i, measure) for i in range(len(corpora)) for measure in measures]
-        for i, measure in track(work, "scoring"):
+        for i, measure in track(
+            work, "scoring", label=lambda step: f"{corpora[step[0]].name}, {step[1].name}"
+        ):
             by_corpus[i].append(Score.of(measure, corpora[i]))
         return [
             Scores(corpus.name, scores, ScoredCaptions.of(corpus))

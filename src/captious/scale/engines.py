@@ -222,7 +222,7 @@ class Dask(Engine):
 
     def run(self, function: Function, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         # Dask repeats a task when its worker dies, and gives it up after several deaths.
-        executor = self.client.get_executor(pure=False, retries=STRIKES)
+        executor = self.client.get_executor(pure=False)
         return Executing(executor, self.workers).run(function, items)
 
     def close(self) -> None:

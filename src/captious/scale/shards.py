@@ -102,7 +102,8 @@ def _kind(path: str) -> Kind:
     """Detect the format of a file from its content, or from its name if it is empty."""
     with reading(path), opened(path) as stream:
         start = stream.read(512)
-    if start[:4] == b"PAR1" or (not start and path.endswith(".parquet")):
+    # A damaged Parquet file is not taken for lines of JSON.
+    if start[:4] == b"PAR1" or (path.endswith(".parquet") and start.lstrip()[:1] != b"{"):
         return "parquet"
     if (
         start[257:262] == b"ustar"

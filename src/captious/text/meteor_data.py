@@ -19,7 +19,7 @@ from pathlib import Path
 
 from captious.core import digests as digest
 from captious.core import limits
-from captious.core.errors import InputError, MissingExtraError
+from captious.core.errors import InputError, MissingExtraError, printable
 
 #: Environment variable naming a directory with METEOR's data.
 VARIABLE = "CAPTIOUS_METEOR_DATA"
@@ -67,9 +67,13 @@ def _member(data: MeteorData, member: str) -> Iterator[tuple[zipfile.ZipFile, zi
         raise InputError(
             f"{data.jar} has no '{member}': METEOR needs the file {_JAR} of METEOR 1.5"
         ) from None
-    except (OSError, UnicodeDecodeError, zipfile.BadZipFile, zlib.error) as error:
+    except (
+        OSError, EOFError, UnicodeDecodeError, zipfile.BadZipFile, zlib.error, NotImplementedError,
+        RuntimeError,
+    ) as error:  # fmt: skip
+        reason = printable(str(error))[:200]
         raise InputError(
-            f"cannot read {data.jar}: {error}; reinstall with pip install 'captious[meteor]'"
+            f"cannot read {data.jar}: {reason}; reinstall with pip install 'captious[meteor]'"
         ) from error
 
 
@@ -88,7 +92,7 @@ def find(data_dir: str | Path | None = None) -> MeteorData:
         # find_spec of a top-level package does not run its code.
         spec = importlib.util.find_spec("pycocoevalcap")
         if spec is None or not spec.submodule_search_locations:
-            raise MissingExtraError("pycocoevalcap", "meteor", "METEOR without --meteor-data DIR")
+            raise MissingExtraError("pycocoevalcap", "meteor", "METEOR (without --meteor-data DIR)")
         folder = Path(next(iter(spec.submodule_search_locations))) / "meteor"
     jar = folder / _JAR
     paraphrases = folder / "data" / _PARAPHRASES

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from captious.diversity_analysis.sets.set_diversity import (
     human,
     read_df,
 )
-from captious.io.content import read_json
+from captious.io.content import is_number, read_json
 from captious.metrics.corpus.training_captions import TrainingCaptions
 from captious.metrics.registry import Wanted, make_measures
 from captious.metrics.sets.similarity_kernels import make_kernel
@@ -295,7 +294,7 @@ def read_human_scores(path: str | Path) -> dict[str, dict[str, float]]:
         if not isinstance(scores, dict):
             raise InputError(f"{path}: {shape}, but '{system}' holds {type(scores).__name__}")
         for image, value in scores.items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            if not is_number(value):
                 raise InputError(
                     f"{path}: the score of {system} for image {image} is {value!r}, not a number"
                 )

@@ -187,7 +187,7 @@ def _instances(path: str | Path, where: str) -> dict[str, list[tuple[str, Any]]]
                 x, y, w, h = (float(side) for side in row["bbox"])
                 box = (x / width, y / height, max(w / width, 1e-3), max(h / height, 1e-3))
             by_image.setdefault(str(row["image_id"]), []).append((names[row["category_id"]], box))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"{where}: COCO instances need images, categories and annotations with boxes: {error!r}"
         ) from None
@@ -299,7 +299,9 @@ def _hdf5(path: str | Path, where: str) -> dict[str, NDArray[Any]]:
         raise MissingExtraError("h5py", "h5", "reading features from HDF5") from error
     arrays: dict[str, NDArray[Any]] = {}
 
-    def visit(name: str, item: Any) -> None:
+    def visit(name: str | bytes, item: Any) -> None:
+        if isinstance(name, bytes):
+            raise ValueError("a name that is not UTF-8")
         if isinstance(item, h5py.Dataset):
             CONTENT.check(item.size * item.dtype.itemsize, where)
             arrays[name] = np.asarray(item.asstr()[:] if item.dtype.kind == "O" else item[...])

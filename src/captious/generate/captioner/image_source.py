@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.core.errors import InputError, MissingExtraError, some
+from captious.core.errors import InputError, MissingExtraError, printable, some
 from captious.core.progress import track
 from captious.core.ragged import offsets_of
 from captious.generate.captioner.image_features import ImageFeatures, read_images
@@ -51,19 +51,21 @@ class Backbone:
             raise InputError(f"{path}: no such network; pass an ONNX file")
         settings = onnxruntime.SessionOptions()
         settings.intra_op_num_threads = threads
-        settings.log_severity_level = 3
+        settings.log_severity_level = 4  # errors are raised, too
         try:
             model = onnx.load(str(path))
             self.output = _choose(model.graph, output, str(path))
             if self.output not in {value.name for value in model.graph.output}:
                 model.graph.output.append(onnx.ValueInfoProto(name=self.output))
             self.session = onnxruntime.InferenceSession(
-                model.SerializeToString(), settings, providers=["CPUExecutionProvider"]
+                model.SerializeToString(), settings, providers=["CPUExecutionProvider"], enable_fallback=0
             )
         except InputError:
             raise
         except Exception as error:  # damaged files raise many kinds of errors
-            raise InputError(f"{path}: not a network that onnxruntime can run ({str(error)[:150]})") from None
+            raise InputError(
+                f"{path}: not a network that onnxruntime can run ({printable(str(error))[:150]})"
+            ) from None
         self.where = str(path)
         inputs = self.session.get_inputs()
         shape = inputs[0].shape if len(inputs) == 1 else []

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from captious.core.errors import InputError
-from captious.io.content import read_json
+from captious.io.content import is_number, read_json
 from captious.io.judgements.judged_rows import Row, read_rows
 from captious.io.judgements.judged_sets import FloatArray, Protocol, RatedCaptions, RatedSystems
 from captious.io.judgements.set_files import Place, image_key, read_references
@@ -65,7 +65,7 @@ def thumb(place: Place, criterion: str = "human_score", people: bool = True) -> 
 
 def _published(board: object, name: str) -> float:
     value = board.get(name) if isinstance(board, dict) else None
-    return float(value) if isinstance(value, int | float) else float("nan")
+    return float(value) if is_number(value) else float("nan")
 
 
 def holds_capeval1k(place: Place) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import csv
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any, Literal
 
 from captious.core.errors import InputError, some
 from captious.io.caption_files import show
-from captious.io.content import check_lines, decode, loads, read_bytes, shown_name
+from captious.io.content import check_lines, decode, is_number, loads, read_bytes, shown_name
 from captious.io.table_files import parquet_file, read_cells
 
 
@@ -107,7 +106,7 @@ def number(value: object, where: str) -> float:
             value = float(value)
         except ValueError:
             raise InputError(f"{where} must be a number, found {show(value, 80)}") from None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if not is_number(value):
         raise InputError(f"{where} must be a finite number, found {show(value, 80)}")
     return float(value)
 
