@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,19 +139,6 @@ def test_the_list_of_commands_is_read_at_a_glance() -> None:
     assert (
         subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=False).returncode == 0
     )
-
-
-def test_interruption(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "captious", "tokenize", "-"],
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    time.sleep(1)
-    process.send_signal(signal.SIGINT)
-    error = process.communicate()[1]
-    assert (process.returncode, error.strip()) == (130, "captious: interrupted")
 
 
 @pytest.mark.parametrize(

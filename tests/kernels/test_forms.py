@@ -20,6 +20,7 @@ from captious.data import demo_path
 from captious.io.frequency_files import read_frequencies
 from captious.kernels import library
 from captious.meteor import paraphrase_index
+from captious.metrics import registry
 from captious.metrics.learned.composite import WEIGHTS_FOLDER
 from captious.parser import collapse
 from captious.parser.exact.rule_arrays import arrange
@@ -72,8 +73,10 @@ def read_and_score(folder: Path) -> None:
         "train": TRAIN, "norms": NORMS, "weights": str(WEIGHTS_FOLDER / "captious_score_lite.safetensors"),
         **vectors_for(corpus, sets),
     }  # fmt: skip
-    captious.score(corpus, "all", **options)
-    captious.score(sets, "all,sets,corpus", **options)
+    for captions, metrics in ((corpus, "all"), (sets, "all,sets,corpus")):
+        classes = [registry.measure_class(str(name)) for name in registry.resolve(metrics)]
+        used = {option.name for measure in classes for option in measure.options}
+        captious.score(captions, metrics, **{name: options[name] for name in options if name in used})
     captious.corpus_diversity(references, [predictions], train={"1": TRAIN}, norms=NORMS)
 
 

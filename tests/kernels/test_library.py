@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from captious.corpus.corpus import _distinct
+from captious.corpus.corpus import _number_distinct
 from captious.kernels import kernel, library
 from captious.kernels.types import Float64, Int64, Out
 from captious.metrics.captions.cider import _pair_cosines
 from captious.metrics.captions.rouge import common_subsequences
+from captious.metrics.corpus.corpus_measure import _hash_runs
 from captious.parser.exact.derivation import derive
 from captious.text.hashing import MULTIPLIER
 from native.compile import all_kernels
@@ -38,15 +39,26 @@ def test_the_library_is_up_to_date() -> None:
 
 
 def distinct_arguments() -> dict[str, Any]:
-    """Right arguments for `captious.corpus.corpus._distinct`."""
+    """Right arguments for `captious.corpus.corpus._number_distinct`."""
     return {
         "tokens": np.array([1, 2, 1, 2], np.int32),
         "offsets": np.array([0, 2, 4]),
         "places": np.zeros(8, np.int32),
-        "multiplier": MULTIPLIER,
-        "half": np.uint64(32),
         "first": np.zeros(2, np.int64),
         "inverse": np.zeros(2, np.int64),
+    }
+
+
+def hash_arguments() -> dict[str, Any]:
+    """Right arguments for `captious.metrics.corpus.corpus_measure._hash_runs`, two of which are numbers."""
+    return {
+        "words": np.zeros(2, np.uint64),
+        "first": np.array([0]),
+        "end": np.array([2]),
+        "counted": np.ones(2, bool),
+        "multiplier": MULTIPLIER,
+        "half": np.uint64(32),
+        "out": np.zeros(1, np.uint64),
     }
 
 
@@ -100,24 +112,36 @@ def unaligned(values: list[int]) -> Any:
             "offsets is int64[:], C-contiguous and aligned, not an array int64[:]",
         ),
         ("first", frozen(np.zeros(2, np.int64)), "first is written to, but the array is read-only"),
-        ("multiplier", 1.5, "multiplier is uint64, not float"),
-        ("multiplier", "1", "multiplier is uint64, not str"),
-        ("half", np.zeros(1, np.uint64), "half is uint64, not an array uint64[:]"),
     ],
 )
 def test_wrong_arguments_are_refused(name: str, value: Any, message: str) -> None:
     arguments = {**distinct_arguments(), name: value}
     with pytest.raises(TypeError) as error:
-        form_of(_distinct, "built")(*arguments.values())
-    assert str(error.value) == f"_distinct: {message}"
+        form_of(_number_distinct, "built")(*arguments.values())
+    assert str(error.value) == f"_number_distinct: {message}"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("multiplier", 1.5, "multiplier is uint64, not float"),
+        ("multiplier", "1", "multiplier is uint64, not str"),
+        ("half", np.zeros(1, np.uint64), "half is uint64, not an array uint64[:]"),
+    ],
+)
+def test_wrong_numbers_are_refused(name: str, value: Any, message: str) -> None:
+    arguments = {**hash_arguments(), name: value}
+    with pytest.raises(TypeError) as error:
+        form_of(_hash_runs, "built")(*arguments.values())
+    assert str(error.value) == f"_hash_runs: {message}"
 
 
 @pytest.mark.parametrize("value", [2**64, -1, 2**70])
 def test_integers_that_do_not_fit_are_refused(value: int) -> None:
-    arguments = {**distinct_arguments(), "multiplier": value}
+    arguments = {**hash_arguments(), "multiplier": value}
     with pytest.raises(OverflowError) as error:
-        form_of(_distinct, "built")(*arguments.values())
-    assert str(error.value) == f"_distinct: multiplier is uint64, which cannot hold {value}"
+        form_of(_hash_runs, "built")(*arguments.values())
+    assert str(error.value) == f"_hash_runs: multiplier is uint64, which cannot hold {value}"
 
 
 def test_threads_load_the_library_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,11 +167,11 @@ def test_threads_load_the_library_once(monkeypatch: pytest.MonkeyPatch) -> None:
         library._load.cache_clear()
 
 
-@pytest.mark.parametrize("count", [0, 6, 8])
+@pytest.mark.parametrize("count", [0, 4, 6])
 def test_the_number_of_arguments_is_checked(count: int) -> None:
     arguments = [*distinct_arguments().values(), 0][:count]
-    with pytest.raises(TypeError, match=f"_distinct takes 7 arguments, not {count}"):
-        form_of(_distinct, "built")(*arguments)
+    with pytest.raises(TypeError, match=f"_number_distinct takes 5 arguments, not {count}"):
+        form_of(_number_distinct, "built")(*arguments)
 
 
 def test_truth_values_are_no_numbers() -> None:
@@ -189,7 +213,7 @@ def test_parts_of_tuples_are_checked() -> None:
 def test_arrays_that_are_only_read_may_be_read_only(name: str) -> None:
     arguments = distinct_arguments()
     frozen(arguments[name])
-    assert form_of(_distinct, "built")(*arguments.values()) == 1
+    assert form_of(_number_distinct, "built")(*arguments.values()) == 1
     assert arguments["inverse"].tolist() == [0, 0]
 
 
@@ -197,12 +221,12 @@ def test_arrays_of_files_are_accepted(tmp_path: Path) -> None:
     """They are of a subclass."""
     np.array([1, 2, 3, 4], np.int32).tofile(tmp_path / "tokens")
     arguments = {**distinct_arguments(), "tokens": np.memmap(tmp_path / "tokens", np.int32, "r")}
-    assert form_of(_distinct, "built")(*arguments.values()) == 2
+    assert form_of(_number_distinct, "built")(*arguments.values()) == 2
 
 
 def test_arrays_without_items_are_accepted() -> None:
     arguments = {**distinct_arguments(), "tokens": np.zeros(0, np.int32), "offsets": np.zeros(1, np.int64)}
-    assert form_of(_distinct, "built")(*arguments.values()) == 0
+    assert form_of(_number_distinct, "built")(*arguments.values()) == 0
 
 
 def test_every_kernel_refuses_nonsense() -> None:
@@ -463,6 +487,7 @@ def test_a_kernel_that_is_not_in_the_library_runs_plain() -> None:
         # The other way round.
         patch.setattr(library, "load", lambda: loaded._replace(kernels={}))
         with pytest.warns(
-            library.KernelWarning, match=r"the library has no kernel captious\.corpus\.corpus\._distinct"
+            library.KernelWarning,
+            match=r"the library has no kernel captious\.corpus\.corpus\._number_distinct",
         ):
-            assert library.find(_distinct) is None
+            assert library.find(_number_distinct) is None

@@ -254,7 +254,7 @@ def test_a_package_brings_a_measure_to_the_command_line(site: Path) -> None:
         listed["Brevity"]["options"] == ["bonus"] and listed["Brevity"]["summary"] == "how short a caption is"
     )
     assert "how short a caption is" in command(site, "metrics")
-    shown = command(site, "score", "--help")
+    shown = command(site, "metrics", "Brevity")
     assert "--bonus" in shown and "What a short caption gets on top." in shown
     for given in (["--bonus", "0.25"], ["-O", "bonus=0.25"], ["--option", "bonus=0.25"]):
         found = json.loads(

@@ -2254,6 +2254,27 @@ _mutant(
     "rerank/test_models.py::test_probabilities_sum_to_one",
 )
 _mutant(
+    "captions-that-occur-once-are-generic",
+    "rerank/likelihood.py",
+    "for text, count in frequent if count > 1]",
+    "for text, count in frequent if count > 0]",
+    "rerank/test_likelihood.py::test_a_caption_that_occurs_once_is_no_distractor",
+)
+_mutant(
+    "greedy-many-times",
+    "generate/captioner/caption_sets.py",
+    'if self.how == "greedy" and self.m != 1:',
+    "if False:",
+    "generate/test_commands.py::test_what_cannot_work_is_said_before_training",
+)
+_mutant(
+    "losses-before-a-kill-are-forgotten",
+    "training/captioner_trainer.py",
+    "started, losses = time.monotonic(), _restore_losses(state)",
+    "started, losses = time.monotonic(), _restore_losses({})",
+    "generate/test_captioner.py::test_a_training_that_was_killed_goes_on_to_the_same_result",
+)
+_mutant(
     "weights-of-alpha-swapped",
     "rerank/criteria.py",
     "alpha * first + (1 - alpha) * second",

@@ -119,8 +119,10 @@ RERANK = {
     "templates-curves": (
         "templates objects.jsonl --curves references.json -k 5,80 --most 1,3 -m ROUGE-L,SPICE --json - -q"
     ),
-    "likelihood": "likelihood references.json --write out.jsonl -k 3 -q",
 }
+
+#: Needs captions that occur more than once, which the demo lacks.
+LIKELIHOOD = {"distractors": "likelihood references.json --write out.jsonl -k 3 -q"}
 
 GENERATE = {
     "train": (

@@ -149,6 +149,7 @@ ITEMS: dict[str, Item] = {
     "saved": Item(partial(freeze_commands, commands.SAVED), ("demo", "coco")),
     "scale": Item(partial(freeze_commands, commands.SCALE), ("demo", "large")),
     "rerank": Item(partial(freeze_commands, commands.RERANK), ("demo", "coco")),
+    "likelihood": Item(partial(freeze_commands, commands.LIKELIHOOD), ("coco",)),
     "rewards": Item(freeze_rewards, ("demo", "coco")),
     "api": Item(freeze_api, ("demo", "coco")),
     "generate": Item(partial(freeze_commands, commands.GENERATE), ("coco",)),

@@ -54,13 +54,13 @@ class _Table:
         )
 
     def widths(self) -> list[int]:
-        """Return the widths of the columns; a mark may follow any cell."""
+        """Return the widths of the columns, marks included."""
         from rich.cells import cell_len
 
-        marked = bool(self.best) and any(map(any, self.best))
+        rows = [self.header, *self.rows]
+        marks = [[False] * len(self.header), *self.best]
         return [
-            max(max(cell_len(line) for line in str(row[k]).split("\n")) for row in [self.header, *self.rows])
-            + (marked and k > 0)
+            max(max(map(cell_len, str(row[k]).split("\n"))) + marked[k] for row, marked in zip(rows, marks))
             for k in range(len(self.header))
         ]
 

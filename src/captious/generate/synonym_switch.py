@@ -91,12 +91,12 @@ def synonym_switch(
     return varied if ids is None else dict(zip(ids, varied))
 
 
-def _vocabulary(captions: Any, given: Any, encoded: Captions) -> Captions:
+def _vocabulary(captions: Any, vocabulary: Any, encoded: Captions) -> Captions:
     """Return the captions whose words can be replacements."""
-    if given is not None:
-        if isinstance(given, Captions):
-            return given
-        return _encoded(given, encoded.tokenizer)[1]
+    if vocabulary is not None:
+        if isinstance(vocabulary, Captions):
+            return vocabulary
+        return _encoded(vocabulary, encoded.tokenizer)[1]
     if isinstance(captions, Corpus) and captions.has_references:
         return captions.references
     return encoded

@@ -165,10 +165,10 @@ def _neighbours(groups: Sequence[Sequence[str]]) -> IntArray:
     low = max(1, round(NEAREST[0] * scale))
     high = min(max(low + 10, round(NEAREST[1] * scale)), len(groups) - 1)
     low = min(low, high - 1) if high > 1 else 0
-    found = np.empty((len(groups), max(high - low, 1)), np.int64)
+    indices = np.empty((len(groups), max(high - low, 1)), np.int64)
     for start in range(0, len(groups), 1024):
         near = sums[start : start + 1024] @ sums.T
         near[np.arange(len(near)), np.arange(start, start + len(near))] = -np.inf
         order = np.argsort(-near, axis=1, kind="stable")
-        found[start : start + 1024] = order[:, low : low + found.shape[1]]
-    return found
+        indices[start : start + 1024] = order[:, low : low + indices.shape[1]]
+    return indices

@@ -304,6 +304,6 @@ def train_language_model(
             "unknown": scored.unknown_share,
             "held out": len(tested),
         }
-    model.made = {**model.made, **facts}
+    model.provenance = {**model.provenance, **facts}
     (write_arpa if path.suffix == ".arpa" else model_files.save)(model, path)
     return TrainedLanguageModel(path, kind, model, facts)

@@ -62,7 +62,7 @@ class Causal(LanguageModel):
                 "model"
             )
         self.tokenizer = f"transformers:{Path(folder).name}"
-        self.made = {"folder": Path(folder).name}
+        self.provenance = {"folder": Path(folder).name}
         self.longest = int(getattr(self._model.config, "max_position_embeddings", 0) or 0)
 
     def tokens(self, texts: Sequence[str]) -> list[list[str]]:

@@ -111,7 +111,7 @@ class LanguageModel(ABC):
     #: Name of the tokenizer.
     tokenizer: str
     #: Training details for display: sizes, perplexity on held-out captions.
-    made: Mapping[str, Any]
+    provenance: Mapping[str, Any]
     #: Whether tokens are words of a captious tokenizer. Subword models read the text instead.
     of_words: bool = True
     #: Display name in tables.

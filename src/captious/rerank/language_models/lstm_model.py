@@ -37,9 +37,9 @@ class LSTM(WordModel):
         vocabulary: ModelVocabulary,
         weights: Mapping[str, Weights],
         tokenizer: str = "ptb",
-        made: Mapping[str, Any] | None = None,
+        provenance: Mapping[str, Any] | None = None,
     ) -> None:
-        self.vocabulary, self.tokenizer, self.made = vocabulary, tokenizer, dict(made or {})
+        self.vocabulary, self.tokenizer, self.provenance = vocabulary, tokenizer, dict(provenance or {})
         self.weights = {name: np.asarray(weights[name], np.float32) for name in NAMES if name in weights}
         words = len(vocabulary)
         shapes = {name: array.shape for name, array in self.weights.items()}

@@ -55,7 +55,7 @@ def head_of(model: Unigram | NGram | LSTM) -> dict[str, Any]:
         "version": __version__,
         "tokenizer": model.tokenizer,
         "words": model.vocabulary.words[len(SPECIAL) :],
-        "made": dict(model.made),
+        "made": dict(model.provenance),
     }
 
 
@@ -97,7 +97,7 @@ def _name(path: str | Path) -> str:
 
 def _checked(head: Any, where: str) -> tuple[str, ModelVocabulary, str, dict[str, Any]]:
     try:
-        kind, form, words, tokenizer, made = (
+        kind, form, words, tokenizer, provenance = (
             head["language model"],
             head["format"],
             head["words"],
@@ -114,11 +114,11 @@ def _checked(head: Any, where: str) -> tuple[str, ModelVocabulary, str, dict[str
     if (
         not isinstance(words, list)
         or not all(isinstance(word, str) for word in words)
-        or not isinstance(made, dict)
+        or not isinstance(provenance, dict)
     ):
         raise InputError(f"{where}: the words of the language model are damaged")
     tokenizers.get(tokenizer)
-    return kind, ModelVocabulary(words), tokenizer, made
+    return kind, ModelVocabulary(words), tokenizer, provenance
 
 
 def _from_npz(data: bytes, where: str) -> LanguageModel:
@@ -127,17 +127,17 @@ def _from_npz(data: bytes, where: str) -> LanguageModel:
         head = json.loads(arrays["head"].astype(np.uint8).tobytes())
     except (KeyError, ValueError):
         raise InputError(f"{where}: {_WHAT} was expected") from None
-    kind, vocabulary, tokenizer, made = _checked(head, where)
+    kind, vocabulary, tokenizer, provenance = _checked(head, where)
     try:
         if kind == "unigram":
-            return Unigram(vocabulary, arrays["counts"], tokenizer, made)
+            return Unigram(vocabulary, arrays["counts"], tokenizer, provenance)
         orders: list[NGramOrder] = []
         while f"keys.{len(orders) + 1}" in arrays:
             keys, log, backoff = (arrays[f"{name}.{len(orders) + 1}"] for name in NGramOrder._fields)
             orders.append(
                 NGramOrder(keys.astype(np.int64), log.astype(np.float64), backoff.astype(np.float64))
             )
-        return NGram(vocabulary, orders, tokenizer, made)
+        return NGram(vocabulary, orders, tokenizer, provenance)
     except (KeyError, ValueError) as error:
         if isinstance(error, InputError):
             raise InputError(f"{where}: {error}") from None
@@ -146,8 +146,8 @@ def _from_npz(data: bytes, where: str) -> LanguageModel:
 
 def _from_safetensors(data: bytes, where: str) -> LanguageModel:
     arrays, head = unpack(data, where)
-    _, vocabulary, tokenizer, made = _checked(head, where)
+    _, vocabulary, tokenizer, provenance = _checked(head, where)
     try:
-        return LSTM(vocabulary, arrays, tokenizer, made)
+        return LSTM(vocabulary, arrays, tokenizer, provenance)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None

@@ -30,7 +30,7 @@ class Unigram(WordModel):
         vocabulary: ModelVocabulary,
         counts: Floats,
         tokenizer: str = "ptb",
-        made: Mapping[str, Any] | None = None,
+        provenance: Mapping[str, Any] | None = None,
     ) -> None:
         counts = np.asarray(counts, np.float64)
         if (
@@ -41,11 +41,11 @@ class Unigram(WordModel):
             raise InputError(
                 "a unigram model needs a positive count for each of its words; the file is damaged"
             )
-        self.vocabulary, self.counts, self.tokenizer, self.made = (
+        self.vocabulary, self.counts, self.tokenizer, self.provenance = (
             vocabulary,
             counts,
             tokenizer,
-            dict(made or {}),
+            dict(provenance or {}),
         )
         weights = counts.copy()
         weights[BEGIN] = 0.0
@@ -104,13 +104,13 @@ class NGram(WordModel):
         vocabulary: ModelVocabulary,
         orders: Sequence[NGramOrder],
         tokenizer: str = "ptb",
-        made: Mapping[str, Any] | None = None,
+        provenance: Mapping[str, Any] | None = None,
     ) -> None:
-        self.vocabulary, self.orders, self.tokenizer, self.made = (
+        self.vocabulary, self.orders, self.tokenizer, self.provenance = (
             vocabulary,
             list(orders),
             tokenizer,
-            dict(made or {}),
+            dict(provenance or {}),
         )
         size = len(vocabulary)
         first = self.orders[0] if self.orders else None

@@ -29,7 +29,7 @@ COLUMNS = ("tags", "lemmas", "UAS", "LAS", "graph", "trees", "tuples")
 def count(gold: Sentence, parsed: Sentence) -> Counter[str]:
     """Count what is right in one sentence."""
     arcs = [(a, b) for a, b in zip(zip(gold.heads, gold.relations), zip(parsed.heads, parsed.relations))]
-    expected, found = set(gold.graph), set(parsed.graph)
+    expected, actual = set(gold.graph), set(parsed.graph)
     return Counter(
         {
             "sentences": 1,
@@ -38,8 +38,8 @@ def count(gold: Sentence, parsed: Sentence) -> Counter[str]:
             "lemmas": sum(a == b for a, b in zip(gold.lemmas, parsed.lemmas)),
             "UAS": sum(a[0] == b[0] for a, b in arcs),
             "LAS": sum(a == b for a, b in arcs),
-            "edges": len(expected) + len(found),
-            "common": len(expected & found),
+            "edges": len(expected) + len(actual),
+            "common": len(expected & actual),
             "trees": all(a == b for a, b in arcs),
             "tuples": set(tuples(gold)) == set(tuples(parsed)),
         }
@@ -79,8 +79,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     rules: Counter[str] = Counter()
     for caption in read_parses(options.parses):
         for s in caption.sentences:
-            expected, found = set(s.graph), set(collapse(s.forms, s.tags, s.heads, s.relations))
-            rules.update({"expected": len(expected), "found": len(found), "common": len(expected & found)})
+            expected, actual = set(s.graph), set(collapse(s.forms, s.tags, s.heads, s.relations))
+            rules.update({"expected": len(expected), "found": len(actual), "common": len(expected & actual)})
             if caption.part == "test":
                 gold.append((caption.source, s))
     parsed = parse_batch([s.forms for _, s in gold], model=model).parses()
