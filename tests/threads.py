@@ -1,11 +1,13 @@
-"""Eight systems scored in eight threads with shared references, compared with the serial run.
+"""Eight systems on shared references in eight threads, compared with one thread, bit for bit.
 
-``python -m tests.threads [--times 100] [--metrics NAMES]`` repeats this many times, the tests a few times.
+``python -m tests.threads [--rounds 50] [--copies 60] [--metrics NAMES]`` repeats this on corpora that are large enough
+for the inner threads of metrics. The tests do a few rounds.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import sys
 import threading
@@ -34,22 +36,41 @@ NORMS = {"dog": 4.9, "man": 4.8, "idea": 1.6}
 Bits = dict[str, tuple[str, bytes]]
 
 
-def systems() -> list[Corpus]:
-    """Return eight systems with new shared references, and one or three captions per image."""
-    references = References.read(demo_path("references"))
+def systems(copies: int = 1) -> list[Corpus]:
+    """Return eight systems on one fresh object of references, with sets of one and of three captions.
+
+    Every image of the demo is there ``copies`` times, with other words at the end of the captions.
+    """
+    file = read(demo_path("references"), "references")
+    vocabulary = sorted({word for group in file.captions for text in group for word in text.lower().split()})
+
+    def multiplied(groups: dict[str, list[str]]) -> dict[str, list[str]]:
+        generator = random.Random(copies)
+        return {
+            f"{image}-{copy}" if copy else image: [
+                f"{text} near the {generator.choice(vocabulary)}" if copy else text for text in group
+            ]
+            for copy in range(copies)
+            for image, group in groups.items()
+        }
+
+    references = References.read(
+        multiplied({image: list(group) for image, group in zip(file.ids, file.captions)})
+        if copies > 1
+        else demo_path("references")
+    )
     sources: list[dict[str, list[str]]] = []
     generator = random.Random(7)
     for name in ("good", "generic", "poor", "sampling"):
         file = read(demo_path(name), "predictions")
-        groups = [group[:3] for group in file.captions]
-        sources.append(dict(zip(file.ids, groups)))
+        groups = [list(group[:3]) for group in file.captions]
+        sources.append(multiplied(dict(zip(file.ids, groups))))
         generator.shuffle(groups)
-        sources.append(
-            {
-                image: [f"{text} odd{generator.random()}" for text in group]
-                for image, group in zip(file.ids, groups)
-            }
-        )
+        odd = {
+            image: [f"{text} odd{generator.random()}" for text in group]
+            for image, group in zip(file.ids, groups)
+        }
+        sources.append(multiplied(odd))
     return load_systems(references, sources, several=True)
 
 
@@ -106,32 +127,42 @@ def eager_switching() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def together(names: list[str]) -> list[Bits]:
-    """Score all systems at once. Each thread starts with another measure, so that threads meet in all of them."""
+def together(names: list[str], copies: int = 1) -> list[Bits]:
+    """Score all systems at once. Each thread starts with another metric, so that threads meet in all of them."""
 
     def work(i: int, corpus: Corpus) -> Callable[[], Bits]:
         rotated = names[i * len(names) // THREADS :] + names[: i * len(names) // THREADS]
         return lambda: bits(corpus, rotated)
 
     with eager_switching():
-        return at_once([work(i, corpus) for i, corpus in enumerate(systems())])
+        return at_once([work(i, corpus) for i, corpus in enumerate(systems(copies))])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--times", type=int, default=100)
-    parser.add_argument("--metrics", default="all,sets")
-    options = parser.parse_args()
+    parser.add_argument("--rounds", type=int, default=50)
+    parser.add_argument("--copies", type=int, default=60, help="60 for inner threads, 1 for a quick run")
+    parser.add_argument("--metrics", default="lexical,METEOR,SPICE,CHAIRi,Recall-1,Div-1,mBLEU-4,Self-CIDEr")
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    names = [str(name) for name in registry.resolve(options.metrics)]
-    serial = [bits(corpus, names) for corpus in systems()]
+    names = [str(name) for name in registry.resolve(arguments.metrics)]
+    os.environ["CAPTIOUS_JOBS"] = "1"
+    corpora = systems(arguments.copies)
+    serial = [bits(corpus, names) for corpus in corpora]
+    words = f"{len(corpora[0].references.tokens):,} words of references"
+    del corpora
+    os.environ["CAPTIOUS_JOBS"] = "4"
     different = 0
-    for i in range(options.times):
-        unlike = {name for a, b in zip(serial, together(names)) for name in names if a[name] != b[name]}
+    for i in range(arguments.rounds):
+        threaded = together(names, arguments.copies)
+        unlike = {name for a, b in zip(serial, threaded) for name in names if a[name] != b[name]}
         different += bool(unlike)
-        print(f"{i + 1}/{options.times}: {', '.join(sorted(unlike)) or 'equal to the last bit'}", flush=True)
+        print(
+            f"{i + 1}/{arguments.rounds}: {', '.join(sorted(unlike)) or 'equal to the last bit'}", flush=True
+        )
     print(
-        f"{options.times - different} of {options.times} runs of {THREADS} systems and {len(names)} measures equal the serial run"
+        f"{arguments.rounds - different} of {arguments.rounds} rounds of {THREADS} systems, {len(names)} metrics "
+        f"and {words} equal one thread"
     )
     sys.exit(1 if different else 0)
 

@@ -49,6 +49,17 @@ def test_eight_systems_in_eight_threads_many_times(serial: list[Bits]) -> None:
             assert unlike({name: alone[name] for name in beside}, beside) == []
 
 
+def test_eight_threads_with_inner_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The short form of ``python -m tests.threads``."""
+    names = [str(name) for name in registry.resolve("lexical,CIDEr")]
+    monkeypatch.setenv("CAPTIOUS_JOBS", "1")
+    corpora = systems(60)
+    assert min(len(corpora[0].references.tokens), len(corpora[0].candidates.tokens)) >= threads._FEW
+    alone = [bits(corpus, names) for corpus in corpora]
+    monkeypatch.setenv("CAPTIOUS_JOBS", "4")
+    assert together(names, 60) == alone
+
+
 @pytest.mark.parametrize("system", [0, 7], ids=["single captions", "sets"])
 def test_one_corpus_in_eight_threads(serial: list[Bits], system: int) -> None:
     corpus = systems()[system]
