@@ -174,7 +174,7 @@ _TRIES = 200
 
 
 def _replace_person(caption: _Caption, pool: _Pool, generator: np.random.Generator) -> Words | None:
-    """Replace the person by a phrase of the same number that fits nobody in the image's captions."""
+    """Replace the person by a phrase of the same number that fits no person in the image's captions."""
     mention = caption.person
     if mention is None:
         return None
