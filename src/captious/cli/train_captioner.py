@@ -35,6 +35,13 @@ def captioner(
     ],
     model: Annotated[str, Option("--model", help="fc, att or relation.")] = "fc",
     hidden: Annotated[int, Option("--hidden", min=1, help="Width of the model.")] = 320,
+    layers: Annotated[
+        int, Option("--layers", min=1, help="Layers of the encoder and of the decoder (relation).")
+    ] = 2,
+    heads: Annotated[int, Option("--heads", min=1, help="Attention heads (relation).")] = 4,
+    width: Annotated[
+        int, Option("--width", min=0, help="Width of the feed-forward layers (relation); 0: twice --hidden.")
+    ] = 0,
     latent: Annotated[
         int, Option("--latent", min=0, help="Size of the latent vector, 0 for none (a CVAE; only fc).")
     ] = 0,
@@ -51,6 +58,9 @@ def captioner(
     rate: Annotated[
         float | None, Option("--rate", help="Learning rate (default: 0.002; 0.0005 with rewards).")
     ] = None,
+    warmup: Annotated[
+        int, Option("--warmup", min=0, help="Steps over which the learning rate rises to --rate.")
+    ] = 0,
     start: Annotated[
         Path | None, Option("--from", metavar="MODEL", help="Continue with a trained captioner.")
     ] = None,
@@ -106,6 +116,9 @@ def captioner(
         output,
         model=model,
         hidden=hidden,
+        layers=layers,
+        heads=heads,
+        width=width,
         latent=latent,
         dropout=dropout,
         units=units,
@@ -114,6 +127,7 @@ def captioner(
         steps=steps,
         batch=batch,
         rate=rate,
+        warmup=warmup,
         start=start,
         rewards=dict(map(_reward, rewards or [])),
         retrieval=retrieval,

@@ -58,6 +58,8 @@ class CaptionerSettings:
     steps: int = 2000
     batch: int = 100
     rate: float = 2e-3
+    #: Steps over which the learning rate rises to ``rate``. Deep Transformers need them.
+    warmup: int = 0
     #: Weights of metrics (λ) and of the retrieval reward (β). Without both, only cross-entropy is used.
     rewards: Mapping[str, float] = field(default_factory=dict)
     retrieval: float = 0.0
@@ -86,6 +88,8 @@ class CaptionerSettings:
         for name, value in whole.items():
             if value < 1:
                 raise InputError(f"{name} must be a positive integer, not {value}")
+        if self.warmup < 0:
+            raise InputError(f"warmup must be 0 or a positive number of steps, not {self.warmup}")
         if not (self.rate > 0 and math.isfinite(self.rate)):
             raise InputError(f"the learning rate must be above 0, not {self.rate}")
         if self.baseline not in BASELINES:
@@ -273,7 +277,9 @@ class _CaptionerTraining:
             for group in self.optimizer.param_groups:
                 # Cosine decay to 5% of the rate. Short trainings and rewards use a constant rate.
                 falling = 0.05 + 0.95 * (1 + math.cos(math.pi * step / settings.steps)) / 2
-                group["lr"] = settings.rate * (1.0 if settings.rewarded or settings.steps < 300 else falling)
+                rising = min(1.0, (step + 1) / (settings.warmup + 1))
+                constant = settings.rewarded or settings.steps < 300
+                group["lr"] = settings.rate * rising * (1.0 if constant else falling)
             loss, row = self._rewarded(rows) if settings.rewarded else self._taught(rows, step)
             self.optimizer.zero_grad()
             loss.backward()

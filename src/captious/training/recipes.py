@@ -52,6 +52,9 @@ def train_captioner(
     *,
     model: str = "fc",
     hidden: int = 320,
+    layers: int = 2,
+    heads: int = 4,
+    width: int = 0,
     latent: int = 0,
     dropout: float = 0.2,
     units: str = "words",
@@ -88,6 +91,9 @@ def train_captioner(
     model, hidden, latent, dropout
         Architecture ("fc", "att" or "relation"), its width, the size of its latent vector, and the share of
         dropout.
+    layers, heads, width
+        Layers of encoder and decoder, attention heads, and width of the feed-forward layers (0: twice
+        ``hidden``) of "relation".
     units, vocabulary, least
         "words", "characters", "bpe" or "unigram"; the most units; how often a word must occur to be a unit.
     steps, rate
@@ -112,7 +118,7 @@ def train_captioner(
         Callback for each row of the validation curve.
     settings
         Other fields of :class:`~captious.training.captioner_trainer.CaptionerSettings`: batch,
-        samples, baseline, evaluate_every, save_every.
+        samples, baseline, warmup, evaluate_every, save_every.
     """
     require_torch("training a captioner", threads)
     from captious.generate.captioner import captioner_checkpoint
@@ -143,7 +149,7 @@ def train_captioner(
         **settings,
     )
     chosen.check()
-    shape = CaptionerShape(model, hidden, dropout, latent)
+    shape = CaptionerShape(model, hidden, dropout, latent, layers, heads, width)
     shape.check()
     first = captioner_checkpoint.load(start) if start is not None else None
     source = ImageSource.of(images)

@@ -40,8 +40,11 @@ class CaptionerShape:
     dropout: float = 0.2
     #: Size of the latent vector, 0 for none.
     latent: int = 0
+    #: Layers of encoder and decoder, attention heads, and width of the feed-forward layers (0: twice the
+    #: hidden size) of ``relation``.
     layers: int = 2
     heads: int = 4
+    width: int = 0
 
     def check(self) -> None:
         """Raise InputError for invalid combinations and sizes."""
@@ -49,8 +52,10 @@ class CaptionerShape:
             raise InputError(f"unknown model '{self.kind}'; choose {', '.join(KINDS)}")
         if self.latent and self.kind != "fc":
             raise InputError(f"the model {self.kind} cannot have a latent vector; use fc")
-        if self.hidden < 1 or self.latent < 0 or self.layers < 1 or self.heads < 1:
-            raise InputError("the sizes of a model (hidden, latent, layers, heads) must be positive integers")
+        if self.hidden < 1 or self.latent < 0 or self.layers < 1 or self.heads < 1 or self.width < 0:
+            raise InputError(
+                "the sizes of a model (hidden, latent, layers, heads, width) must be positive integers"
+            )
         if self.kind == "relation" and self.hidden % self.heads:
             raise InputError(f"hidden ({self.hidden}) must be a multiple of the heads ({self.heads})")
         if not 0 <= self.dropout < 1:
@@ -248,12 +253,12 @@ class Relation(Captioner):
 
     def __init__(self, shape: CaptionerShape, units: int, width: int) -> None:
         super().__init__(shape, units, width)
-        h = shape.hidden
+        h, feed = shape.hidden, shape.width or 2 * shape.hidden
         self.region = nn.Linear(width, h)
         self.encoder = nn.ModuleList(
-            _EncoderLayer(h, shape.heads, shape.dropout, self.GEOMETRY) for _ in range(shape.layers)
+            _EncoderLayer(h, shape.heads, feed, shape.dropout, self.GEOMETRY) for _ in range(shape.layers)
         )
-        layer = nn.TransformerDecoderLayer(h, shape.heads, 2 * h, shape.dropout, batch_first=True)
+        layer = nn.TransformerDecoderLayer(h, shape.heads, feed, shape.dropout, batch_first=True)
         self.decoder = nn.TransformerDecoder(layer, shape.layers)
 
     def begin(self, seen: Seen, latent: Tensor | None = None) -> State:
@@ -282,12 +287,12 @@ class Relation(Captioner):
 
 
 class _EncoderLayer(nn.Module):  # type: ignore[misc]
-    def __init__(self, hidden: int, heads: int, dropout: float, geometry: int) -> None:
+    def __init__(self, hidden: int, heads: int, feed: int, dropout: float, geometry: int) -> None:
         super().__init__()
         self.heads = heads
         self.qkv, self.join = nn.Linear(hidden, 3 * hidden), nn.Linear(hidden, hidden)
         self.place = nn.Linear(geometry, heads)
-        self.feed = nn.Sequential(nn.Linear(hidden, 2 * hidden), nn.ReLU(), nn.Linear(2 * hidden, hidden))
+        self.feed = nn.Sequential(nn.Linear(hidden, feed), nn.ReLU(), nn.Linear(feed, hidden))
         self.norm1, self.norm2, self.drop = nn.LayerNorm(hidden), nn.LayerNorm(hidden), nn.Dropout(dropout)
 
     def forward(self, x: Tensor, mask: Tensor, geometry: Tensor | None) -> Tensor:

@@ -1,19 +1,24 @@
 """Units of a captioner: words, characters, or subwords (BPE, unigram).
 
 Captions are tokenised as in the metrics (lower case, no punctuation), so words are the words that are scored.
+Subwords are learned and applied by SentencePiece (Kudo & Richardson 2018).
+
 Unit 0 ends a caption (and pads rows), unit 1 begins one, unit 2 is the unknown unit.
 """
 
 from __future__ import annotations
 
+import io
+from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.core.errors import InputError, MissingExtraError
+from captious.core.errors import InputError, MissingExtraError, printable
 from captious.corpus import Captions
 
 END, BEGIN, UNKNOWN = 0, 1, 2
@@ -40,7 +45,6 @@ class Units:
         self.names = list(names)
         self._model = model
         self._number = {name: i for i, name in enumerate(self.names)}
-        self._pieces: Any = _load(model) if model is not None else None
 
     @classmethod
     def learn(
@@ -74,32 +78,65 @@ class Units:
 
     @classmethod
     def _learn_pieces(cls, sentences: list[str], kind: str, size: int) -> Units:
-        tokenizers = _tokenizers()
-        from tokenizers import decoders, models, pre_tokenizers, trainers
+        trainer, written = _sentencepiece().SentencePieceTrainer, io.BytesIO()
+        try:
+            trainer.train(
+                sentence_iterator=iter(sentences),
+                model_writer=written,
+                model_type=kind,
+                vocab_size=size,
+                # Fewer pieces than asked for where the captions do not have more.
+                hard_vocab_limit=False,
+                # The tokenizer has normalised the captions, and rules would be stored in every model.
+                normalization_rule_name="identity",
+                character_coverage=1.0,
+                eos_id=END,
+                bos_id=BEGIN,
+                unk_id=UNKNOWN,
+                eos_piece=SPECIAL[END],
+                bos_piece=SPECIAL[BEGIN],
+                unk_piece=SPECIAL[UNKNOWN],
+                num_threads=1,
+                minloglevel=3,
+            )
+        except (RuntimeError, OSError) as error:
+            reason = printable(" ".join(str(error).split()))[-200:]
+            raise InputError(
+                f"no {kind} units of {size:,} pieces can be learned from these {len(sentences):,} captions "
+                f"({reason}); give more captions, or another --vocabulary"
+            ) from None
+        units = cls("bpe" if kind == "bpe" else "unigram", (), b64encode(written.getvalue()).decode())
+        units.names = [units._pieces.id_to_piece(i) for i in range(units._pieces.get_piece_size())]
+        return units
 
-        common: dict[str, Any] = {"vocab_size": size, "special_tokens": list(SPECIAL), "show_progress": False}
-        if kind == "bpe":
-            pieces = tokenizers.Tokenizer(models.BPE(unk_token=SPECIAL[UNKNOWN]))
-            trainer: Any = trainers.BpeTrainer(**common)
-        else:
-            pieces = tokenizers.Tokenizer(models.Unigram())
-            trainer = trainers.UnigramTrainer(unk_token=SPECIAL[UNKNOWN], **common)
-        pieces.pre_tokenizer = pre_tokenizers.Metaspace()
-        pieces.decoder = decoders.Metaspace()
-        pieces.train_from_iterator(sentences, trainer)
-        names = [pieces.id_to_token(i) for i in range(pieces.get_vocab_size())]
-        return cls("bpe" if kind == "bpe" else "unigram", names, pieces.to_str())
+    @cached_property
+    def _pieces(self) -> Any:
+        """Model of the pieces. Only encoding needs it."""
+        if self._model is None:
+            raise InputError(f"units of kind '{self.kind}' need the model of their pieces, and it is missing")
+        try:
+            if self.is_hugging_face:
+                return _tokenizers().Tokenizer.from_str(self._model)
+            return _sentencepiece().SentencePieceProcessor(model_proto=b64decode(self._model, validate=True))
+        except MissingExtraError:
+            raise
+        except Exception as error:  # tokenizers raises plain exceptions
+            reason = printable(" ".join(str(error).split()))[:100]
+            raise InputError(
+                f"the model of the {self.kind} units is damaged ({reason}); train the captioner again"
+            ) from None
 
     def __len__(self) -> int:
         return len(self.names)
 
     def encode(self, sentences: Sequence[str]) -> list[list[int]]:
         """Return tokenised captions as indices, without begin and end."""
-        if self._pieces is not None:
-            return [
-                encoded.ids
-                for encoded in self._pieces.encode_batch(list(sentences), add_special_tokens=False)
-            ]
+        if self.kind in ("bpe", "unigram"):
+            if self.is_hugging_face:
+                encoded = self._pieces.encode_batch(list(sentences), add_special_tokens=False)
+                return [one.ids for one in encoded]
+            rows: list[list[int]] = self._pieces.encode(list(sentences))
+            return rows
         get = self._number.get
         if self.kind == "words":
             return [
@@ -122,6 +159,11 @@ class Units:
         return captions
 
     @property
+    def is_hugging_face(self) -> bool:
+        """Whether the pieces are those of the tokenizers library, as in files of older versions."""
+        return self._model is not None and self._model.startswith("{")
+
+    @property
     def words(self) -> list[str] | None:
         """The words by index for rewards, or None for other units."""
         return (
@@ -142,13 +184,19 @@ class Units:
         return cls(stored["kind"], stored["names"], stored.get("model"))
 
 
+def _sentencepiece() -> Any:
+    try:
+        import sentencepiece
+    except ImportError as error:
+        raise MissingExtraError("sentencepiece", "train", "subword units") from error
+    return sentencepiece
+
+
 def _tokenizers() -> Any:
     try:
         import tokenizers
     except ImportError as error:
-        raise MissingExtraError("tokenizers", "train", "subword units") from error
+        raise MissingExtraError(
+            "tokenizers", "sentences", "subword units of captious 0.7 and older"
+        ) from error
     return tokenizers
-
-
-def _load(model: str) -> Any:
-    return _tokenizers().Tokenizer.from_str(model)
