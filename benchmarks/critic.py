@@ -38,8 +38,9 @@ from captious.agreement import agreement, load_judgements
 from captious.agreement.coefficients import COEFFICIENTS
 from captious.corpus import Captions
 from captious.critic.critic_examples import Negatives, TrainingData
+from captious.critic.critic_measure import CriticMeasure
 from captious.critic.critic_network import TrainedCritic
-from captious.critic.critic_scoring import CriticMeasure, chances
+from captious.critic.critic_scoring import chances
 from captious.critic.critic_training import PRESETS, train
 from captious.critic.protocol import CriticProtocol, hold_out, judge
 from captious.generate.captioner.image_features import read_images

@@ -84,6 +84,12 @@ PARSER = Option(
 )
 
 WEIGHTS = Option("weights", "Weights of a learned metric (captious train), for Learned.", metavar="FILE")
+CRITIC = Option(
+    "critic", "Trained critic (safetensors), or a folder of critics to average, for Critic.", metavar="FILE"
+)
+CRITIC_IMAGES = Option(
+    "critic_images", "Objects or features of the images, for a Critic that sees them.", metavar="FILE"
+)
 NORMS = Option("norms", "Concreteness ratings by word (CSV or TSV), for Concr.", metavar="TABLE")
 IMAGE_VECTORS = Option(
     "image_vectors",
@@ -118,6 +124,8 @@ STANDARD = (
     KERNEL,
     PARSER,
     WEIGHTS,
+    CRITIC,
+    CRITIC_IMAGES,
     NORMS,
     IMAGE_VECTORS,
     TEXT_VECTORS,
