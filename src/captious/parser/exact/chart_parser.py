@@ -83,7 +83,7 @@ class ChartParser:
         for sentence in sentences:
             if not 1 <= len(sentence) <= LONGEST:
                 raise InputError(
-                    f"a sentence has {len(sentence)} words, but the exact parser takes 1 to {LONGEST}; cut it"
+                    f"a sentence has {len(sentence)} words, but this parser takes 1 to {LONGEST}; cut it"
                 )
         with collector_paused():
             table, words = self._numbered(sentences)

@@ -14,15 +14,15 @@ import numpy as np
 from captious.core.errors import InputError
 from captious.parser.exact.pcfg import Grammar
 from captious.parser.exact.rule_arrays import Rules, arrange
-from captious.parser.grammar.caption_lexicon import SCALE, Arrays, CaptionLexicon, names_of
+from captious.parser.grammar.caption_lexicon import SCALE, Arrays, CaptionLexicon, classes_digest, names_of
 
 #: The grammar that is part of the package.
 SHIPPED = Path(__file__).with_name("captions.npz")
-FORMAT = 1
+FORMAT = 2
 _NAMES = (
-    "format states tags plain_of words is_rare default pair_counts pair_tags pair_weights pair_seen "
-    "plain_counts plain_tags plain_weights is_open is_common classes class_weights suffixes suffix_weights "
-    "binary binary_weights unary unary_weights"
+    "format states tags plain_of word_classes groups is_rare default pair_counts pair_tags pair_weights "
+    "pair_seen plain_counts plain_tags plain_weights is_open is_common classes class_weights suffixes "
+    "suffix_weights binary binary_weights unary unary_weights"
 )
 
 
@@ -60,6 +60,11 @@ def read_grammar_model(path: Path = SHIPPED) -> GrammarModel:
     if int(arrays["format"]) != FORMAT:
         raise InputError(
             f"{path}: a caption grammar of format {int(arrays['format'])}, not {FORMAT}; train it again"
+        )
+    if str(arrays["word_classes"]) != classes_digest():
+        raise InputError(
+            f"{path}: a caption grammar for other word classes than those of the fast parser's model; "
+            "train it again"
         )
     lexicon = CaptionLexicon(arrays)
     grammar = Grammar(

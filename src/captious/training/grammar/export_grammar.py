@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.writing import atomic_write
-from captious.parser.grammar.caption_lexicon import SCALE
+from captious.parser.grammar.caption_lexicon import SCALE, classes_digest
 from captious.parser.grammar.grammar_model import FORMAT
 from captious.training.grammar.perceptron import GrammarTrainer
 
@@ -59,7 +59,8 @@ def grammar_arrays(trainer: GrammarTrainer) -> dict[str, NDArray[Any]]:
         "states": _text(grammar.states),
         "tags": _text(lexicon.tags),
         "plain_of": lexicon.plain_of.astype(np.uint8),
-        "words": _text([lexicon.forms[i] for i in proper.tolist()]),
+        "word_classes": np.array(classes_digest()),
+        "groups": trainer.classes[proper].astype(np.uint16),
         "is_rare": np.packbits(rare),
         "default": default,
         "pair_counts": np.bincount(line, minlength=len(proper)).astype(np.uint16),

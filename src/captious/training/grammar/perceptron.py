@@ -19,6 +19,7 @@ from captious.core.threads import side_by_side
 from captious.parser.exact.lanes import LANES
 from captious.parser.exact.pcfg import Floats, Grammar, Ints
 from captious.parser.exact.search import Workspace, derivations
+from captious.parser.network_model import shipped_model
 from captious.training.grammar.adagrad import Weights
 from captious.training.grammar.annotation import coarse
 from captious.training.grammar.derivation_bank import DerivationBank
@@ -99,8 +100,15 @@ class GrammarTrainer:
         pairs, pair_counts = np.unique(
             bank.words.astype(np.int64) * len(tags) + tag_of[bank.states[is_word]], return_counts=True
         )
+        classes = shipped_model().classes
+        #: Numbers of the word classes that occur. Words of a class share their weights.
+        self.classes, groups = np.unique([classes.of(form) for form in bank.word_names], return_inverse=True)
         self.lexicon = LexiconWeights(
-            tags, bank.word_names, np.stack([pairs // len(tags), pairs % len(tags)], 1), pair_counts
+            tags,
+            bank.word_names,
+            groups.astype(np.int64),
+            np.stack([pairs // len(tags), pairs % len(tags)], 1),
+            pair_counts,
         )
         self.grammar = Grammar(
             states=names,
