@@ -100,4 +100,4 @@ def check(
         raise SystemExit(FAILED)
 
 
-COMMAND = command("check", check, ScoreTables)
+COMMAND = command("check", check, options.PrintedOutput, ScoreTables)
