@@ -120,7 +120,7 @@ def test_the_shipped_table_is_that_of_meteor() -> None:
 
 def test_the_shipped_table_needs_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CAPTIOUS_METEOR_DATA", raising=False)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("captious.text.meteor_data.installed_folder", lambda: None)
     shipped.cache_clear()
     assert Synonyms.load().digest == "6ee7b8c1"
 
@@ -193,7 +193,7 @@ def test_jar_without_the_list(small: Path) -> None:
 
 def test_package_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CAPTIOUS_METEOR_DATA", raising=False)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("captious.text.meteor_data.installed_folder", lambda: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'captious\[meteor\]'") as caught:
         meteor_data.find()
     assert "\n" not in str(caught.value)

@@ -193,7 +193,7 @@ class Columns(OptionGroup):
         Option(
             "--caption-column",
             metavar="NAME",
-            help="Column or key of the captions; NAME,NAME: the first.",
+            help="Column or key of the captions; NAME,NAME: the first (numbered: all).",
         ),
     ] = None
     id_column: Annotated[
@@ -251,12 +251,19 @@ class PrintedOutput(OptionGroup):
                 "'--json -' and '-o' both say where the result goes; with -o, give --json a file or use "
                 "--format json"
             )
+        failed: SystemExit | None = None
         with (
             atomic_write(self.output) as temporary,
             temporary.open("w", encoding="utf-8", errors="backslashreplace") as file,
             redirect_stdout(file),
         ):
-            command(**values)
+            try:
+                command(**values)
+            except SystemExit as error:
+                # The result of a failed check is complete, too.
+                failed = error
+        if failed is not None:
+            raise failed
 
 
 MetricOption = Annotated[
