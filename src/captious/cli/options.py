@@ -193,7 +193,7 @@ class Columns(OptionGroup):
         Option(
             "--caption-column",
             metavar="NAME",
-            help="Column or key of the captions; NAME,NAME: the first.",
+            help="Column or key of the captions; NAME,NAME: the first (numbered: all).",
         ),
     ] = None
     id_column: Annotated[

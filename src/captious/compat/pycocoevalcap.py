@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from captious.core.errors import InputError, some
 from captious.corpus import Corpus
+from captious.io.caption_files import kind
 from captious.metrics import registry
 from captious.metrics.base import Measure
 from captious.metrics.captions.bleu import MAX_N
@@ -41,14 +42,23 @@ class PTBTokenizer:
         """Tokenize image id → ``[{"caption": text}, …]`` into image id → captions as tokens separated by
         spaces.
         """
-        rows = [
-            (image, str(row["caption"])) for image, listed in captions_for_image.items() for row in listed
-        ]
+        rows = [(image, _text(row, image)) for image, listed in captions_for_image.items() for row in listed]
         tokens = ptb.tokenize_lines([text.replace("\n", " ") for _, text in rows])
         tokenized: dict[Any, list[str]] = {}
         for (image, _), words in zip(rows, tokens):
             tokenized.setdefault(image, []).append(" ".join(words))
         return tokenized
+
+
+def _text(row: Mapping[str, Any], image: Any) -> str:
+    """Return the caption of a row. The COCO tools refuse all but text, too."""
+    text = row["caption"] if isinstance(row, Mapping) and "caption" in row else row
+    if not isinstance(text, str) or not isinstance(row, Mapping):
+        raise InputError(
+            f"image {image!r}: the caption is {kind(text)}; the tokenizer takes "
+            "{image: [{'caption': text}, …]} (write '' for an empty caption)"
+        )
+    return text
 
 
 class _Scorer:
