@@ -32,6 +32,11 @@ const images = {
   rows: [],
   nodes: new Map(),
   active: 0,
+  needs: () => [
+    meta.pictures && block('pictures').then((pictures) => { data.pictures = pictures; }),
+    meta.blocks.includes('boxes') && block('boxes').then((boxes) => { data.boxes = boxes; }),
+    meta.explanations.includes('objects') && block('objects').then((objects) => { images.objects = objects || { systems: [], images: [] }; }),
+  ],
   // Image that is open if the link names none.
   first: -1,
 
@@ -101,11 +106,6 @@ const images = {
   update() {
     const wanted = [state.q, state.within, state.whole, state.sort, state.of, state.minus, state.up, state.least, state.most, state.differ, state.empty, state.hallucinated, state.metric, state.top, state.long, state.wins].join('\n');
     if (wanted !== this.wanted) {
-      const objects = state.sort === 'hallucinated' || state.hallucinated;
-      if (objects && !this.objects) {
-        block('objects').then((loadedObjects) => { this.objects = loadedObjects || { systems: [] }; this.update(); });
-        return;
-      }
       const started = performance.now();
       this.wanted = wanted;
       this.controls();
