@@ -173,7 +173,7 @@ def test_thumbnails_and_boxes_are_drawn(folder: Path, tmp_path: Path, watch: Any
         assert page.locator(".boxes .unsaid text").text_content() == "dog"
         assert page.locator(".boxes").get_attribute("viewBox") == "0 0 400 600"
         assert "dog" in page.locator(".detail .chip.missed").first.inner_text()
-        page.get_by_label("boxes").click()
+        page.get_by_role("checkbox", name="boxes").click()
         assert "boxes=off" in page.url and not page.locator(".boxes").is_visible()
         seen.show("#image=7")
         assert "There is no picture of this image." in page.locator(".detail").inner_text()
