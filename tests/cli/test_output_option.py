@@ -88,6 +88,7 @@ LONGER = {
     "train composite",
     "train captioner",
     "generate",
+    "synonyms",
     "critic",
     "train lm",
     "rerank",

@@ -41,6 +41,7 @@ COMMANDS = {
     "explain": "Show how much each feature moved a learned score.",
     "train": "Train a metric, a captioner or a language model.",
     "generate": "Write captions of images with a captioner.",
+    "synonyms": "Write sets of captions by switching words.",
     "critic": "Train critics to tell captions from people's.",
     "rerank": "Choose a caption from each n-best list.",
     "likelihood": "Test whether a captioner prefers generic captions.",
