@@ -56,6 +56,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 PRINTING = {
     "show": ["show", "{}/one.scores", "--ci"],
     "compare": ["compare", REFS, GOOD, POOR, "-m", "BLEU-1", "--trials", "50"],
+    "check": ["check", "{}/one.scores", "--against", "{}/one.scores"],
     "agreement": ["agreement", "{}/judged.jsonl", "-m", "ROUGE-L"],
     "robustness": ["robustness", REFS, "-m", "BLEU-1", "--no-tasks", "--resamples", "10"],
     "metrics": ["metrics"],

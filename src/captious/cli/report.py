@@ -50,7 +50,9 @@ def report(
             values=options.metric_names,
         ),
     ] = None,
-    title: Annotated[str | None, Option("--title", help="Title of the page.")] = None,
+    title: Annotated[
+        str | None, Option("--title", help="Title of the page (default: the systems and the references).")
+    ] = None,
     name: options.Names = None,
     open_it: Annotated[bool, Option("--open", help="Show the page in the browser.")] = False,
     corpus: Annotated[
@@ -72,7 +74,6 @@ def report(
     scores; saved scores alone make a page without references and explanations.
     """
     from captious.reporting import report as make
-    from captious.reporting.make_report import TITLE
 
     references, systems = split_inputs(inputs, "report", least=1)
     check_page(output, "-o")
@@ -83,7 +84,7 @@ def report(
         images=images,
         metrics=metrics,
         names=name,
-        title=title if title is not None else TITLE,
+        title=title,
         corpus=corpus,
         alpha=alpha,
         tokenizer=tokenizer,

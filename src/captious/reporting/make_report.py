@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -30,7 +31,8 @@ from captious.results.saved_scores import SUFFIX, is_saved
 from captious.results.scores import Scores
 from captious.results.significance import Bootstrap
 
-TITLE = "Caption report"
+#: Endings of caption files, which titles leave out.
+_ENDINGS = re.compile(r"(\.(jsonl?|csv|tsv|txt|parquet|refs|gz|zst|zip|npz))+$", re.IGNORECASE)
 
 
 def report(
@@ -41,7 +43,7 @@ def report(
     images: str | os.PathLike[str] | None = None,
     metrics: Wanted | None = None,
     names: Iterable[str | None] | None = None,
-    title: str = TITLE,
+    title: str | None = None,
     corpus: bool = True,
     alpha: float = ALPHA,
     bootstrap: Bootstrap | None = None,
@@ -69,6 +71,8 @@ def report(
     metrics
         Metrics as for :func:`captious.score` (default: "coco", or those of the saved scores). Options of
         metrics are keyword arguments.
+    title
+        Title of the page (default: the systems and the file of the references).
     corpus
         Whether to add the language section, which parses all captions.
     alpha, bootstrap
@@ -117,7 +121,7 @@ def _build_report(
     images: Any,
     metrics: Wanted | None,
     names: Iterable[str | None] | None,
-    title: str,
+    title: str | None,
     corpus: bool,
     alpha: float,
     bootstrap: Bootstrap,
@@ -142,7 +146,7 @@ def _build_report(
     blocks["scores"] = content.scores(page_images, [metric["name"] for metric in board["metrics"]])
     blocks |= explained(page_images, options)
     meta: dict[str, Any] = {
-        "title": title,
+        "title": title if title is not None else _title(entries, references),
         "version": __version__,
         "images": len(page_images),
         "references": _reference_sizes(entries),
@@ -161,6 +165,18 @@ def _build_report(
         if language_data is not None:
             meta["language"] = language_data
     return Report(meta, blocks, page_images.ids, os.fspath(images) if images is not None else None)
+
+
+def _title(entries: Sequence[SystemEntry], references: Any) -> str:
+    """Name the systems, if they are few, and the file of the references."""
+    names = [entry.name for entry in entries]
+    what = (
+        f"{len(names)} systems"
+        if len(names) > 3
+        else " and ".join([", ".join(names[:-1]), names[-1]][len(names) < 2 :])
+    )
+    is_file = isinstance(references, str | os.PathLike)
+    return f"{what} on {_ENDINGS.sub('', Path(references).name)}" if is_file else what
 
 
 def _entries(

@@ -1,7 +1,8 @@
 // One image: picture, references, captions with scores as bars, and explanations.
 
+// The image of the link, or else the first of the list.
 function imageNumber() {
-  return state.image === '' ? -1 : data.number.get(state.image) ?? -1;
+  return state.image === '' ? images.first : data.number.get(state.image) ?? -1;
 }
 
 function picture(i, kind = '') {
@@ -21,7 +22,7 @@ function quoted(text) {
 function scoreBars(system, image, k) {
   return h('ul.bars', { 'aria-label': 'Scores' }, perImage.map((m) => {
     const metric = metrics[m], value = captionScore(system, m, image, k);
-    return h('li', { title: `${metric.name}${metric.higher ? '' : ' (lower is better)'}` }, h('span.name', null, metric.name), h(`span.meter.${look(system).colour}`, { 'aria-hidden': 'true' }, h('span', { css: { width: filled(m, value) } })), h('span.number', null, number(value, metric.format === '.4f' ? '.3f' : metric.format)));
+    return h('li', { title: `${metric.name} (${senseOf(metric)}); the longer the bar, the better` }, h('span.name', null, metric.name, !metric.higher && ' ↓'), h(`span.meter.${look(system).colour}`, { 'aria-hidden': 'true' }, h('span', { css: { width: filled(m, value) } })), h('span.number', null, number(value, metric.format === '.4f' ? '.3f' : metric.format)));
   }));
 }
 
@@ -41,11 +42,11 @@ const detail = {
   update(step) {
     const i = imageNumber();
     const key = [i, state.system, state.caption, state.tab, state.learned].join(' ');
-    document.body.classList.toggle('looking', i >= 0);
+    document.body.classList.toggle('looking', i >= 0 && state.image !== '');
     if (key === this.drawn) return;
     this.drawn = key;
     if (i < 0) {
-      replace(this.element, state.image === '' ? h('p.hint', null, 'Choose an image to see its captions side by side, and why they have their scores.') : h('p.hint', null, 'There is no image ', words(shorten(state.image, 80)), ' in this report.'));
+      replace(this.element, state.image === '' ? h('p.hint', null, 'No image matches. Choose “All images” above to start again.') : h('p.hint', null, 'There is no image ', words(shorten(state.image, 80)), ' in this report.'));
       return;
     }
     const cards = systems.flatMap((_, system) => {
