@@ -58,4 +58,4 @@ def changes(
     note("\n".join(result.signatures.values()))
 
 
-COMMAND = command("changes", changes, options.MeasureOptions, Tables)
+COMMAND = command("changes", changes, options.MeasureOptions, options.PrintedOutput, Tables)
