@@ -79,7 +79,7 @@ KERNEL = Option(
 )
 PARSER = Option(
     "parser",
-    "Parser of SPICE, HWCM and corpus measures: small, or exact (CoreNLP's own analyses).",
+    "Parser of SPICE, HWCM and corpus measures: fast, grammar (closer to CoreNLP), or exact (CoreNLP's own).",
     metavar="NAME",
 )
 
@@ -89,6 +89,12 @@ CRITIC = Option(
 )
 CRITIC_IMAGES = Option(
     "critic_images", "Objects or features of the images, for a Critic that sees them.", metavar="FILE"
+)
+OVER_IMAGES = Option(
+    "over_images",
+    "Over images, for Loc and Prec: pooled (all words together, as published) or mean (over images).",
+    choices=("pooled", "mean"),
+    setting=True,
 )
 NORMS = Option("norms", "Concreteness ratings by word (CSV or TSV), for Concr.", metavar="TABLE")
 IMAGE_VECTORS = Option(
@@ -126,6 +132,7 @@ STANDARD = (
     WEIGHTS,
     CRITIC,
     CRITIC_IMAGES,
+    OVER_IMAGES,
     NORMS,
     IMAGE_VECTORS,
     TEXT_VECTORS,
