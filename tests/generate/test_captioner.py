@@ -311,8 +311,8 @@ def test_free_bits_keep_the_latent_vector_in_use(
     for free_bits in (0.0, 0.5):
         rows: list[dict[str, Any]] = []
         settings = CaptionerSettings(
-            steps=60, batch=40, rate=1e-2, divergence=1.0, annealing=0.0, free_bits=free_bits,
-            evaluate_every=30, save_every=1000,
+            steps=100, batch=40, rate=1e-2, divergence=1.0, annealing=0.0, free_bits=free_bits,
+            evaluate_every=25, save_every=1000,
         )  # fmt: skip
         train(
             *(images, references, tmp_path / f"{free_bits}"),
@@ -323,7 +323,7 @@ def test_free_bits_keep_the_latent_vector_in_use(
             progress=rows.append,
         )
         divergences[free_bits] = rows[-1]["divergence"]
-    assert divergences[0.0] < 0.01 and divergences[0.5] > 0.3
+    assert divergences[0.0] < 0.05 and divergences[0.5] > 0.3
 
 
 def test_a_mixture_as_prior_draws_vectors_of_the_objects(
