@@ -43,6 +43,8 @@ LOSSES = (
     *((1, 0, 0), (0, 1, 0), (0, 1, 2), (0, 0, 1), (1, 0, 20), (1, 20, 0), (1, 20, 20), (0, 1, 10)),
     *((1, 5, 0), (1, 5, 5), (1, 5, 20), (1, 0, 5)),
 )
+#: Size of latent vectors, and their free bits (nats of each component).
+LATENT, FREE_BITS = 16, 0.25
 #: Seeds of their trainings.
 SEEDS = (2, 3, 4)
 UNSEEN, M = 500, 10
@@ -103,14 +105,37 @@ class CaptionerStudy(Study):
             ),
         )
 
-    def base(self) -> TrainedCaptioner:
-        """Return the model that all others start from."""
+    def base(self, name: str = "base", prior: str = "", free_bits: float = 0.0) -> TrainedCaptioner:
+        """Return the model that all others start from, or one like it with a latent vector."""
         steps = self.sizes.steps
         settings = CaptionerSettings(
-            steps=steps, batch=50, rate=4e-3, evaluate_every=max(steps // 4, 1), save_every=50, seed=1
+            steps=steps,
+            batch=50,
+            rate=4e-3,
+            evaluate_every=max(steps // 4, 1),
+            save_every=50,
+            seed=1,
+            free_bits=free_bits,
         )
         shape = CaptionerShape(hidden=self.sizes.hidden, dropout=0.1)
-        return self.trained("base", settings, shape=shape, least=self.sizes.least)
+        if prior:
+            shape = CaptionerShape(hidden=self.sizes.hidden, dropout=0.1, latent=LATENT, prior=prior)
+        return self.trained(name, settings, shape=shape, least=self.sizes.least)
+
+    def gan(self) -> TrainedCaptioner:
+        """Continue the CVAE with free bits against a learned evaluator."""
+        settings = CaptionerSettings(
+            steps=self.sizes.tuning,
+            rate=1e-3,
+            adversary=5.0,
+            images=self.sizes.images,
+            evaluate_every=self.sizes.tuning,
+            save_every=20,
+            seed=2,
+            free_bits=FREE_BITS,
+            batch=50,
+        )
+        return self.trained("gan", settings, start=self.base("cvae-free", "normal", FREE_BITS))
 
     def tuned(
         self,
@@ -264,6 +289,25 @@ def _loss_name(xe: float, weight: float, beta: float) -> str:
     return " + ".join(f"{value:g} {name}" if value != 1 else name for name, value in parts if value)
 
 
+def by_latent(study: CaptionerStudy) -> dict[str, Path]:
+    """Generate sets with latent vectors (CVAE, GMM-CVAE, conditional GAN), by vectors and by sampling."""
+    models: dict[str, Callable[[], TrainedCaptioner]] = {
+        "CVAE": partial(study.base, "cvae", "normal"),
+        "CVAE, free bits": partial(study.base, "cvae-free", "normal", FREE_BITS),
+        "GMM-CVAE, free bits": partial(study.base, "gmm", "gmm", FREE_BITS),
+        "GAN": study.gan,
+    }
+    files = {}
+    for name, model in models.items():
+        for curve in model().history[-1]["curve"][-1:]:
+            print(f"{name}: divergence {curve.get('divergence', float('nan')):.3f} nats", flush=True)
+        for how in ("drv", "rs"):
+            plan = Plan(how, M, sigma=(1.0, 1.0)) if how == "drv" else Plan(how, M)
+            label = f"latent-{name.replace(', ', '-').replace(' ', '-')}-{how}"
+            files[f"{name}, {how}"] = study.samples(label, model, plan)
+    return files
+
+
 def by_retrieval(study: CaptionerStudy) -> dict[str, Path]:
     """Sample from models whose retrieval reward has another matcher, other distractors or another start."""
 
@@ -295,6 +339,7 @@ PARTS: dict[str, Callable[[CaptionerStudy], dict[str, Path]]] = {
     "beta": by_beta,
     "losses": by_loss,
     "retrieval": by_retrieval,
+    "latent": by_latent,
 }
 
 
