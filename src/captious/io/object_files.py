@@ -24,7 +24,7 @@ def read_objects(path: str | Path) -> dict[str, set[str]]:
         value = loads(text, where)
     except json.JSONDecodeError:
         value = _lines(text, where)
-    return _from(value, where)
+    return objects_of(value, where)
 
 
 def _lines(text: str, where: str) -> list[Any]:
@@ -40,7 +40,8 @@ def _lines(text: str, where: str) -> list[Any]:
     return rows
 
 
-def _from(value: Any, where: str) -> dict[str, set[str]]:
+def objects_of(value: Any, where: str) -> dict[str, set[str]]:
+    """Return the names of objects by image id, from the content of a file."""
     if isinstance(value, dict) and "annotations" in value:
         return _instances(value, where)
     if isinstance(value, dict) and "image_id" in value:

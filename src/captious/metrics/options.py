@@ -63,6 +63,12 @@ COMBINE = Option(
 CONCEPTS = Option(
     "concepts", "Concept frequencies for SPICE-U (default: the references of the run).", metavar="FILE"
 )
+TRUTH = Option(
+    "truth",
+    "Concepts of each image in place of reference captions, for SPICE, SPICE-U and Uniq: tuples, objects, or "
+    "scene graphs of Visual Genome.",
+    metavar="FILE",
+)
 OBJECTS = Option("objects", "Objects per image for CHAIR.", metavar="FILE")
 CHAIR_SYNONYMS = Option("chair_synonyms", "Synonym table for CHAIR (default: our own).", metavar="FILE")
 SENTENCE_MODEL = Option(
@@ -117,6 +123,7 @@ STANDARD = (
     VECTORS,
     COMBINE,
     CONCEPTS,
+    TRUTH,
     OBJECTS,
     CHAIR_SYNONYMS,
     SENTENCE_MODEL,
