@@ -90,6 +90,19 @@ PARSER = Option(
 )
 
 WEIGHTS = Option("weights", "Weights of a learned metric (captious train), for Learned.", metavar="FILE")
+CHAINS = Option(
+    "chains",
+    "Chains of HWCM-n: of n words (single), or the mean over chains of 1 to n words (cumulated).",
+    choices=("single", "cumulated"),
+    setting=True,
+)
+OVERLAP = Option(
+    "overlap",
+    "Over references, for Precision-n, Recall-1 and HWCM: max, mean or min; for Precision-n also union "
+    "(n-grams that any reference has, the default, as in BLEU).",
+    choices=("union", "max", "mean", "min"),
+    setting=True,
+)
 OVER_IMAGES = Option(
     "over_images",
     "Over images, for Loc and Prec: pooled (all words together, as published) or mean (over images).",
@@ -131,6 +144,8 @@ STANDARD = (
     KERNEL,
     PARSER,
     WEIGHTS,
+    CHAINS,
+    OVERLAP,
     OVER_IMAGES,
     NORMS,
     IMAGE_VECTORS,
