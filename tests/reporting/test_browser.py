@@ -411,6 +411,7 @@ def test_pictures_are_shown_and_asked_for_only_when_given(
         {"1": "a dog", "2": "a cat", "3": "a bird"},
         references=refs,
         images=tmp_path / "pictures",
+        embed=0,
         metrics="BLEU-1",
         corpus=False,
     )

@@ -40,6 +40,15 @@ def report(
             help="Pictures: a folder, or a pattern such as https://…/{id}.jpg ({id:012} fills with zeros).",
         ),
     ] = None,
+    embed: Annotated[
+        float | None,
+        Option(
+            "--embed",
+            metavar="MB",
+            min=0,
+            help="Size of all thumbnails of a folder's pictures inside the page (default: 20; 0 links them).",
+        ),
+    ] = None,
     metrics: Annotated[
         str | None,
         Option(
@@ -82,6 +91,7 @@ def report(
         references=references,
         samples=samples or (),
         images=images,
+        embed=embed,
         metrics=metrics,
         names=name,
         title=title,

@@ -105,7 +105,7 @@ function ticks(low, high, wanted = 5) {
 // State that a link can set: #view=images&image=42&q=dog. Default values are left out.
 const DEFAULTS = {
   view: 'leaderboard', image: '', system: '', caption: '0', tab: '', metric: '', board: '', turn: '', q: '', within: 'captions', whole: '', sort: 'order',
-  of: '', minus: '', up: '', least: '', most: '', top: '', differ: '', empty: '', hallucinated: '', long: '', wins: '', a: '', b: '', theme: '', set: '', learned: '',
+  of: '', minus: '', up: '', least: '', most: '', top: '', differ: '', empty: '', hallucinated: '', long: '', wins: '', a: '', b: '', theme: '', set: '', learned: '', boxes: '',
 };
 const state = { ...DEFAULTS };
 const listeners = [];

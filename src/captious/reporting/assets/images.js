@@ -9,12 +9,13 @@ const FILTERS = ['q', 'whole', 'sort', 'of', 'minus', 'up', 'least', 'most', 'to
 // Questions to start from: name, explanation, filters.
 function presets() {
   const metric = metrics[chosenMetric()], worstFirst = metric.higher ? '1' : '', best = boardOrderBy(chosenMetric());
-  const list = [['All images', 'All images in the order of the files', {}], ['Worst 20', `The 20 images with the worst mean ${metric.name}`, { sort: 'metric', up: worstFirst, top: '20' }]];
+  const list = [['All images', 'All images in the order of the files', {}]];
+  if (data.ids.length > 20) list.push(['Worst 20', `The 20 images with the worst mean ${metric.name}`, { sort: 'metric', up: worstFirst, top: '20' }]);
   if (best.length > 1) {
     const [a, b] = best, name = (k) => shorten(systems[k].name, 18);
     list.push([`${name(b)} beats ${name(a)}`, `Images on which the second best system is better than the best by ${metric.name}`, { sort: 'difference', of: String(b), minus: String(a), up: metric.higher ? '' : '1', wins: '1' }]);
   }
-  if (perImage.length > 1) list.push(['Metrics disagree', 'The 20 images about which metrics disagree most', { sort: 'disagreement', top: '20' }]);
+  if (perImage.length > 1 && data.ids.length > 20) list.push(['Metrics disagree', 'The 20 images about which metrics disagree most', { sort: 'disagreement', top: '20' }]);
   if (meta.explanations.includes('objects')) list.push(['Hallucinates', 'Captions that name objects that are not there', { hallucinated: '1', sort: 'hallucinated' }]);
   if (data.refs && data.texts.some(Boolean)) list.push(['Too long', 'Captions that are longer than every reference of their image', { long: '1', sort: 'excess' }]);
   return list;
@@ -32,6 +33,11 @@ const images = {
   rows: [],
   nodes: new Map(),
   active: 0,
+  needs: () => [
+    meta.pictures && block('pictures').then((pictures) => { data.pictures = pictures; }),
+    meta.blocks.includes('boxes') && block('boxes').then((boxes) => { data.boxes = boxes; }),
+    meta.explanations.includes('objects') && block('objects').then((objects) => { images.objects = objects || { systems: [], images: [] }; }),
+  ],
   // Image that is open if the link names none.
   first: -1,
 
@@ -101,11 +107,6 @@ const images = {
   update() {
     const wanted = [state.q, state.within, state.whole, state.sort, state.of, state.minus, state.up, state.least, state.most, state.differ, state.empty, state.hallucinated, state.metric, state.top, state.long, state.wins].join('\n');
     if (wanted !== this.wanted) {
-      const objects = state.sort === 'hallucinated' || state.hallucinated;
-      if (objects && !this.objects) {
-        block('objects').then((loadedObjects) => { this.objects = loadedObjects || { systems: [] }; this.update(); });
-        return;
-      }
       const started = performance.now();
       this.wanted = wanted;
       this.controls();

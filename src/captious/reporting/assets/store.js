@@ -29,7 +29,6 @@ async function load() {
   const [captions, scores] = await Promise.all([block('captions'), block('scores')]);
   Object.assign(data, captions, { scores });
   data.number = new Map(data.ids.map((id, i) => [id, i]));
-  if (meta.pictures) data.pictures = await block('pictures');
 }
 
 const listed = (value) => (value === null || value === undefined ? [] : Array.isArray(value) ? value : [value]);
