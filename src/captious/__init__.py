@@ -124,6 +124,7 @@ _MODULES = (
     "robustness",
     "scale",
     "torchmetrics",
+    "track",
     "training",
 )
 
