@@ -138,7 +138,7 @@ ChairSynonyms = Annotated[
 ]
 ParserName = Annotated[
     str | None,
-    Option("--parser", metavar=PARSER.metavar, help=PARSER.help, values=("small", "exact")),
+    Option("--parser", metavar=PARSER.metavar, help=PARSER.help, values=("fast", "grammar", "exact")),
 ]
 GRAMMAR_HELP = "CoreNLP's models for '--parser exact': the jar, or englishPCFG.ser.gz."
 Grammar = Annotated[

@@ -79,7 +79,7 @@ KERNEL = Option(
 )
 PARSER = Option(
     "parser",
-    "Parser of SPICE, HWCM and corpus measures: small, or exact (CoreNLP's own analyses).",
+    "Parser of SPICE, HWCM and corpus measures: fast, grammar (closer to CoreNLP), or exact (CoreNLP's own).",
     metavar="NAME",
 )
 
