@@ -97,6 +97,7 @@ LONGER = {
     "rerank",
     "likelihood",
     "templates",
+    "site",
 }
 
 
