@@ -28,7 +28,7 @@ ORDER = [
     {"reporting"},
     {"scale"},
     {"training"},
-    {"compat", "track"},
+    {"compat", "tasks", "track"},
     {"api"},
     {"cli"},
 ]
