@@ -1626,8 +1626,8 @@ _mutant(
 _mutant(
     "recall-of-the-lowest-class",
     "metrics/corpus/local_recall.py",
-    "shares[:, state.top - 1]",
-    "shares[:, 0]",
+    "self.counted(rows.recalled[:, state.top - 1], rows.total[:, state.top - 1])",
+    "self.counted(rows.recalled[:, 0], rows.total[:, 0])",
     "diversity_analysis/corpus/test_analysis.py::test_every_measure_of_every_row",
 )
 _mutant(

@@ -148,6 +148,8 @@ def test_exit_codes(folder: Path) -> None:
     assert code == 1 and "failed: 1 rule of 1 broken by generic against good" in shown
     code, shown, _ = run(folder, "good.scores", "--against", "generic.scores", *rule)
     assert code == 0 and "passed: no significant regression of good against generic (1 rule)" in shown
+    code, shown, _ = run(folder, "generic.scores", "--against", "good.scores", *rule, "-o", "kept.txt")
+    assert code == 1 and not shown and "failed: 1 rule of 1" in (folder / "kept.txt").read_text()
     for words in (
         ["no.scores", "--against", "good.scores"],
         ["good.scores", "--against", "poor.scores", "--fail", "?"],

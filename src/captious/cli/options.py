@@ -15,7 +15,7 @@ from captious.core.errors import InputError
 from captious.metrics.options import CHAIR_SYNONYMS, METEOR_DATA, OBJECTS, PARSER, STANDARD, entry_points
 from captious.metrics.options import Option as MeasureOption
 
-_TOKENIZERS = ("ptb", "simple", "none", "spacy-like")
+_TOKENIZERS = ("ptb", "simple", "none", "spacy-like", "raw")
 
 
 def metric_names() -> list[str]:
@@ -47,7 +47,7 @@ Tokenizer = Annotated[
     Option(
         "--tokenizer",
         metavar="NAME",
-        help="ptb (default), simple, none or spacy-like.",
+        help="ptb (default), simple, none, spacy-like or raw.",
         heading=INPUT,
         values=_TOKENIZERS,
     ),
@@ -138,7 +138,7 @@ ChairSynonyms = Annotated[
 ]
 ParserName = Annotated[
     str | None,
-    Option("--parser", metavar=PARSER.metavar, help=PARSER.help, values=("small", "exact")),
+    Option("--parser", metavar=PARSER.metavar, help=PARSER.help, values=("fast", "grammar", "exact")),
 ]
 GRAMMAR_HELP = "CoreNLP's models for '--parser exact': the jar, or englishPCFG.ser.gz."
 Grammar = Annotated[
