@@ -1751,7 +1751,7 @@ _mutant(
 _mutant("no-limit-counts", "core/limits.py", "if value > self.value():", "if False:", "io/test_limits.py")
 _mutant(
     "words-at-no-break-spaces",
-    "compat/pycocoevalcap.py",
+    "compat/scoring.py",
     'return " ".join(text.split())',
     "return text",
     "compat/test_compat.py",
