@@ -31,6 +31,7 @@ COMMANDS = {
     "corpus": "Measure the diversity of whole corpora.",
     "agreement": "Measure how well metrics agree with people.",
     "robustness": "Test metrics with wrong captions.",
+    "formats": "Say what a caption file is.",
     "changes": "Show how metrics react to changes of one caption.",
     "metrics": "List all metrics and their options.",
     "cache": "Show or clear cached files.",
