@@ -929,7 +929,7 @@ _mutant(
 _mutant(
     "references-as-predictions",
     "results/references.py",
-    "if same is not None:",
+    "if same is not None and not _has_both_sides(same):",
     "if False:",
     "results/test_references.py",
 )
