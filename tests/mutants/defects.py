@@ -2691,3 +2691,13 @@ _mutant(
     _LIBRARY,
 )
 _mutant("a-warning-for-every-kernel", "kernels/library.py", "@cache\ndef _load()", "def _load()", _LIBRARY)
+
+# Trackers ------------------------------------------------------------------------------------------------------------
+
+_mutant(
+    "steps-are-not-logged",
+    "track.py",
+    "writer.add_scalar(name, value, global_step=step)",
+    "writer.add_scalar(name, value)",
+    "compat/test_loops.py::test_tensorboard",
+)
