@@ -30,7 +30,7 @@ def metrics(
     """List all metrics, or describe some: what they measure and which options they take."""
     from captious.metrics import registry
 
-    chosen = registry.resolve(names) if names else registry.usable()
+    chosen = registry.resolve(names) if names else [*registry.usable(), *registry.OF_FILES]
     measures = {name: registry.create(name) for name in chosen if isinstance(name, str)}
     if json is not None:
         described = [
