@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from captious.core import digests as digest
 from captious.core.cache import content_digest
 from captious.core.errors import InputError, MissingInputError, some
-from captious.core.torch_extra import require_torch
+from captious.core.threads import require_torch
 from captious.corpus import Corpus
 from captious.io.align import plain_id
 from captious.metrics.base import FloatArray, Measure, Resource, as_statistics, check_needs

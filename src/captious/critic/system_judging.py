@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from captious.core.errors import InputError, did_you_mean
-from captious.core.torch_extra import require_torch
+from captious.core.threads import require_torch
 from captious.core.writing import atomic_write
 from captious.generate.captioner.image_source import ImageSource
 from captious.io import read

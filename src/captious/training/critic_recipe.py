@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from captious.core.errors import InputError, some
-from captious.core.torch_extra import require_torch
+from captious.core.threads import require_torch
 from captious.critic.system_judging import CriticOptions, sampled_captions
 from captious.io import read
 from captious.training.recipes import excluded_ids

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from captious.core.errors import InputError
-from captious.core.torch_extra import require_torch
+from captious.core.threads import require_torch
 from captious.io import read
 from captious.rerank.language_models import model_files
 from captious.rerank.language_models.arpa import write_arpa
