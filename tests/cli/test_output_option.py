@@ -100,6 +100,7 @@ LONGER = {
     "rerank",
     "likelihood",
     "templates",
+    "site",
 }
 
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "check": "Fail if a new run is significantly worse (for CI).",
     "report": "Make one HTML file about systems.",
     "wrap": "Run code that uses pycocoevalcap on captious.",
+    "site": "Make a static site of many runs.",
     "merge": "Merge saved scores of parts of the images.",
     "prepare": "Prepare references once for many runs.",
     "diversity": "Measure the diversity of several captions per image.",
