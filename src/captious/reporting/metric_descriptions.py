@@ -80,6 +80,10 @@ _KNOWN: dict[str, MetricDescription] = {
         "How near the caption is to its references in the space of a sentence encoder.",
         "Who does what to whom is often lost.",
     ),
+    "SentenceSim-lite": MetricDescription(
+        "How near the caption is to its references, by word vectors fitted to a sentence encoder.",
+        "Word order hardly counts, and who does what to whom is lost.",
+    ),
     "CLIP-S": MetricDescription(
         "How near the caption is to the picture itself, by a model that reads both.",
         "It was made for short captions; counts, colours and who does what to whom often pass.",
