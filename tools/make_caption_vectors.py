@@ -41,6 +41,8 @@ DIMENSION = 128
 #: Penalties on what the fit adds to the start, and on character n-grams.
 WORD_PENALTY, PAIR_PENALTY, GRAM_PENALTY = 5.0, 20.0, 0.02
 ITERATIONS = 40
+#: Weight of a word by itself, beside that of a caption.
+ALONE = 0.2
 #: Rows of character n-grams.
 BUCKETS = 4096
 #: Largest code: 8 bits.
@@ -272,6 +274,12 @@ def fit(texts: list[str], vectors: Floats, listed: list[str]) -> dict[str, NDArr
     """Fit the table to encoded texts; ``listed`` are all texts, encoded or not, which choose the units."""
     units = choose_units([key.split(" ") for key in tokens_of(listed)])
     inputs, targets = units.counts([key.split(" ") for key in tokens_of(texts)]), principal(vectors)
+    # Words by themselves are many, and short: they count less than captions.
+    alone = np.array(
+        [text.startswith(TEMPLATE[:11]) and text.count(" ") == TEMPLATE.count(" ") for text in texts]
+    )
+    weights = np.where(alone, np.sqrt(ALONE), 1.0).astype(np.float32)
+    inputs, targets = (sparse.diags(weights) @ inputs).tocsr(), targets * weights[:, None]
     # Start: the word vectors of the default table, turned so that their sums are as near as they can be.
     default = load_default()
     known = np.zeros((units.size, default.dimension), np.float32)
@@ -282,7 +290,7 @@ def fit(texts: list[str], vectors: Floats, listed: list[str]) -> dict[str, NDArr
     penalty = np.full(units.size, WORD_PENALTY, np.float32)
     penalty[len(units.words) :] = PAIR_PENALTY
     table = start + ridge(inputs, targets - inputs @ start, penalty)
-    cosines = np.einsum("ij,ij->i", scaled_rows(inputs @ table), targets)
+    cosines = np.einsum("ij,ij->i", scaled_rows(inputs @ table), scaled_rows(targets))
     print(
         f"{len(units.words):,} words, {len(units.pairs):,} pairs; {len(texts):,} texts, cosine {cosines.mean():.4f}"
     )

@@ -83,7 +83,12 @@ PARSER = Option(
     metavar="NAME",
 )
 
-WEIGHTS = Option("weights", "Weights of a learned metric (captious train), for Learned.", metavar="FILE")
+WEIGHTS = Option(
+    "weights",
+    "Weights of a learned metric (captious train), for Learned; "
+    "captious_score_lite-0.7 is CaptiousScore-lite as of version 0.7.",
+    metavar="FILE",
+)
 NORMS = Option("norms", "Concreteness ratings by word (CSV or TSV), for Concr.", metavar="TABLE")
 IMAGE_VECTORS = Option(
     "image_vectors",

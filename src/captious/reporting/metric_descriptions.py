@@ -219,12 +219,17 @@ _FEATURES: dict[str, tuple[str, str]] = {
             ("sentence", "the whole sentence"),
             ("word", "content words"),
             ("all-words", "all words"),
+            ("caption", "the whole caption, by distilled vectors"),
         )
         for how, label in _NEAR.items()
     },
     **{
         f"{kind}-{part}{idf}": (label, note + rare)
-        for kind, note in (("token", "words in context"), ("soft-word", "word by word"))
+        for kind, note in (
+            ("token", "words in context"),
+            ("soft-word", "word by word"),
+            ("caption-word", "word by word, by distilled vectors"),
+        )
         for part, label in _FOUND.items()
         for idf, rare in (("", ""), ("-idf", ", rare ones count more"))
     },

@@ -39,7 +39,12 @@ class Tools:
         self.options = {name: value for name, value in (options or {}).items() if value is not None}
         # Report a wrong path before captions are read.
         self.encoder_user = _Tokens(self.options.get("sentence_model"))
-        self.vectors: WordVectors = get(self.options.get("vectors"))
+        if "vectors" in self.options:
+            _ = self.vectors
+
+    @cached_property
+    def vectors(self) -> WordVectors:
+        return get(self.options.get("vectors"))
 
     @property
     def encoder(self) -> SentenceEncoder:
