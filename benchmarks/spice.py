@@ -120,7 +120,7 @@ def main() -> None:
     arguments.add_argument("--java", type=Path, help="folder with the jars of Java SPICE and CoreNLP")
     arguments.add_argument("--java-images", type=int, default=160)
     arguments.add_argument(
-        "--parser", default="small", help="small (the shipped one), exact, or exact=PATH of the grammar"
+        "--parser", default="fast", help="fast, grammar, exact, or exact=PATH of CoreNLP's grammar"
     )
     arguments.add_argument("--times-only", action="store_true", help="skip the agreement")
     arguments.add_argument("--score", type=Path, help=argparse.SUPPRESS)

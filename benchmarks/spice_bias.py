@@ -1,6 +1,6 @@
-"""Difference of SPICE with the small parser from SPICE with CoreNLP's parses, on held-out images.
+"""Difference of SPICE with the shipped parsers from SPICE with CoreNLP's parses, on held-out images.
 
-    python -m benchmarks.spice_bias [--models model.npz …] [--grammar JAR] [--percent 20]
+    python -m benchmarks.spice_bias [--models model.npz …] [--captions captions.npz …] [--grammar JAR] [--percent 20]
 
 Images are held out by a hash of their names (``captious.training.parser.labels hold-out`` lists all their
 captions). CoreNLP's parses are those of the exact parser. For every system, the benchmark prints the mean
@@ -27,6 +27,8 @@ from captious.metrics.captions.spice import Spice
 from captious.parser.choice import Parser
 from captious.parser.exact.exact_parser import ExactParser
 from captious.parser.fast_parser import ParsedBatch, parse_batch
+from captious.parser.grammar import GrammarParser
+from captious.parser.grammar.grammar_model import SHIPPED as SHIPPED_GRAMMAR
 from captious.parser.network_model import SHIPPED, Model, read_model
 from captious.parser.sentences import Parse
 from captious.scene.build import caption_tuples, reference_graphs
@@ -38,10 +40,10 @@ from captious.training.parser.treebank import part_of
 DRAWS = 2000
 
 
-class SmallParser:
-    """The small parser with the weights of a file."""
+class FastParser:
+    """The fast parser with the weights of a file."""
 
-    label = "small"
+    label = "fast"
 
     def __init__(self, path: Path) -> None:
         self.model: Model = read_model(path)
@@ -107,6 +109,9 @@ def compare(name: str, values: np.ndarray[Any, Any], expected: np.ndarray[Any, A
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("--models", type=Path, nargs="+", default=[SHIPPED])
+    arguments.add_argument(
+        "--captions", type=Path, nargs="*", default=[SHIPPED_GRAMMAR], help="caption grammars"
+    )
     arguments.add_argument("--grammar", type=Path, help="jar of CoreNLP's models")
     arguments.add_argument("--percent", type=int, default=20, help="share of held-out images")
     arguments.add_argument(
@@ -158,27 +163,28 @@ def main() -> None:
 
     expected = {name: scores(corpus, exact) for name, corpus in corpora.items()}
     references = Captions.of(list(texts.values()), "none", ids=list(texts))
-    for path in options.models:
-        small = SmallParser(path)
-        print(f"\n{path} ({small.digest}), {len(texts):,} images\n")
-        print("| system | images | small | exact | difference (95 %) | Pearson | equal % |\n|" + "---|" * 7)
+    parsers: list[tuple[Path, Parser]] = [(path, FastParser(path)) for path in options.models]
+    parsers += [(path, GrammarParser(path)) for path in options.captions]
+    for path, parser in parsers:
+        print(f"\n{path} ({parser.label} {parser.digest}), {len(texts):,} images\n")
+        print("| system | images | parser | exact | difference (95 %) | Pearson | equal % |\n|" + "---|" * 7)
         for name, corpus in corpora.items():
-            values = scores(corpus, small)
+            values = scores(corpus, parser)
             print(compare(name, values, expected[name]), flush=True)
             if name == "example system":
                 java = np.array([row["scores"]["All"] for row in java_rows.values()])
                 print(compare("the same, Java SPICE", values, java))
                 print(compare("exact, Java SPICE", expected[name], java))
-        print_equal_tuples(references, small, exact)
+        print_equal_tuples(references, parser, exact)
 
 
-def print_equal_tuples(references: Captions, small: Parser, exact: Parser) -> None:
+def print_equal_tuples(references: Captions, shipped: Parser, exact: Parser) -> None:
     """Compare the tuples of reference captions, by image and by caption."""
     synonyms = Synonyms.load()
-    graphs = [reference_graphs(references, parser, synonyms) for parser in (small, exact)]
+    graphs = [reference_graphs(references, parser, synonyms) for parser in (shipped, exact)]
     equal = np.array([set(a.tuples) == set(b.tuples) for a, b in zip(*graphs)])
     print(f"\nall reference tuples equal: {100 * equal.mean():.1f} % of images")
-    tuples = [caption_tuples(references, parser) for parser in (small, exact)]
+    tuples = [caption_tuples(references, parser) for parser in (shipped, exact)]
     same = np.array([set(a) == set(b) for a, b in zip(*tuples)])
     unseen = np.array([part_of(text) != "train" for text in references.texts])
     for label, chosen in (("outside the training part", unseen), ("of the training part", ~unseen)):

@@ -1,0 +1,25 @@
+"""Tests. Before NumPy loads, they choose matrix products whose bits do not depend on the other captions."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def use_steady_products() -> None:
+    """Choose kernels of OpenBLAS that round a row in the same way at every place of a matrix.
+
+    Those for Haswell and Zen do not (docs/results/platforms.md). Tests that compare bits need others.
+    """
+    try:
+        processor = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return
+    flags = set(processor.partition("flags")[2].partition("\n")[0].split())
+    if {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd"} <= flags:
+        os.environ["OPENBLAS_CORETYPE"] = "SkylakeX"
+    elif "avx" in flags:
+        os.environ["OPENBLAS_CORETYPE"] = "Sandybridge"
+
+
+use_steady_products()

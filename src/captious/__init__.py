@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from captious.results.comparison import compare
     from captious.results.comparison_result import Comparison, Comparisons
     from captious.results.references import References, load, load_systems
+    from captious.results.regression_check import CheckResult, check
     from captious.results.score_groups import GroupedScores, group_scores, read_groups
     from captious.results.scores import Score, Scores
     from captious.rewards import reward
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _WHERE = {
     "Captions": "captious.corpus",
     "CaptiousError": "captious.core.errors",
+    "CheckResult": "captious.results.regression_check",
     "Comparison": "captious.results.comparison_result",
     "Comparisons": "captious.results.comparison_result",
     "Corpus": "captious.corpus",
@@ -50,6 +52,7 @@ _WHERE = {
     "Report": "captious.reporting",
     "Score": "captious.results.scores",
     "Scores": "captious.results.scores",
+    "check": "captious.results.regression_check",
     "compare": "captious.results.comparison",
     "compute": "captious.api",
     "corpus_diversity": "captious.diversity_analysis.corpus",
@@ -71,6 +74,7 @@ _WHERE = {
 __all__ = [
     "Captions",
     "CaptiousError",
+    "CheckResult",
     "Comparison",
     "Comparisons",
     "Corpus",
@@ -86,6 +90,7 @@ __all__ = [
     "Score",
     "Scores",
     "__version__",
+    "check",
     "compare",
     "compute",
     "corpus_diversity",

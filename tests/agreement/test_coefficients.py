@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from captious.agreement.coefficients import COEFFICIENTS, sort_rows, weighted_pairs, weighted_ranks
+from captious.agreement.coefficients import (
+    ACCURACIES,
+    COEFFICIENTS,
+    sort_rows,
+    weighted_pairs,
+    weighted_ranks,
+)
+from captious.core.errors import InputError
+from captious.io.judgements import Protocol
 from tests.forms import FORMS, form_of
 
 SCIPY = {
@@ -101,3 +109,15 @@ def test_pearson_of_large_numbers() -> None:
 def test_accuracy_counts_ties_half_and_leaves_out_pairs_without_a_majority() -> None:
     differences, margins = np.array([1.0, -1.0, 0.0, 2.0]), np.array([0.2, 0.6, -1.0, 0.0])
     assert COEFFICIENTS["accuracy"](differences, margins) == pytest.approx((1 + 0 + 0.5) / 3)
+
+
+def test_equal_scores_can_count_as_the_first_caption_or_be_dropped() -> None:
+    differences, margins = np.array([1.0, -1.0, 0.0, 0.0, 2.0]), np.array([0.2, 0.6, -1.0, 1.0, 0.0])
+    assert ACCURACIES["first"](differences, margins) == pytest.approx(2 / 4)
+    assert ACCURACIES["drop"](differences, margins) == pytest.approx(1 / 2)
+    assert ACCURACIES["half"](differences, margins) == pytest.approx(2 / 4)
+    assert ACCURACIES["first"](differences[2:3], margins[2:3]) == 0.0
+    assert np.isnan(ACCURACIES["drop"](differences[2:4], margins[2:4]))
+    with pytest.raises(InputError, match="equal scores"):
+        Protocol("accuracy", ties="last")
+    assert Protocol("accuracy", ties="first").fields["ties"] == "first"

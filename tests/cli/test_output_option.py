@@ -48,6 +48,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run("concepts", "build", REFS, "-o", str(folder / "concepts"))
     (folder / "judged.jsonl").write_text("".join(json.dumps(row) + "\n" for row in JUDGED))
     (folder / "captions.txt").write_text("A dog runs.\nTwo cats\n")
+    (folder / "changes.json").write_text('{"reference": "a dog runs", "same": {"order": "runs a dog"}}')
     (folder / "counts.tsv").write_text("a\t2\na dog\t1\n")
     return folder
 
@@ -56,8 +57,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 PRINTING = {
     "show": ["show", "{}/one.scores", "--ci"],
     "compare": ["compare", REFS, GOOD, POOR, "-m", "BLEU-1", "--trials", "50"],
+    "check": ["check", "{}/one.scores", "--against", "{}/one.scores"],
     "agreement": ["agreement", "{}/judged.jsonl", "-m", "ROUGE-L"],
     "robustness": ["robustness", REFS, "-m", "BLEU-1", "--no-tasks", "--resamples", "10"],
+    "changes": ["changes", "{}/changes.json", "-m", "BLEU-1"],
     "metrics": ["metrics"],
     "cache": ["cache"],
     "df show": ["df", "show", "{}/df"],
@@ -88,6 +91,7 @@ LONGER = {
     "train composite",
     "train captioner",
     "generate",
+    "synonyms",
     "critic",
     "train lm",
     "rerank",

@@ -276,7 +276,7 @@ def test_a_base_install_leaves_out_what_is_missing(monkeypatch: pytest.MonkeyPat
     from captious.metrics.registry import make_measures
 
     monkeypatch.delenv("CAPTIOUS_METEOR_DATA", raising=False)
-    monkeypatch.setattr("captious.text.meteor_data.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("captious.text.meteor_data.installed_folder", lambda: None)
     with pytest.warns(CaptionWarning, match="left out METEOR"):
         made = [measure.name for measure in make_measures("coco", {})]
     assert "METEOR" not in made and "SPICE" in made

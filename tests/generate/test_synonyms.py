@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import captious
+from captious.cli.app import app
 from captious.core.errors import InputError, MissingExtraError
-from captious.generate import synonym_switch, train_vectors
+from captious.generate import synonym_sets, synonym_switch, train_vectors
 
 VECTORS = {
     "dog": [1.0, 0.0, 0.0],
@@ -25,7 +29,8 @@ WORDS = ["a dog runs", "a puppy runs", "a hound runs", "a cat runs", "a dog sees
 
 def switch(captions: object = (CAPTION,), probability: float = 1.0, **options: object) -> object:
     options = {"vocabulary": WORDS, "similarity": 0.0, **options}
-    return synonym_switch(captions, probability, vectors=VECTORS, tokenizer="none", **options)
+    options.setdefault("vectors", VECTORS)
+    return synonym_switch(captions, probability, tokenizer="none", **options)
 
 
 def test_nothing_is_switched_with_probability_0() -> None:
@@ -137,9 +142,10 @@ def test_the_vectors_that_ship_with_captious() -> None:
         "dogs run",
         "a cat sits",
     ]
-    varied = synonym_switch(["a dog sits on the grass"], 1.0, samples=30, tokenizer="none", vocabulary=words)[
-        0
-    ]
+    varied = synonym_switch(
+        ["a dog sits on the grass"], 1.0, samples=30, tokenizer="none", vocabulary=words, same_tags=True,
+        similarity=0.5,
+    )[0]  # fmt: skip
     dogs = {caption.split()[1] for caption in varied}
     assert dogs <= {"puppy", "hound", "terrier"} and len(dogs) >= 2
     assert {caption.split()[-1] for caption in varied} == {"lawn"}
@@ -154,7 +160,7 @@ def test_only_words_of_the_references_of_the_same_part_of_speech() -> None:
     known = set(corpus.references.vocabulary.words)
     tags = {**word_tags(corpus.candidates), **word_tags(corpus.references)}
     switched = 0
-    for image, varied in synonym_switch(corpus, 1.0, samples=3).items():
+    for image, varied in synonym_switch(corpus, 1.0, samples=3, same_tags=True).items():
         before = corpus.candidates.words(corpus.ids.index(image))
         for caption in varied:
             for old, new in zip(before, caption.split(" "), strict=True):
@@ -163,6 +169,48 @@ def test_only_words_of_the_references_of_the_same_part_of_speech() -> None:
                     assert new in known and tags[new] == tags[old]
                     assert tags[old][:2] in ("NN", "VB", "JJ", "RB")
     assert switched > 100
+
+
+def test_any_word_is_switched_for_any_other_as_published() -> None:
+    vectors = {"a": [1.0, 0.2], "the": [1.0, 0.3], "dog": [0.2, 1.0], "runs": [0.1, 1.0]}
+    varied = switch(["a dog"], samples=40, vectors=vectors, vocabulary=["the dog runs a"], neighbours=1)[0]
+    # No threshold, no tags: an article is switched for an article, and a noun for the verb nearest to it.
+    assert set(varied) == {"the runs"}
+    assert set(
+        switch(["a dog"], samples=9, vectors=vectors, vocabulary=["the dog runs"], same_tags=True)[0]
+    ) == {"a dog"}
+
+
+def test_sets_begin_with_the_caption_and_switch_more_and_more() -> None:
+    captions = {"1": "a dog", "2": "the cat"}
+    sets = synonym_sets(captions, m=4, switch=(0.0, 1.0), vectors=VECTORS, vocabulary=WORDS, tokenizer="none")
+    assert list(sets) == ["1", "2"] and all(len(texts) == 4 for texts in sets.values())
+    assert sets["1"][:2] == ["a dog", "a dog"] and sets["1"][3] in ("a puppy", "a hound")
+    again = synonym_sets(
+        captions, m=4, switch=(0.0, 1.0), vectors=VECTORS, vocabulary=WORDS, tokenizer="none"
+    )
+    assert again == sets
+    with pytest.raises(InputError, match="at least 1"):
+        synonym_sets(captions, m=0)
+
+
+def test_the_command_trains_vectors_on_captions(tmp_path: Path) -> None:
+    from captious.data import demo_path
+
+    out = tmp_path / "sets.jsonl"
+    arguments = [
+        str(demo_path("good")),
+        "--training",
+        str(demo_path("references")),
+        "-o",
+        str(out),
+        "-n",
+        "3",
+    ]
+    assert CliRunner().invoke(app, ["synonyms", *arguments]).exit_code == 0
+    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == 60 and all(len(row["captions"]) == 3 for row in rows)
+    assert sum(row["captions"][0] != row["captions"][2] for row in rows) > 30
 
 
 def test_similarity_is_a_floor() -> None:

@@ -151,7 +151,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     "field missing": (b"id,caption\n1\n", "line 2: 1 fields, but the header has 2"),
     "open quote": (b'id,caption\n1,"a dog\n2,a cat\n', "not valid CSV"),
     "list that is not JSON": (
-        b"id,captions\n1,\"['a', 'b']\"\n",
+        b'id,captions\n1,"[a, b]"\n',
         "line 2: a list of captions in a table must be JSON",
     ),
     "damaged Parquet": (b"PAR1" + b"\0" * 40 + b"PAR1", "the Parquet file is damaged"),

@@ -7,7 +7,6 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,10 +16,9 @@ from captious.core.errors import InputError
 from captious.io import json_reader, read
 from captious.io.caption_files import CaptionFile, Role, gather
 from captious.io.columns import columns
-from captious.io.json_texts import number_ids
 from captious.io.reading import _records
 from captious.kernels import plain_forms
-from tests.forms import both_forms, form_of
+from tests.forms import both_forms, running
 
 
 def plain(file: CaptionFile) -> Any:
@@ -375,18 +373,11 @@ def test_both_forms_read_alike(data: bytes) -> None:
 
 
 @both_forms
-def test_ids_are_numbered_as_they_appear(form: str) -> None:
-    run = form_of(number_ids, form)
-    numbers = np.array([[5, 0], [-1, 0], [5, 0], [2**40, 0], [-1, 0]], np.int64)
-    first, image = np.zeros(5, np.int64), np.zeros(5, np.int64)
-    with np.errstate(over="ignore"):
-        # A table of eight places, so that searches meet occupied places.
-        found = run(
-            np.zeros(0, np.uint8),
-            numbers,
-            False,
-            np.zeros(8, np.int32),
-            first,
-            image,
-        )
-    assert (found, first[:3].tolist(), image.tolist()) == (3, [0, 1, 3], [0, 1, 0, 2, 1])
+@pytest.mark.parametrize("ids", [[5, -1, 5, 2**40, -1], ["b", "", "b", "ba", ""], ["é", "e", "é", "eé", "e"]])
+def test_images_come_in_the_order_of_their_first_rows(ids: list[object], form: str) -> None:
+    rows = [{"image_id": image or "x", "caption": str(row)} for row, image in enumerate(ids)]
+    with running(form):
+        file = json_reader.read_rows(json.dumps(rows, ensure_ascii=False).encode(), "file", "references")
+    assert file is not None
+    assert list(file.ids) == [str(ids[0]), str(ids[1] or "x"), str(ids[3])]
+    assert list(file.captions) == [["0", "2"], ["1", "4"], ["3"]]

@@ -152,16 +152,16 @@ _mutant("men-are-no-man", "text/synonyms.py", '("men", "man"),', "", "text/test_
 _mutant(
     "bases-of-one-rule-only",
     "text/synonyms.py",
-    "irregular.decode().split() if irregular is not None else [self.base(word)]",
-    "[self.base(word)]",
+    "        if irregular >= 0:\n",
+    "        if False:\n",
     "text/test_synonyms.py",
     _METEOR,
 )
 _mutant(
     "glass-is-a-plural",
     "text/synonyms.py",
-    'if word.endswith("ss") or len(word) <= 2:',
-    "if len(word) <= 2:",
+    "if letters <= 2 or (text[end - 1] == 115 and text[end - 2] == 115):",
+    "if letters <= 2:",
     "text/test_synonyms.py",
     _METEOR,
 )
@@ -707,8 +707,8 @@ _mutant(
 _mutant(
     "phrases-without-synonyms",
     "scene/meanings.py",
-    'synonyms.synsets(text.replace(" ", "_"))',
-    "synonyms.synsets(text)",
+    '[text.replace(" ", "_") for text in texts]',
+    "list(texts)",
     "scene/test_graph.py",
 )
 _mutant(
@@ -879,10 +879,10 @@ _mutant(
 )
 _mutant(
     "buckets-of-one-row",
-    "text/flat_table.py",
-    "range(self._buckets[bucket], self._buckets[bucket + 1])",
-    "range(self._buckets[bucket], min(self._buckets[bucket] + 1, self._buckets[bucket + 1]))",
-    "text/test_flat.py",
+    "text/synonyms.py",
+    "range(np.int64(table.buckets[bucket]), np.int64(table.buckets[bucket + 1]))",
+    "range(np.int64(table.buckets[bucket]), min(np.int64(table.buckets[bucket]) + 1, len(table.key_ends) - 1))",
+    "text/test_synonyms.py",
 )
 _mutant(
     "numbers-beyond-their-limits",
@@ -1626,8 +1626,8 @@ _mutant(
 _mutant(
     "recall-of-the-lowest-class",
     "metrics/corpus/local_recall.py",
-    "shares[:, state.top - 1]",
-    "shares[:, 0]",
+    "self.counted(rows.recalled[:, state.top - 1], rows.total[:, state.top - 1])",
+    "self.counted(rows.recalled[:, 0], rows.total[:, 0])",
     "diversity_analysis/corpus/test_analysis.py::test_every_measure_of_every_row",
 )
 _mutant(

@@ -28,7 +28,7 @@ def test_the_leaderboard_has_the_scores(demo_page: Path, demo_report: captious.R
     with watch(demo_page) as seen:
         shown = seen.page.locator("table.leader tbody tr").first.inner_text().split()
         metrics = demo_report.meta["metrics"]
-        assert shown[0] == "good"
+        assert shown[:3] == ["place", "1", "good"]
         assert all(f"{metric['values'][0]:.4f}" in shown for metric in metrics)
         # By METEOR, then the other way round.
         seen.page.click('[data-metric="METEOR"]')
@@ -411,6 +411,7 @@ def test_pictures_are_shown_and_asked_for_only_when_given(
         {"1": "a dog", "2": "a cat", "3": "a bird"},
         references=refs,
         images=tmp_path / "pictures",
+        embed=0,
         metrics="BLEU-1",
         corpus=False,
     )
@@ -438,9 +439,10 @@ def test_pictures_are_shown_and_asked_for_only_when_given(
         corpus=False,
     )
     page.goto(report.save(tmp_path / "report.html").as_uri() + "#view=images")
+    # Three in the list, and the first of them opened beside it.
     until(
         page,
-        "[...document.images].length === 3 && [...document.images].every(i => i.complete && i.naturalWidth "
+        "[...document.images].length === 4 && [...document.images].every(i => i.complete && i.naturalWidth "
         "=== 1)",
     )
     assert sorted(asked) == [f"https://pictures.test/00000000000{n}.png" for n in (1, 2, 3)]

@@ -5,6 +5,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from captious.core import container
 from captious.core.errors import InputError, MissingExtraError
@@ -51,61 +53,59 @@ def test_synsets(small: Path, word: str, expected: set[int]) -> None:
 
 @both_forms
 def test_synsets_of_many_words(small: Path, form: str) -> None:
-    """As of one word after the other: by rows of the table, irregular forms and other scripts among them."""
-    listed = [
-        "",
-        "geese",
-        "foxes",
-        "glows",
-        "glowed",
-        "glowing",
-        "glower",
-        "fire_engines",
-        "kiss",
-        "ki",
-        "nothing",
-        "犬",
-        "glow",
-        "es",
-        "xes",
-        "fox",
-        "kissing",
-        "s",
-    ]
-    for dictionary, words in (
-        (Synonyms.load(small), listed),
-        (
-            Synonyms.load(),
-            [
-                "men",
-                "women",
-                "dogs",
-                "teeth",
-                "bigger",
-                "naïves",
-                "boxes",
-                "ladies",
-                "hoped",
-                "hopped",
-                "x",
-                *listed,
-            ],
-        ),
-    ):
-        with running(form):
-            offsets, synsets = dictionary.synsets_of(words)
-        assert [synsets[a:b].tolist() for a, b in pairwise(offsets.tolist())] == [
-            sorted(dictionary.synsets(word)) for word in words
-        ]
-        assert len(synsets) > 5
+    """Irregular forms, other scripts and words without synsets among others."""
+    expected = {
+        "": [],
+        "geese": [21, 22],
+        "foxes": [12],
+        "犬": [],
+        "glower": [3, 4],
+        "éing": [60],
+        "nothing": [],
+        "wolves": [7, 12],
+        "kissing": [31],
+        "kis": [5],
+        "ki": [5],
+        "és": [61],  # two letters, in three bytes
+        "s": [],
+        "éses": [61],
+        "ss": [],
+    }
+    synsets = {"wolf": [12, 7], "fox": [12], "glow": [3], "glower": [4], "ki": [5], "kiss": [31], "és": [61]}
+    synsets |= {"goose": [21], "gander": [22], "é": [60], "s": []}
+    dictionary = Synonyms.of(synsets, {"geese": ["goose", "gander"], "wolves": ["wolf", "lycan"]})
+    with running(form):
+        offsets, joined = dictionary.synsets_of(list(expected))
+    assert [joined[a:b].tolist() for a, b in pairwise(offsets.tolist())] == list(expected.values())
 
 
-def test_a_listed_word_with_regular_ending(small: Path) -> None:
-    dictionary = Synonyms.load(small)
-    assert "fox" in dictionary
-    assert "foxes" not in dictionary
-    assert dictionary.base("foxes") == "fox"
-    assert dictionary.listed("foxes") == frozenset()
+@both_forms
+@given(
+    listed=st.dictionaries(
+        st.text("aeinsdé", max_size=4), st.lists(st.integers(0, 9), max_size=3), max_size=12
+    ),
+    bases=st.dictionaries(
+        st.text("aeinsdé", max_size=4), st.lists(st.text("aeinsdé", min_size=1, max_size=3)), max_size=4
+    ),
+    words=st.lists(st.text("aeinsdé", max_size=6), max_size=12),
+)
+def test_synsets_are_those_of_a_plain_dictionary(
+    listed: dict[str, list[int]], bases: dict[str, list[str]], words: list[str], form: str
+) -> None:
+    def synsets(word: str) -> list[int]:
+        forms = bases.get(word)
+        if forms is None:
+            shortened = (
+                word[: -len(ending)] + replacement
+                for ending, replacement in synonyms._DETACHMENTS
+                if word.endswith(ending) and not word.endswith("ss") and len(word) > 2
+            )
+            forms = [base for base in shortened if base in listed][:1]
+        return sorted({number for form in (word, *forms) for number in listed.get(form, ())})
+
+    with running(form):
+        offsets, joined = Synonyms.of(listed, bases).synsets_of(words)
+    assert [joined[a:b].tolist() for a, b in pairwise(offsets.tolist())] == list(map(synsets, words))
 
 
 def test_the_shipped_table_is_that_of_meteor() -> None:
@@ -120,7 +120,7 @@ def test_the_shipped_table_is_that_of_meteor() -> None:
 
 def test_the_shipped_table_needs_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CAPTIOUS_METEOR_DATA", raising=False)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("captious.text.meteor_data.installed_folder", lambda: None)
     shipped.cache_clear()
     assert Synonyms.load().digest == "6ee7b8c1"
 
@@ -159,9 +159,9 @@ def test_shipped_data() -> None:
     dictionary = Synonyms.load()
     assert dictionary.synsets("couch") & dictionary.synsets("sofa")
     assert dictionary.synsets("bicycles") & dictionary.synsets("bike")
-    assert dictionary.synsets("teeth") >= dictionary.listed("tooth") != frozenset()
+    assert dictionary.synsets("teeth") >= dictionary.synsets("tooth") != frozenset()
     assert not dictionary.synsets("dog") & dictionary.synsets("cat")
-    assert dictionary.synsets("fire_engines") == dictionary.listed("fire_engine")
+    assert dictionary.synsets("fire_engines") == dictionary.synsets("fire_engine") != frozenset()
     assert Synonyms.load() is dictionary
 
 
@@ -193,7 +193,7 @@ def test_jar_without_the_list(small: Path) -> None:
 
 def test_package_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CAPTIOUS_METEOR_DATA", raising=False)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("captious.text.meteor_data.installed_folder", lambda: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'captious\[meteor\]'") as caught:
         meteor_data.find()
     assert "\n" not in str(caught.value)

@@ -105,7 +105,8 @@ def measure_agreement(
     compare
         Metrics to test against each other, separated by commas, or "all".
     protocol
-        Settings that replace those of a set: coefficient, judges, own, level, references, draws, votes.
+        Settings that replace those of a set: coefficient, judges, own, level, references, draws, votes,
+        ties.
     curves
         Curves to compute: "references", "length", "level".
     relations

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -235,17 +236,20 @@ def _spearman(x: FloatArray, y: FloatArray, unit: IntArray, counts: Counts) -> F
     return rho
 
 
-def credits(differences: FloatArray, margins: FloatArray) -> FloatArray:
+def credits(differences: FloatArray, margins: FloatArray, ties: str = "half") -> FloatArray:
     """Return 1 where metric and people prefer the same caption, ½ where the metric has a tie, else 0.
 
-    NaN where people are tied.
+    With ``ties`` "first", a tie of the metric counts as a preference for the first caption; with "drop" the
+    pair has no value. NaN where people are tied.
     """
-    right = np.where(differences == 0, 0.5, (np.sign(differences) == np.sign(margins)).astype(np.float64))
-    return np.where(margins == 0, np.nan, right)
+    right = (np.sign(differences) == np.sign(margins)).astype(np.float64)
+    tied = (margins > 0).astype(np.float64) if ties == "first" else {"half": 0.5, "drop": np.nan}[ties]
+    credit: FloatArray = np.where(differences == 0, tied, right)
+    return np.where(margins == 0, np.nan, credit)
 
 
-def _accuracy(x: FloatArray, y: FloatArray, unit: IntArray, counts: Counts) -> FloatArray:
-    credit = credits(x, y)
+def _accuracy(x: FloatArray, y: FloatArray, unit: IntArray, counts: Counts, ties: str = "half") -> FloatArray:
+    credit = credits(x, y, ties)
     judged = ~np.isnan(credit)
     total = np.bincount(unit[judged], credit[judged], minlength=counts.shape[1])
     number = np.bincount(unit[judged], minlength=counts.shape[1]).astype(np.float64)
@@ -263,4 +267,11 @@ COEFFICIENTS: dict[str, Coefficient] = {
     "pearson": Coefficient("pearson", _pearson),
     "spearman": Coefficient("spearman", _spearman),
     "accuracy": Coefficient("accuracy", _accuracy),
+}
+
+#: Accuracy by treatment of equal scores.
+ACCURACIES: dict[str, Coefficient] = {
+    "half": COEFFICIENTS["accuracy"],
+    "first": Coefficient("accuracy", partial(_accuracy, ties="first")),
+    "drop": Coefficient("accuracy", partial(_accuracy, ties="drop")),
 }

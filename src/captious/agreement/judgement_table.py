@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.agreement.coefficients import COEFFICIENTS, Coefficient, Counts, FloatArray, IntArray
+from captious.agreement.coefficients import (
+    ACCURACIES,
+    COEFFICIENTS,
+    Coefficient,
+    Counts,
+    FloatArray,
+    IntArray,
+)
 from captious.core.memo import cached_property
 from captious.io.judgements import Protocol
 
@@ -39,7 +46,8 @@ class JudgementTable:
 
     @property
     def coefficient(self) -> Coefficient:
-        return COEFFICIENTS[self.protocol.coefficient]
+        name = self.protocol.coefficient
+        return ACCURACIES[self.protocol.ties] if name == "accuracy" else COEFFICIENTS[name]
 
     @cached_property
     def units(self) -> int:

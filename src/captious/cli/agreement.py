@@ -65,6 +65,14 @@ def agreement(
     votes: Annotated[
         str | None, Option("--votes", help="For pairs, which votes to use: pairs or triplets.")
     ] = None,
+    ties: Annotated[
+        str | None,
+        Option(
+            "--ties",
+            help="For pairs with equal scores: half right, the first preferred, or drop them.",
+            values=("half", "first", "drop"),
+        ),
+    ] = None,
     curves: Annotated[
         str | None,
         Option("--curves", help="Curves to compute, separated by commas: references, length, level."),
@@ -104,6 +112,7 @@ def agreement(
         "references": reference_count,
         "draws": draws,
         "votes": votes,
+        "ties": ties,
     }
     report = measure_agreement(
         datasets,

@@ -39,6 +39,20 @@ def corpus(
     norms: Annotated[
         Path | None, Option("--norms", metavar="TABLE", help="Concreteness ratings by word (CSV or TSV).")
     ] = None,
+    over_images: Annotated[
+        str,
+        Option(
+            "--over-images",
+            values=("pooled", "mean"),
+            help="Loc and Prec over images (pooled: as published).",
+        ),
+    ] = "pooled",
+    order: Annotated[
+        str,
+        Option(
+            "--order", values=("file", "id"), help="Order of captions for TTR and MTLD (file: as published)."
+        ),
+    ] = "file",
     ci: options.Confidence = False,
     name: options.Names = None,
     output: options.SaveTo = None,
@@ -67,6 +81,8 @@ def corpus(
         several=allow_several or None,
         parse=trees,
         norms=norms,
+        over_images=over_images,
+        order=order,
         seed=seed,
         names=name or None,
     )

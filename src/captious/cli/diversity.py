@@ -49,6 +49,14 @@ def diversity(
     kernel: Annotated[
         str, Option("--kernel", help="Similarity inside Self-CIDEr: cider, cider-d, or a metric's name.")
     ] = "cider",
+    preset: Annotated[
+        str | None,
+        Option(
+            "--preset",
+            values=("as-published",),
+            help="as-published: the settings behind the figures of Wang & Chan (2019), CIDEr-D as kernel.",
+        ),
+    ] = None,
     metrics: Annotated[
         str,
         Option(
@@ -100,6 +108,7 @@ def diversity(
         samples,
         df=df,
         kernel=kernel,
+        preset=preset,
         accuracy=metrics,
         beta_squared=beta2,
         train=training,

@@ -69,6 +69,20 @@ def generate(
     vectors: Annotated[
         str | None, Option("--vectors", help="Word vectors (ss): a file, glove-6b-50d, or default.")
     ] = None,
+    training: Annotated[
+        Path | None,
+        Option(
+            "--training",
+            metavar="CAPTIONS",
+            help="Train the word vectors on these captions, whose words are the replacements (ss).",
+        ),
+    ] = None,
+    similarity: Annotated[
+        float, Option("--similarity", help="Least cosine of a word and its replacement (ss).")
+    ] = 0.0,
+    same_tags: Annotated[
+        bool, Option("--same-tags", help="Replace only words of the same part of speech (ss).")
+    ] = False,
     groups: Annotated[int, Option("--groups", min=1, help="Groups of a diverse beam.")] = 5,
     penalty: Annotated[
         float, Option("--penalty", help="Penalty for a unit that an earlier group used (diverse).")
@@ -120,10 +134,13 @@ def generate(
             temperature=temperature,
             top_k=top_k,
             top_p=top_p,
-            sigma=_range(sigma, "--sigma") if sigma is not None else None,
+            sigma=number_range(sigma, "--sigma") if sigma is not None else None,
             keep=keep,
-            switch=_range(switch, "--switch"),
+            switch=number_range(switch, "--switch"),
             vectors=vectors,
+            training=training,
+            similarity=similarity,
+            same_tags=same_tags,
             groups=groups,
             penalty=penalty,
             seed=seed,
@@ -133,7 +150,8 @@ def generate(
     say(f"{output}: {len(rows):,} images, {sum(len(row['captions']) for row in rows):,} captions", output)
 
 
-def _range(text: str, flag: str) -> tuple[float, float]:
+def number_range(text: str, flag: str) -> tuple[float, float]:
+    """Return the two numbers of ``FROM:TO``, or one number twice."""
     first, _, last = text.partition(":")
     try:
         return float(first), float(last or first)

@@ -15,7 +15,7 @@ from captious.core.errors import InputError
 from captious.metrics.options import CHAIR_SYNONYMS, METEOR_DATA, OBJECTS, PARSER, STANDARD, entry_points
 from captious.metrics.options import Option as MeasureOption
 
-_TOKENIZERS = ("ptb", "simple", "none", "spacy-like")
+_TOKENIZERS = ("ptb", "simple", "none", "spacy-like", "raw")
 
 
 def metric_names() -> list[str]:
@@ -47,7 +47,7 @@ Tokenizer = Annotated[
     Option(
         "--tokenizer",
         metavar="NAME",
-        help="ptb (default), simple, none or spacy-like.",
+        help="ptb (default), simple, none, spacy-like or raw.",
         heading=INPUT,
         values=_TOKENIZERS,
     ),
@@ -138,7 +138,7 @@ ChairSynonyms = Annotated[
 ]
 ParserName = Annotated[
     str | None,
-    Option("--parser", metavar=PARSER.metavar, help=PARSER.help, values=("small", "exact")),
+    Option("--parser", metavar=PARSER.metavar, help=PARSER.help, values=("fast", "grammar", "exact")),
 ]
 GRAMMAR_HELP = "CoreNLP's models for '--parser exact': the jar, or englishPCFG.ser.gz."
 Grammar = Annotated[
@@ -193,7 +193,7 @@ class Columns(OptionGroup):
         Option(
             "--caption-column",
             metavar="NAME",
-            help="Column or key of the captions; NAME,NAME: the first.",
+            help="Column or key of the captions; NAME,NAME: the first (numbered: all).",
         ),
     ] = None
     id_column: Annotated[
@@ -251,12 +251,19 @@ class PrintedOutput(OptionGroup):
                 "'--json -' and '-o' both say where the result goes; with -o, give --json a file or use "
                 "--format json"
             )
+        failed: SystemExit | None = None
         with (
             atomic_write(self.output) as temporary,
             temporary.open("w", encoding="utf-8", errors="backslashreplace") as file,
             redirect_stdout(file),
         ):
-            command(**values)
+            try:
+                command(**values)
+            except SystemExit as error:
+                # The result of a failed check is complete, too.
+                failed = error
+        if failed is not None:
+            raise failed
 
 
 MetricOption = Annotated[

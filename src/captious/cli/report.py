@@ -40,6 +40,15 @@ def report(
             help="Pictures: a folder, or a pattern such as https://…/{id}.jpg ({id:012} fills with zeros).",
         ),
     ] = None,
+    embed: Annotated[
+        float | None,
+        Option(
+            "--embed",
+            metavar="MB",
+            min=0,
+            help="Size of all thumbnails of a folder's pictures inside the page (default: 20; 0 links them).",
+        ),
+    ] = None,
     metrics: Annotated[
         str | None,
         Option(
@@ -50,7 +59,9 @@ def report(
             values=options.metric_names,
         ),
     ] = None,
-    title: Annotated[str | None, Option("--title", help="Title of the page.")] = None,
+    title: Annotated[
+        str | None, Option("--title", help="Title of the page (default: the systems and the references).")
+    ] = None,
     name: options.Names = None,
     open_it: Annotated[bool, Option("--open", help="Show the page in the browser.")] = False,
     corpus: Annotated[
@@ -72,7 +83,6 @@ def report(
     scores; saved scores alone make a page without references and explanations.
     """
     from captious.reporting import report as make
-    from captious.reporting.make_report import TITLE
 
     references, systems = split_inputs(inputs, "report", least=1)
     check_page(output, "-o")
@@ -81,9 +91,10 @@ def report(
         references=references,
         samples=samples or (),
         images=images,
+        embed=embed,
         metrics=metrics,
         names=name,
-        title=title if title is not None else TITLE,
+        title=title,
         corpus=corpus,
         alpha=alpha,
         tokenizer=tokenizer,

@@ -1,15 +1,34 @@
-"""Interfaces of other tools: pycocoevalcap (here) and torchmetrics (`captious.compat.torchmetrics`)."""
+"""Interfaces of other tools: pycocoevalcap (here) and torchmetrics (`captious.compat.torchmetrics`).
+
+:func:`install` lets unmodified code that imports pycocoevalcap run on captious.
+"""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import Any
 
-from captious.compat.pycocoevalcap import *  # noqa: F403
+#: Modules that are imported on first use, and the other names, by module.
+_MODULES = ("torchmetrics",)
+_NAMES = {
+    **dict.fromkeys(("install", "uninstall"), "stand_in"),
+    **dict.fromkeys(("CiderD",), "pyciderevalcap"),
+    **dict.fromkeys(
+        (
+            *("COCO", "Bleu", "BleuScorer", "COCOEvalCap", "Cider", "CiderScorer"),
+            *("Meteor", "PTBTokenizer", "Rouge", "Spice"),
+        ),
+        "pycocoevalcap",
+    ),
+}
+
+__all__ = list(_NAMES)
 
 
 def __getattr__(name: str) -> Any:
-    """Import `captious.compat.torchmetrics` on first use."""
-    if name != "torchmetrics":
+    """Import modules on first use. The stand-in must not slow down the start of programs."""
+    if name in _MODULES:
+        return import_module(f"captious.compat.{name}")
+    if name not in _NAMES:
         raise AttributeError(f"module 'captious.compat' has no attribute {name!r}")
-    return import_module("captious.compat.torchmetrics")
+    return getattr(import_module(f"captious.compat.{_NAMES[name]}"), name)

@@ -10,28 +10,43 @@ differences.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from pathlib import Path
+import io
+import threading
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.compat.coco import COCO
+from captious.compat.scoring import Captions, Scorer, checked, words
+from captious.compat.segment_scorers import BleuScorer, CiderScorer, listed_results, print_counts
 from captious.core.errors import InputError, some
-from captious.corpus import Corpus
+from captious.io.caption_files import kind
 from captious.metrics import registry
-from captious.metrics.base import Measure
 from captious.metrics.captions.bleu import MAX_N
 from captious.metrics.captions.spice import KINDS, Scenes, tuple_counts
 from captious.metrics.captions.spice import Spice as SpiceMeasure
 from captious.results.scores import Score
 from captious.text import ptb
+from captious.text.ptb import PUNCTUATION
+from captious.text.tokenizers import pieces
 
-__all__ = ["COCO", "Bleu", "COCOEvalCap", "Cider", "Meteor", "PTBTokenizer", "Rouge", "Spice"]
+__all__ = [
+    "COCO",
+    "Bleu",
+    "BleuScorer",
+    "COCOEvalCap",
+    "Cider",
+    "CiderScorer",
+    "Meteor",
+    "PTBTokenizer",
+    "Rouge",
+    "Spice",
+]
 
-#: Image id → captions; those of candidates are one per image.
-Captions = Mapping[Any, Sequence[str]]
+#: Tokens that the tokenizer drops, under their name in pycocoevalcap.
+PUNCTUATIONS = list(PUNCTUATION)
 
 
 class PTBTokenizer:
@@ -41,77 +56,26 @@ class PTBTokenizer:
         """Tokenize image id → ``[{"caption": text}, …]`` into image id → captions as tokens separated by
         spaces.
         """
-        rows = [
-            (image, str(row["caption"])) for image, listed in captions_for_image.items() for row in listed
-        ]
+        rows = [(image, _text(row, image)) for image, listed in captions_for_image.items() for row in listed]
         tokens = ptb.tokenize_lines([text.replace("\n", " ") for _, text in rows])
         tokenized: dict[Any, list[str]] = {}
-        for (image, _), words in zip(rows, tokens):
-            tokenized.setdefault(image, []).append(" ".join(words))
+        for (image, _), caption in zip(rows, tokens):
+            tokenized.setdefault(image, []).append(" ".join(caption))
         return tokenized
 
 
-class _Scorer:
-    """Base of all scorers."""
-
-    _method: str
-
-    def method(self) -> str:
-        """Return the name by which the COCO tools announce the metric."""
-        return self._method
-
-    def _corpus(self, gts: Captions, res: Captions, split: Any) -> Corpus:
-        ids = _checked(gts, res)
-        names = [f"{place}" for place in range(len(ids))]
-        return Corpus.build(
-            names,
-            [[split(text) for text in res[i]] for i in ids],
-            [[split(text) for text in gts[i]] for i in ids],
-            tokenizer="none",
-        )
-
-    def _score(self, measure: Measure, corpus: Corpus) -> tuple[float, list[float]]:
-        score = Score.of(measure, corpus)
-        return score.value, score.per_caption.tolist()
-
-
-def _checked(gts: Captions, res: Captions) -> list[Any]:
-    if gts.keys() != res.keys():
-        apart = [key for key in [*gts, *res] if key not in gts or key not in res]
+def _text(row: Mapping[str, Any], image: Any) -> str:
+    """Return the caption of a row. The COCO tools refuse all but text, too."""
+    text = row["caption"] if isinstance(row, Mapping) and "caption" in row else row
+    if not isinstance(text, str) or not isinstance(row, Mapping):
         raise InputError(
-            f"references and candidates must be of the same images; only one side has {some(apart)}"
+            f"image {image!r}: the caption is {kind(text)}; the tokenizer takes "
+            "{image: [{'caption': text}, …]} (write '' for an empty caption)"
         )
-    for image in gts:
-        if isinstance(res[image], str) or isinstance(gts[image], str):
-            raise InputError(f"image {image!r} has a text where a list of captions is expected")
-        if len(res[image]) != 1:
-            raise InputError(
-                f"image {image!r} has {len(res[image])} candidates; the COCO tools take one (captious.score "
-                "takes any number)"
-            )
-        if not len(gts[image]):
-            raise InputError(f"image {image!r} has no reference")
-    return list(gts)
+    return text
 
 
-def _words(text: str) -> str:
-    """Split as ``text.split()``: for BLEU and CIDEr, a no-break space also separates words."""
-    return " ".join(text.split())
-
-
-#: Replacements for characters at which the tokenizer "none" would split a token, and for the empty token.
-_INSIDE = str.maketrans({"\t": "\ue000", "\r": "\ue001", "\n": "\ue002", "\f": "\ue003", "\v": "\ue004"})
-_EMPTY = "\ue005"
-
-
-def _pieces(text: str) -> str:
-    """Split as ``text.split(" ")``: for ROUGE-L, the empty text between two spaces is a word, and an empty
-    caption has one.
-    """
-    return " ".join(piece.translate(_INSIDE) or _EMPTY for piece in text.split(" "))
-
-
-class Bleu(_Scorer):
+class Bleu(Scorer):
     """BLEU-1 to BLEU-n."""
 
     _method = "Bleu"
@@ -125,63 +89,98 @@ class Bleu(_Scorer):
         self, gts: Captions, res: Captions, verbose: int = 1
     ) -> tuple[list[float], list[list[float]]]:
         """Return corpus values and values by image, in the order of the keys, for n = 1, 2, …"""
-        corpus = self._corpus(gts, res, _words)
+        corpus = self._corpus(gts, res, words)
         scores = [Score.of(registry.create(f"BLEU-{n}"), corpus) for n in range(1, self._n + 1)]
         if verbose:
-            sums = scores[0].statistics.sum(axis=0)
-            counts = [int(value) for value in sums]
-            guess, correct = counts[MAX_N : MAX_N + self._n], counts[: self._n]
-            print({"testlen": counts[-2], "reflen": counts[-1], "guess": guess, "correct": correct})
-            print("ratio:", (counts[-2] + 1e-15) / (counts[-1] + 1e-9))
+            print_counts(scores[0].statistics, self._n)
         return [score.value for score in scores], [score.per_caption.tolist() for score in scores]
 
 
-class Rouge(_Scorer):
+class Rouge(Scorer):
     """ROUGE-L."""
 
     _method = "Rouge"
 
-    def compute_score(self, gts: Captions, res: Captions) -> tuple[float, NDArray[np.float64]]:
+    def compute_score(self, gts: Captions, res: Captions) -> tuple[np.float64, NDArray[np.float64]]:
         """Return the mean, and the values by image in the order of the keys."""
-        value, each = self._score(registry.create("ROUGE-L"), self._corpus(gts, res, _pieces))
-        return value, np.array(each)
+        value, each = self._score(registry.create("ROUGE-L"), self._corpus(gts, res, pieces))
+        return np.float64(value), np.array(each)
+
+    def calc_score(self, candidate: Sequence[str], refs: Sequence[str]) -> float:
+        """Return the value of one candidate, given as a list of one."""
+        return float(self.compute_score({0: refs}, {0: candidate})[1][0])
 
 
-class Cider(_Scorer):
-    """CIDEr as the COCO tools name it: CIDEr-D, with document frequencies of the references."""
+class Cider(Scorer):
+    """CIDEr as the COCO tools name it: CIDEr-D.
+
+    Document frequencies are those of the references (``df="corpus"``), or of a file. Results are a mapping
+    from image to one caption in a list, or rows ``{"image_id": …, "caption": […]}``, in which an image can
+    occur several times.
+    """
 
     _method = "CIDEr"
+    _measure = "CIDEr-D"
 
-    def __init__(self, test: object = None, refs: object = None, n: int = 4, sigma: float = 6.0) -> None:
-        if (n, sigma) != (4, 6.0):
-            raise InputError(f"CIDEr-D takes only n = 4 and sigma = 6, not n = {n} and sigma = {sigma:g}")
+    def __init__(
+        self, test: object = None, refs: object = None, n: int = 4, sigma: float = 6.0, df: str = "corpus"
+    ) -> None:
+        self._scorer = CiderScorer(n=n, sigma=sigma, df_mode=df, measure=self._measure)
 
-    def compute_score(self, gts: Captions, res: Captions) -> tuple[float, NDArray[np.float64]]:
-        """Return the mean, and the values by image in the order of the keys."""
-        corpus = self._corpus(gts, res, _words)
-        if len(corpus) == 1:
-            # Every n-gram is in all images, so all weights are zero.
-            return 0.0, np.zeros(1)
-        value, each = self._score(registry.create("CIDEr-D"), corpus)
-        return value, np.array(each)
+    def compute_score(self, gts: Captions, res: Any) -> tuple[np.float64, NDArray[np.float64]]:
+        """Return the mean, and the values by image in the order of the keys, or of the rows."""
+        if isinstance(res, Mapping):
+            order = checked(gts, res)
+            candidates, references = [res[image][0] for image in order], [gts[image] for image in order]
+        else:
+            candidates, references = listed_results(gts, res)
+        return self._scorer.score(candidates, references)
 
 
-class Meteor(_Scorer):
+class _StoppedProcess:
+    """Stand-in for the Java process of METEOR, which code kills when it is done. There is no process."""
+
+    def __init__(self) -> None:
+        self.stdin, self.stdout, self.stderr = io.BytesIO(), io.BytesIO(), io.BytesIO()
+        self.pid = None
+        self.returncode = 0
+
+    def kill(self) -> None:
+        """Do nothing."""
+
+    terminate = kill
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return at once."""
+        return 0
+
+    def poll(self) -> int:
+        """Return the exit code."""
+        return 0
+
+
+class Meteor(Scorer):
     """METEOR 1.5 for English; needs its data (``pip install 'captious[meteor]'``), and no Java."""
 
     _method = "METEOR"
+
+    def __init__(self) -> None:
+        self.meteor_p = _StoppedProcess()
+        self.lock = threading.Lock()
 
     def compute_score(self, gts: Captions, res: Captions) -> tuple[float, list[float]]:
         """Return the corpus value, and the values by image in the order of the keys."""
         return self._score(registry.create("METEOR"), self._corpus(gts, res, str))
 
 
-class Spice(_Scorer):
+class Spice(Scorer):
     """SPICE with its categories."""
 
     _method = "SPICE"
 
-    def compute_score(self, gts: Captions, res: Captions) -> tuple[float, list[dict[str, dict[str, float]]]]:
+    def compute_score(
+        self, gts: Captions, res: Captions
+    ) -> tuple[np.float64, list[dict[str, dict[str, float]]]]:
         """Return the mean F, and the counts and scores of each category by image.
 
         As in pycocoevalcap, images are in the order of *sorted* keys.
@@ -190,7 +189,7 @@ class Spice(_Scorer):
         corpus = self._corpus({image: gts[image] for image in order}, res, str)
         measure = SpiceMeasure()
         scenes: Scenes = measure.prepare(corpus.references)
-        value = Score.of(measure, corpus).value
+        value = np.float64(Score.of(measure, corpus).value)
         rows = tuple_counts(corpus, scenes).tolist()
         return value, [
             {kind: _category(kind, *row[place]) for place, kind in enumerate(KINDS)} for row in rows
@@ -212,73 +211,17 @@ def _category(kind: str, hits: float, candidate: float, reference: float) -> dic
     }
 
 
-class COCO:
-    """The part of pycocotools' COCO that caption scores need.
-
-    :class:`COCOEvalCap` takes objects of pycocotools as well.
-    """
-
-    def __init__(self, annotation_file: str | Path | None = None) -> None:
-        self.dataset: dict[str, Any] = {}
-        self.anns: dict[Any, dict[str, Any]] = {}
-        self.imgs: dict[Any, dict[str, Any]] = {}
-        self.imgToAnns: dict[Any, list[dict[str, Any]]] = defaultdict(list)
-        if annotation_file is not None:
-            dataset = _read(annotation_file)
-            if not isinstance(dataset, dict) or "annotations" not in dataset:
-                raise InputError(
-                    f"{annotation_file}: no COCO annotations (an object with the key 'annotations' is "
-                    "expected)"
-                )
-            self._index(dataset)
-
-    def _index(self, dataset: dict[str, Any]) -> None:
-        self.dataset = dataset
-        try:
-            for place, row in enumerate(dataset["annotations"]):
-                self.imgToAnns[row["image_id"]].append(row)
-                self.anns[row.get("id", place)] = row
-        except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(
-                f"COCO annotations are objects with 'image_id' and 'caption'; one is not ({error})"
-            ) from error
-        listed = dataset.get("images") or [{"id": image} for image in self.imgToAnns]
-        self.imgs = {row["id"]: row for row in listed}
-
-    def getImgIds(self) -> list[Any]:  # noqa: N802  (its name in pycocotools)
-        """Return all image ids."""
-        return list(self.imgs)
-
-    def loadRes(self, resFile: str | Path | Sequence[Mapping[str, Any]]) -> COCO:  # noqa: N802
-        """Read results, ``[{"image_id": …, "caption": …}, …]``, from a file or a list."""
-        listed = _read(resFile) if isinstance(resFile, str | Path) else list(resFile)
-        if not isinstance(listed, list):
-            raise InputError("COCO results are a list of objects with 'image_id' and 'caption'")
-        results = COCO()
-        rows = [{**row, "id": place} for place, row in enumerate(listed, 1)]
-        unknown = [row["image_id"] for row in rows if "image_id" in row and row["image_id"] not in self.imgs]
-        if unknown:
-            raise InputError(f"results for images that the references do not have: {some(unknown)}")
-        present = {row.get("image_id") for row in rows}
-        results._index(
-            {"annotations": rows, "images": [row for image, row in self.imgs.items() if image in present]}
-        )
-        return results
-
-
-def _read(path: str | Path) -> Any:
-    from captious.io.content import read_json
-
-    return read_json(path, "expected COCO annotations or results")
-
-
 class COCOEvalCap:
     """All COCO metrics of one system.
 
     ``coco`` and ``cocoRes`` are objects of pycocotools, or :class:`COCO`.
     """
 
-    def __init__(self, coco: Any, cocoRes: Any) -> None:
+    def __init__(self, coco: Any, cocoRes: Any, df: str = "corpus") -> None:
+        """Take references and results, and the document frequencies for CIDEr as in some copies of the tools:
+        ``"corpus"``, or a file.
+        """
+        self._cider = Cider(df=df)
         self.evalImgs: list[dict[str, Any]] = []
         self.eval: dict[str, float] = {}
         self.imgToEval: dict[Any, dict[str, Any]] = {}
@@ -304,7 +247,7 @@ class COCOEvalCap:
             (Bleu(4), ["Bleu_1", "Bleu_2", "Bleu_3", "Bleu_4"]),
             (Meteor(), ["METEOR"]),
             (Rouge(), ["ROUGE_L"]),
-            (Cider(), ["CIDEr"]),
+            (self._cider, ["CIDEr"]),
             (Spice(), ["SPICE"]),
         ]
         for scorer, names in scorers:
@@ -317,11 +260,20 @@ class COCOEvalCap:
             # SPICE sorts its images; the other scorers keep their order.
             images = sorted(gts) if isinstance(scorer, Spice) else list(gts)
             for name, value, row in zip(names, values, rows):
-                self.eval[name] = value
-                self._keep(name, images, row)
+                self.setEval(value, name)
+                self.setImgToEvalImgs(row, images, name)
                 say(f"{name}: {value:0.3f}")
-        self.evalImgs = list(self.imgToEval.values())
+        self.setEvalImgs()
 
-    def _keep(self, name: str, images: Iterable[Hashable], values: Iterable[Any]) -> None:
-        for image, value in zip(images, values):
-            self.imgToEval.setdefault(image, {"image_id": image})[name] = value
+    def setEval(self, score: Any, method: str) -> None:  # noqa: N802  (names of pycocoevalcap)
+        """Store the value of a metric."""
+        self.eval[method] = score
+
+    def setImgToEvalImgs(self, scores: Iterable[Any], imgIds: Iterable[Any], method: str) -> None:  # noqa: N802
+        """Store the values of a metric by image."""
+        for image, value in zip(imgIds, scores):
+            self.imgToEval.setdefault(image, {"image_id": image})[method] = value
+
+    def setEvalImgs(self) -> None:  # noqa: N802
+        """List the values by image."""
+        self.evalImgs = list(self.imgToEval.values())

@@ -126,7 +126,7 @@ def coverage_by_decile(result: CorpusDiversity) -> Any:
         # Each tenth on its own: the curve is not cumulative.
         axes.set_xticks(at, [f"{10 * k - 10}–{10 * k}" for k in range(1, 11)], fontsize=9)
         axes.set_ylim(0, 102)
-        axes.set_xlabel("words of the references by frequency rank (%), from frequent to rare")
+        axes.set_xlabel("learnable words by their frequency in the references (%), from frequent to rare")
         axes.set_ylabel("words of this tenth used (%)")
         axes.set_title("How far down the vocabulary a system reaches")
         _legend(axes, heights)
@@ -140,16 +140,11 @@ def local_recall(result: CorpusDiversity) -> Any:
         at = np.arange(1, result.n + 1)
         heights = []
         for report, look in _rows(result):
-            if report.local_recall is not None:
-                share = report.local_recall.mean[: result.n]
-                x = at
-                label = _label(report)
-            elif report.leave_one_out:
-                share = np.array(report.leave_one_out["mean"], dtype=np.float64)
-                x = at[: len(share)]
-                label = "humans (one against the rest)"
-            else:
+            share = result.recall_by_class(report)
+            if share is None:
                 continue
+            x = at[: len(share)]
+            label = _label(report) if report.local_recall is not None else "humans (one against the rest)"
             axes.plot(
                 x,
                 100 * share,

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from captious.generate.caption_writing import caption_likelihoods, generate_captions
-from captious.generate.synonym_switch import synonym_switch, train_vectors
+from captious.generate.synonym_switch import synonym_sets, synonym_switch, train_vectors
 
-__all__ = ["caption_likelihoods", "generate_captions", "synonym_switch", "train_vectors"]
+__all__ = ["caption_likelihoods", "generate_captions", "synonym_sets", "synonym_switch", "train_vectors"]

@@ -20,9 +20,11 @@ from captious.parser import parses_of
 from captious.vectors.vector_table import WordVectors
 
 NEIGHBOURS = 10
-#: Minimum cosine between a word and its replacement.
-SIMILARITY = 0.5
-#: Prefixes of the tags of replaceable words: nouns, verbs, adjectives, adverbs.
+#: Minimum cosine between a word and its replacement (0: none, as published).
+SIMILARITY = 0.0
+#: Probability of a switch, from the second caption of a set to the last.
+SWITCH = (0.1, 0.5)
+#: With ``same_tags``, prefixes of the tags of replaceable words: nouns, verbs, adjectives, adverbs.
 OPEN = ("NN", "VB", "JJ", "RB")
 SAMPLES = 10
 SEED = 12345
@@ -36,6 +38,7 @@ def synonym_switch(
     vectors: Any = None,
     neighbours: int = NEIGHBOURS,
     similarity: float = SIMILARITY,
+    same_tags: bool = False,
     vocabulary: Any = None,
     keep: frozenset[str] = frozenset(),
     tokenizer: str = "ptb",
@@ -56,13 +59,16 @@ def synonym_switch(
         Word vectors: a name, a file, or ``{word: vector}``, as for `captious.vectors.get`. See
         `train_vectors` for vectors trained on your own captions.
     neighbours, similarity
-        Replacements are at most this many nearest words with at least this cosine. One is drawn in proportion
-        to its cosine.
+        Replacements are at most this many nearest words with at least this cosine, above 0. One is drawn in
+        proportion to its cosine.
+    same_tags
+        Replace only nouns, verbs, adjectives and adverbs, and only by words that are the same part of speech
+        in the vocabulary. Otherwise, as published, any word that has a vector is replaced by any other.
     vocabulary
         Captions whose words can be replacements. Default: the references of a corpus, else the captions
-        themselves. A replacement must be the same part of speech there.
+        themselves.
     keep
-        Words that are never replaced. Only nouns, verbs, adjectives and adverbs with a vector are.
+        Words that are never replaced.
     tokenizer
         Name of the tokenizer.
     seed
@@ -81,7 +87,7 @@ def synonym_switch(
         raise InputError(f"the similarity must be between 0 and 1, not {similarity}")
     ids, encoded = _encoded(captions, tokenizer)
     replacement_captions = _vocabulary(captions, vocabulary, encoded)
-    table = _Neighbours(encoded, replacement_captions, vectors, neighbours, similarity, keep)
+    table = _Neighbours(encoded, replacement_captions, vectors, neighbours, similarity, same_tags, keep)
     generator = np.random.default_rng(seed)
     varied: list[list[str]] = []
     for group in track(range(encoded.n_images), "switching words"):
@@ -89,6 +95,60 @@ def synonym_switch(
         sources = [first + k % (last - first) for k in range(samples)] if last > first else []
         varied.append([_vary(encoded, i, probability, table, generator) for i in sources])
     return varied if ids is None else dict(zip(ids, varied))
+
+
+def synonym_sets(
+    captions: Any,
+    *,
+    m: int = SAMPLES,
+    switch: tuple[float, float] = SWITCH,
+    training: Any = None,
+    vectors: Any = None,
+    vocabulary: Any = None,
+    tokenizer: str = "ptb",
+    seed: int = SEED,
+    **options: Any,
+) -> dict[str, list[str]]:
+    """Return each caption followed by variations of it, with more and more words switched.
+
+    This is the generator SS of Wang & Chan (2019): nine variations with p from 0.1 to 0.5, and word2vec
+    trained on the captions that the captioner was trained on.
+
+    Parameters
+    ----------
+    captions
+        ``{image: caption}``, or a file of captions with one caption per image.
+    m
+        Captions per image, the original one included.
+    switch
+        Probability of replacing a word, in the second caption and in the last.
+    training
+        Captions (texts, or a file) that vectors are trained on and whose words are the replacements.
+    vectors, vocabulary, tokenizer, seed, options
+        As for :func:`synonym_switch`; vectors and vocabulary replace those of ``training``.
+    """
+    from captious.io import read
+
+    if m < 1:
+        raise InputError(f"the number of captions per image must be at least 1, not {m}")
+    file = read(captions, "predictions")
+    first = {image: texts[0] for image, texts in zip(file.ids, file.captions)}
+    if training is not None:
+        texts = _texts(training)
+        vectors = train_vectors(texts, tokenizer=tokenizer) if vectors is None else vectors
+        vocabulary = texts if vocabulary is None else vocabulary
+    if vocabulary is not None and not isinstance(vocabulary, Captions):
+        vocabulary = Captions.of([_texts(vocabulary)], tokenizer)
+    encoded = Captions.of([[text] for text in first.values()], tokenizer)
+    sets = [[sentence] for sentence in encoded.sentences]
+    for k, chance in enumerate(np.linspace(*switch, m - 1)):
+        varied = synonym_switch(
+            first, float(chance), samples=1, vectors=vectors, vocabulary=vocabulary, tokenizer=tokenizer,
+            seed=seed + k, **options,
+        )  # fmt: skip
+        for own, variations in zip(sets, varied.values()):
+            own.extend(variations)
+    return dict(zip(first, sets))
 
 
 def _vocabulary(captions: Any, vocabulary: Any, encoded: Captions) -> Captions:
@@ -137,6 +197,7 @@ class _Neighbours:
         vectors: Any,
         count: int,
         similarity: float,
+        same_tags: bool,
         keep: frozenset[str],
     ) -> None:
         from captious.vectors import get
@@ -144,14 +205,20 @@ class _Neighbours:
         self.vectors = get(vectors)
         self.words = captions.vocabulary.words
         self.count, self.similarity, self.keep = count, similarity, keep
-        # Tags of words that the vocabulary lacks come from the captions.
-        own = word_tags(captions)
-        listed = own if replacement_captions is captions else word_tags(replacement_captions)
-        self.tags = {**own, **listed}
-        open_words = sorted(word for word, tag in listed.items() if tag.startswith(OPEN))
-        rows, has_vector = self.vectors.lookup(open_words)
-        self.offered = [word for word, present in zip(open_words, has_vector.tolist()) if present]
-        self.tag_of = np.array([listed[word] for word in self.offered], dtype=object)
+        self.tags: dict[str, str] | None = None
+        listed: dict[str, str] = {}
+        if same_tags:
+            # Tags of words that the vocabulary lacks come from the captions.
+            own = word_tags(captions)
+            listed = own if replacement_captions is captions else word_tags(replacement_captions)
+            self.tags = {**own, **listed}
+            offered = sorted(word for word, tag in listed.items() if tag.startswith(OPEN))
+        else:
+            used = np.unique(replacement_captions.tokens).tolist()
+            offered = sorted(replacement_captions.vocabulary.words[word] for word in used)
+        rows, has_vector = self.vectors.lookup(offered)
+        self.offered = [word for word, present in zip(offered, has_vector.tolist()) if present]
+        self.tag_of = np.array([listed.get(word, "") for word in self.offered], dtype=object)
         self.rows = _unit(rows[has_vector].astype(np.float64))
         self._cache: dict[int, tuple[list[str], NDArray[np.float64]] | None] = {}
 
@@ -162,8 +229,8 @@ class _Neighbours:
         return self._cache[token]
 
     def _look_up(self, word: str) -> tuple[list[str], NDArray[np.float64]] | None:
-        tag = self.tags.get(word, "")
-        if word in self.keep or not tag.startswith(OPEN) or not self.offered:
+        tag = "" if self.tags is None else self.tags.get(word, "-")
+        if word in self.keep or not self.offered or (tag and not tag.startswith(OPEN)):
             return None
         row, has_vector = self.vectors.lookup([word])
         if not has_vector[0]:

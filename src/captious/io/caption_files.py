@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import json
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -108,6 +111,31 @@ def kind(value: object) -> str:
     return f"a value of type {type(value).__name__}"
 
 
+_QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+_PRINTED = re.compile(rf"\[\s*{_QUOTED}(?:(?:\s*,\s*|\s+){_QUOTED})*\s*,?\s*\]", re.DOTALL)
+_ITEM = re.compile(_QUOTED, re.DOTALL)
+
+
+def printed_list(text: str) -> list[str] | None:
+    """Return the items of a list of texts that was printed into one text, else None.
+
+    Tools that keep tables print lists as Python does (``['a dog', "a dog's toy"]``), as JSON, or as NumPy
+    does, without commas.
+    """
+    if not text.startswith("[") or not text.endswith("]") or _PRINTED.fullmatch(text) is None:
+        return None
+    try:
+        value = json.loads(text)
+    except ValueError:
+        pass
+    else:
+        return value
+    try:
+        return [str(ast.literal_eval(item.replace("\n", "\\n"))) for item in _ITEM.findall(text)]
+    except (ValueError, SyntaxError):  # such as an incomplete escape
+        return None
+
+
 def gather(
     records: Records, name: str, role: Role, several: bool | None = None, path: Path | None = None
 ) -> CaptionFile:
@@ -173,12 +201,18 @@ def _id(image: object, row: int, records: Records, name: str) -> str:
 def _captions(records: Records, ids: list[str], name: str) -> tuple[list[list[str]], bool]:
     """Return the captions of each row as a list, and whether the source has lists."""
     if set(map(type, records.captions)) == {str}:
-        return [[text] for text in records.captions], False  # type: ignore[list-item]
+        texts: list[str] = records.captions  # type: ignore[assignment]
+        if not any(text.startswith("[") for text in texts):
+            return [[text] for text in texts], False
+        lists = [printed_list(text) for text in texts]
+        return [items or [text] for items, text in zip(lists, texts)], any(lists)
     checked: list[list[str]] = []
     has_lists = False
     for row, value in enumerate(records.captions):
         if isinstance(value, str):
-            checked.append([value])
+            items = printed_list(value)
+            has_lists = has_lists or items is not None
+            checked.append(items or [value])
             continue
         if hasattr(value, "tolist"):  # a NumPy array in a data frame, or a NumPy scalar
             value = value.tolist()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from captious.core.errors import InputError, some
 from captious.io.caption_files import CAPTION_KEYS, ID_KEYS, Role, show
@@ -58,7 +60,8 @@ def columns(
 ) -> Iterator[None]:
     """Read files and rows by these columns inside the block.
 
-    Of several names, the first that exists is used.
+    Of several names, the first that exists is used; names that differ in their number only
+    (``caption_1,caption_2``) are used together.
     """
     before = _SELECTED.get()
     token = _SELECTED.set(Columns(split_names(id) or before.ids, split_names(caption) or before.captions))
@@ -92,6 +95,35 @@ def caption_names(role: Role) -> tuple[str, ...]:
     """Return names of the caption column, in order of preference."""
     others = _OTHER_REFERENCES if role == "references" else OTHER_CAPTIONS
     return selected().captions or (*CAPTION_KEYS[role], *others)
+
+
+_NUMBERED = re.compile(r"(.*?)[ _-]?(\d+)")
+#: Names of columns that are numbered where each caption has its own (``caption_1`` … ``caption_5``).
+_STEMS = frozenset({"caption", "reference", "ref", "sentence", "comment", "description", "text", "gt"})
+
+
+def numbered_names(present: Sequence[str], role: Role) -> list[str]:
+    """Return the columns that hold one caption each, in the order of their numbers.
+
+    They are those that the caller names (``caption_1,caption_2`` or ``caption_*``), or those with a usual
+    name if no other caption column is there. Empty if fewer than two are present.
+    """
+    wanted = selected().captions
+    lowered = {name.lower(): name for name in present}
+    if wanted:
+        patterns = [name.lower() for name in wanted]
+        names = [name for key, name in lowered.items() if any(fnmatchcase(key, p) for p in patterns)]
+    elif any(name in lowered for name in caption_names(role)):
+        return []
+    else:
+        names = list(present)
+    families: dict[str, list[tuple[int, str]]] = {}
+    for name in names:
+        match = _NUMBERED.fullmatch(name)
+        if match and (wanted or match[1].lower() in _STEMS):
+            families.setdefault(match[1], []).append((int(match[2][:9]), name))
+    largest = max(families.values(), key=len, default=[])
+    return [name for _, name in sorted(largest)] if len(largest) > 1 else []
 
 
 def no_id(name: str, place: str, present: Sequence[str]) -> InputError:

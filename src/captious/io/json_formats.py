@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from captious.core.errors import InputError, some
-from captious.io.caption_files import ID_KEYS, Records, Role, kind, show
-from captious.io.columns import caption_names, id_names, no_caption, no_id, selected
+from captious.io.caption_files import ID_KEYS, CaptionWarning, Records, Role, kind, show
+from captious.io.columns import caption_names, id_names, no_caption, no_id, numbered_names, selected
 from captious.io.content import check_depth, loads
 
 
@@ -69,6 +70,8 @@ def from_rows(
             f"but this is {kind(first)}{hint}"
         )
     id_key = pick_id(first, name, place(0))
+    if numbered := numbered_names([key for key in first if isinstance(key, str)], role):
+        return _numbered_rows(rows, id_key, numbered, name, place, form)
     caption_key = pick_caption(first, name, place(0), role)
     try:
         return Records([row[id_key] for row in rows], [row[caption_key] for row in rows], place, form)
@@ -85,6 +88,20 @@ def from_rows(
                     f"the first row has '{id_key}' and '{caption_key}'"
                 )
     raise AssertionError("no row lacks a key")
+
+
+def _numbered_rows(
+    rows: Sequence[Any], id_key: str, keys: list[str], name: str, place: Callable[[int], str], form: str
+) -> Records:
+    """Return the captions of rows with a key for each caption. Keys that are absent or empty are left out."""
+    for number, row in enumerate(rows):
+        if not isinstance(row, Mapping) or id_key not in row:
+            raise InputError(
+                f"{name}, {place(number)}: an object with '{id_key}' and '{keys[0]}' … '{keys[-1]}' was "
+                f"expected, but this is {kind(row)}"
+            )
+    captions = [[row[key] for key in keys if row.get(key) not in (None, "")] for row in rows]
+    return Records([row[id_key] for row in rows], captions, place, form)
 
 
 def pick_id(row: Mapping[Any, object], name: str, place: str) -> str:
@@ -182,8 +199,45 @@ def _coco_annotations(value: Mapping[Any, Any], name: str, role: Role) -> Record
         raise InputError(
             f"{name} holds COCO's object annotations, not captions; give the captions file (captions_*.json)"
         )
-    records = from_rows(annotations, name, role, "coco-annotations")
-    return Records(records.ids, records.captions, lambda row: f"annotation {row + 1}", "coco-annotations")
+    numbers = [
+        number
+        for number, row in enumerate(annotations)
+        if not isinstance(row, Mapping) or not any(row.get(mark) for mark in UNUSABLE)
+    ]
+    if len(numbers) < len(annotations):
+        _warn_of_unusable(annotations, numbers, name)
+    kept = annotations if len(numbers) == len(annotations) else [annotations[number] for number in numbers]
+    records = from_rows(kept, name, role, "coco-annotations")
+    return Records(
+        records.ids, records.captions, lambda row: f"annotation {numbers[row] + 1}", "coco-annotations"
+    )
+
+
+#: Marks of VizWiz's captions that its evaluation leaves out: rejected ones, and a sentence that annotators
+#: click when an image is too poor to describe.
+UNUSABLE = ("is_rejected", "is_precanned")
+
+
+def _warn_of_unusable(annotations: Sequence[Any], kept: Sequence[int], name: str) -> None:
+    images = {str(row.get("image_id")) for row in annotations if isinstance(row, Mapping)}
+    with_captions = {
+        str(annotations[number].get("image_id"))
+        for number in kept
+        if isinstance(annotations[number], Mapping)
+    }
+    lost = sorted(images - with_captions)
+    if not kept:
+        raise InputError(f"{name}: all captions are marked as rejected or pre-canned; there is no reference")
+    message = (
+        f"{name}: {len(annotations) - len(kept):,} of {len(annotations):,} captions are marked as rejected "
+        "or pre-canned (VizWiz) and are left out"
+    )
+    if lost:
+        message += (
+            f"; {len(lost):,} images have no other reference ({some(lost)}): score the rest with --subset "
+            "(subset=True)"
+        )
+    warnings.warn(CaptionWarning(message), stacklevel=2)
 
 
 def _loads(text: str, name: str, first_line: int = 1) -> Any:

@@ -22,11 +22,13 @@ from captious.core.container import Grouped, Texts
 from captious.core.errors import InputError
 from captious.core.limits import DEPTH, LINE
 from captious.core.ragged import IntArray, offsets_of
+from captious.corpus.corpus import distinct_runs
 from captious.io import json_scan as scan
 from captious.io.caption_files import CaptionFile, Role
+from captious.io.columns import numbered_names
 from captious.io.content import first_value
-from captious.io.json_formats import is_coco, pick_caption, pick_id
-from captious.io.json_texts import copy_texts, number_ids
+from captious.io.json_formats import UNUSABLE, is_coco, pick_caption, pick_id
+from captious.io.json_texts import copy_texts
 
 #: Greatest supported depth of nesting, and number of keys of all objects that are open at a time.
 _DEEPEST, _KEYS = 24, 256
@@ -106,7 +108,7 @@ class _File:
 
     def _rows(self, at: int, first: list[Any], depth: int, lines: bool = False) -> _Rows:
         """Read the rows from ``at`` on by the keys of the first row. The values of a row are at ``depth``."""
-        if not first or not isinstance(first[0], Mapping):
+        if not first or not isinstance(first[0], Mapping) or numbered_names(list(first[0]), self.role):
             raise _UnsupportedError
         id_key, caption_key = (
             pick_id(first[0], self.name, ""),
@@ -173,6 +175,8 @@ class _File:
         spans = np.zeros((_KEYS, 4), np.int64)
         wanted = np.frombuffer(b"annotations", np.uint8)
         arguments = self.units, len(self.data), wanted, state, self.keys, self.frames, self.deepest, spans
+        if any(mark.encode() in self.data for mark in UNUSABLE):
+            raise _UnsupportedError  # captions that do not count
         if self.role != "references" or scan.members(*arguments) != scan.FOUND:
             raise _UnsupportedError
         first = self._first_item(int(state[scan.AT]))
@@ -218,6 +222,9 @@ class _File:
         used = int(copy_texts(self.units, rows.spans, order, self.longest, texts, offsets))
         if used < 0:
             raise _UnsupportedError
+        first_bytes = texts[offsets[:-1][np.diff(offsets) > 0]]
+        if not rows.has_lists and (first_bytes == ord("[")).any():
+            raise _UnsupportedError  # perhaps printed lists
         return CaptionFile(
             name=self.name if path is None else path.name,
             ids=self._id_texts(rows, first),
@@ -233,12 +240,15 @@ class _File:
 
     def _images(self, rows: _Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the image of each row and the first row of each image."""
-        count = len(rows.ids)
-        places = np.zeros(1 << (2 * count).bit_length(), np.int32)
-        first, image = np.zeros(count, np.int64), np.zeros(count, np.int64)
-        with np.errstate(over="ignore"):
-            images = number_ids(self.units, rows.ids, rows.text_ids, places, first, image)
-        return image, first[:images]
+        if rows.text_ids:
+            starts, ends = rows.ids.T
+            offsets = offsets_of(ends - starts)
+            numbers = self.units[np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], ends - starts)]
+        else:
+            numbers = np.ascontiguousarray(rows.ids[:, 0]).view(np.int32)
+            offsets = 2 * np.arange(len(rows.ids) + 1)
+        first, image = distinct_runs(numbers.astype(np.int32, copy=False), offsets)
+        return image, first
 
     def _id_texts(self, rows: _Rows, first: NDArray[np.int64]) -> list[str]:
         if not rows.text_ids:

@@ -1,55 +1,10 @@
-"""Kernels for the results of :mod:`captious.io.json_scan`: group rows by image id, and extract captions
-from the file."""
+"""Kernel that extracts the captions that :mod:`captious.io.json_scan` located in a file."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from captious.io.json_scan import hex_digit
 from captious.kernels import inner, kernel
-from captious.kernels.types import Int32, Int64, Int64x2, Out, UInt8
-from captious.text.hashing import MULTIPLIER, equal_bytes, first_place, next_place
-
-
-@kernel
-def number_ids(
-    data: UInt8,
-    ids: Int64x2,
-    text: bool,
-    places: Out[Int32],
-    first: Out[Int64],
-    image: Out[Int64],
-) -> int:
-    """Number the distinct ids in the order in which they appear, and return their count.
-
-    ``first`` receives the first row of each id, ``image`` the number of each row's id. ``places`` is an
-    empty hash table.
-    """
-    count = 0
-    for row in range(ids.shape[0]):
-        key = np.uint64(ids[row, 0])
-        size = ids[row, 1] - ids[row, 0]
-        if text:
-            key = MULTIPLIER
-            for at in range(ids[row, 0], ids[row, 1]):
-                key = (key ^ np.uint64(data[at])) * MULTIPLIER
-        place = first_place(key * MULTIPLIER, places)
-        while places[place] != 0:
-            other = first[places[place] - 1]
-            if text:
-                same = ids[other, 1] - ids[other, 0] == size
-                same = same and equal_bytes(data, ids[row, 0], data, ids[other, 0], size)
-            else:
-                same = ids[row, 0] == ids[other, 0]
-            if same:
-                break
-            place = next_place(place, places)
-        if places[place] == 0:
-            first[count] = row
-            count += 1
-            places[place] = count
-        image[row] = places[place] - 1
-    return count
+from captious.kernels.types import Int64, Int64x2, Out, UInt8
 
 
 @inner

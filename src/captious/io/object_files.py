@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from captious.core.errors import InputError
 from captious.io.content import decode, loads, read_bytes, shown_name
@@ -16,15 +17,77 @@ _SHAPES = (
 )
 
 
+class ImageBoxes(NamedTuple):
+    """Boxes of an image's objects: name, left, top, width, height in pixels; and its size, if known."""
+
+    size: tuple[int, int] | None
+    boxes: list[tuple[str, float, float, float, float]]
+
+
 def read_objects(path: str | Path) -> dict[str, set[str]]:
     """Return the names of objects by image id, from a file (also gzip)."""
+    return _from(_content(path), shown_name(path))
+
+
+def read_boxes(path: str | Path) -> dict[str, ImageBoxes]:
+    """Return the boxes of objects by image id, from a file that :func:`read_objects` reads.
+
+    Those of COCO instances are in ``bbox``. A row of other files may have ``boxes``, one for each of its
+    objects, and ``width`` and ``height``. Files without boxes give an empty result.
+    """
+    value, where = _content(path), shown_name(path)
+    images: dict[str, ImageBoxes] = {}
+    if isinstance(value, dict) and "annotations" in value:
+        names = {row["id"]: str(row["name"]) for row in value.get("categories", [])}
+        sizes = {str(row["id"]): _size(row) for row in value.get("images", []) if "id" in row}
+        for row in value["annotations"]:
+            if "bbox" in row:
+                image = str(row["image_id"])
+                own = images.setdefault(image, ImageBoxes(sizes.get(image), []))
+                own.boxes.append((names[row["category_id"]], *_box(row["bbox"], where, image)))
+        return images
+    rows = [value] if isinstance(value, dict) else value
+    for row in rows:
+        if not isinstance(row, dict) or "boxes" not in row or "objects" not in row:
+            continue
+        image = str(row.get("image_id", row.get("id")))
+        if not isinstance(row["boxes"], list) or len(row["boxes"]) != len(row["objects"]):
+            raise InputError(
+                f"{where}, image {image}: expected as many boxes as objects ({len(row['objects'])}), each "
+                "[left, top, width, height]"
+            )
+        named = [(name, *_box(box, where, image)) for name, box in zip(row["objects"], row["boxes"])]
+        images[image] = ImageBoxes(_size(row), named)
+    return images
+
+
+def _size(row: dict[str, Any]) -> tuple[int, int] | None:
+    width, height = row.get("width"), row.get("height")
+    if isinstance(width, int) and isinstance(height, int) and width > 0 and height > 0:
+        return width, height
+    return None
+
+
+def _box(value: Any, where: str, image: str) -> tuple[float, float, float, float]:
+    if (
+        not isinstance(value, list)
+        or len(value) != 4
+        or not all(isinstance(n, int | float) and not isinstance(n, bool) and math.isfinite(n) for n in value)
+    ):
+        raise InputError(
+            f"{where}, image {image}: a box is [left, top, width, height] in pixels, not {str(value)[:80]}"
+        )
+    left, top, width, height = map(float, value)
+    return left, top, width, height
+
+
+def _content(path: str | Path) -> Any:
     where = shown_name(path)
     text = decode(read_bytes(path), where)
     try:
-        value = loads(text, where)
+        return loads(text, where)
     except json.JSONDecodeError:
-        value = _lines(text, where)
-    return _from(value, where)
+        return _lines(text, where)
 
 
 def _lines(text: str, where: str) -> list[Any]:

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from captious.core.errors import InputError, printable, require, some
-from captious.io.caption_files import CaptionWarning, Records, Role, show
-from captious.io.columns import caption_names, id_names, no_caption, no_id
+from captious.io.caption_files import CaptionWarning, Records, Role, printed_list, show
+from captious.io.columns import caption_names, id_names, no_caption, no_id, numbered_names
 from captious.io.content import loads
 
 _DELIMITERS = {"\t": "tsv", ",": "csv", ";": "csv", "|": "bars"}
@@ -37,8 +37,9 @@ def parse_delimited(text: str, name: str, role: Role) -> Records:
     except csv.Error as problem:
         kind = _DELIMITERS[delimiter].upper()
         raise InputError(f"{name}, line 1: not valid {kind}: {problem}; end lines with a line feed") from None
-    id_column, caption_column = pick_columns([column.lower() for column in header], header, name, role)
-    last = caption_column == len(header) - 1 and id_column < caption_column
+    id_column, picked = pick_columns([column.lower() for column in header], header, name, role)
+    caption_column = picked[0]
+    last = len(picked) == 1 and caption_column == len(header) - 1 and id_column < caption_column
     if delimiter == "|":
         rows, lines = _plain_rows(text, delimiter, len(header))
     else:
@@ -68,7 +69,12 @@ def parse_delimited(text: str, name: str, role: Role) -> Records:
                 f"({some(map(show, header))}){hint}"
             )
         ids.append(row[id_column])
-        captions.append(row[caption_column])
+        # Of several columns, an empty cell is no caption, as where an image has fewer references.
+        captions.append(
+            row[caption_column]
+            if len(picked) == 1
+            else [row[place] for place in picked if row[place].strip()]
+        )
     if header[caption_column].lower() in ("captions", "references"):
         captions = [_cell(str(cell), name, lines[number]) for number, cell in enumerate(captions, 1)]
     return Records(ids, captions, lambda row: f"line {lines[row + 1]}", _DELIMITERS[delimiter], text_ids=True)
@@ -159,8 +165,8 @@ def pick_columns(
     name: str,
     role: Role,
     usable: Callable[[str], bool] = lambda _: True,
-) -> tuple[int, int]:
-    """Return the indices of the id and caption columns.
+) -> tuple[int, list[int]]:
+    """Return the indices of the id column and of the caption column, or of several that are numbered.
 
     ``columns`` are lower case; ``usable`` filters them.
     """
@@ -174,6 +180,8 @@ def pick_columns(
     id_column, caption_column = first(id_names()), first(caption_names(role))
     if id_column is None:
         raise no_id(name, "", shown)
+    if numbered := numbered_names(columns, role):
+        return id_column, [columns.index(column) for column in numbered]
     if caption_column is None:
         if "references" in columns:
             raise InputError(
@@ -188,17 +196,24 @@ def pick_columns(
                 f"{name}: the column {show(shown[picked])} occurs twice; "
                 f"the columns are {some(map(show, shown), 12)}"
             )
-    return id_column, caption_column
+    return id_column, [caption_column]
+
+
+def _joined(columns: list[list[object]]) -> list[object]:
+    """Return the captions of each row: those of one column, or of several without missing values."""
+    if len(columns) == 1:
+        return columns[0]
+    return [[text for text in row if text is not None and text == text] for row in zip(*columns)]
 
 
 def from_parquet(data: bytes, name: str, role: Role) -> Records:
     """Read the id and caption columns of a Parquet file."""
     with parquet_file(data, name) as file:
         columns = list(file.schema_arrow.names)
-        picked = pick_columns([column.lower() for column in columns], columns, name, role)
-        table = file.read(columns=[columns[place] for place in picked])
-        ids, captions = (table.column(columns[place]).to_pylist() for place in picked)
-    return Records(ids, captions, lambda row: f"row {row + 1}", "parquet")
+        id_column, picked = pick_columns([column.lower() for column in columns], columns, name, role)
+        table = file.read(columns=[columns[place] for place in (id_column, *picked)])
+        ids, *captions = (table.column(columns[place]).to_pylist() for place in (id_column, *picked))
+    return Records(ids, _joined(captions), lambda row: f"row {row + 1}", "parquet")
 
 
 @contextmanager
@@ -245,9 +260,9 @@ def from_frame(frame: Any, name: str, role: Role) -> Records:
         kind = features.get(names[lowered.index(column)]) if isinstance(features, dict) else None
         return type(kind).__name__ not in ("Image", "Audio", "Video")
 
-    id_column, caption_column = pick_columns(lowered, shown, name, role, usable)
-    ids, captions = (_column(frame, names[place]) for place in (id_column, caption_column))
-    return Records(ids, captions, lambda row: f"row {row + 1}", "data frame")
+    id_column, picked = pick_columns(lowered, shown, name, role, usable)
+    ids, *captions = (_column(frame, names[place]) for place in (id_column, *picked))
+    return Records(ids, _joined(captions), lambda row: f"row {row + 1}", "data frame")
 
 
 def _column(frame: Any, column: Any) -> list[object]:
@@ -284,7 +299,7 @@ def _cell(cell: str, name: str, line: int) -> object:
     """Return the value of a cell of a `captions` or `references` column: a caption or a JSON list of
     captions.
     """
-    if not cell.startswith("["):
+    if not cell.startswith("[") or printed_list(cell) is not None:
         return cell
     try:
         return loads(cell, f"{name}, line {line}")

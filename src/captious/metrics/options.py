@@ -79,7 +79,7 @@ KERNEL = Option(
 )
 PARSER = Option(
     "parser",
-    "Parser of SPICE, HWCM and corpus measures: small, or exact (CoreNLP's own analyses).",
+    "Parser of SPICE, HWCM and corpus measures: fast, grammar (closer to CoreNLP), or exact (CoreNLP's own).",
     metavar="NAME",
 )
 
@@ -88,6 +88,12 @@ WEIGHTS = Option(
     "Weights of a learned metric (captious train), for Learned; "
     "captious_score_lite-0.7 is CaptiousScore-lite as of version 0.7.",
     metavar="FILE",
+)
+OVER_IMAGES = Option(
+    "over_images",
+    "Over images, for Loc and Prec: pooled (all words together, as published) or mean (over images).",
+    choices=("pooled", "mean"),
+    setting=True,
 )
 NORMS = Option("norms", "Concreteness ratings by word (CSV or TSV), for Concr.", metavar="TABLE")
 IMAGE_VECTORS = Option(
@@ -123,6 +129,7 @@ STANDARD = (
     KERNEL,
     PARSER,
     WEIGHTS,
+    OVER_IMAGES,
     NORMS,
     IMAGE_VECTORS,
     TEXT_VECTORS,

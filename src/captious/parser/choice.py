@@ -16,8 +16,9 @@ from captious.parser.fast_parser import ParsedBatch, parse_batch, parse_numbers
 from captious.parser.network_model import SHIPPED, shipped_model
 from captious.parser.sentences import Parse
 
-#: Names of parsers: the shipped model, and an exact search over CoreNLP's grammar, which the user supplies.
-NAMES = ("small", "exact")
+#: Names of parsers: the shipped network, the shipped caption grammar, and an exact search over CoreNLP's
+#: grammar, which the user supplies. The network is also called ``small``.
+NAMES = ("fast", "grammar", "exact")
 
 
 class Parser(Protocol):
@@ -37,7 +38,7 @@ class Parser(Protocol):
 
 
 class SmallParser:
-    """The shipped model: small, fast, and in close agreement with CoreNLP."""
+    """The shipped network: small and fast."""
 
     label = "captious"
 
@@ -67,6 +68,14 @@ class Exact:
 
     def parse_batch(self, captions: Sequence[Sequence[str]], *, jobs: int | None = None) -> ParsedBatch:
         return ParsedBatch.of(self._parser.parse_tokens(captions, jobs=jobs))
+
+
+@lru_cache(maxsize=1)
+def _grammar() -> Parser:
+    from captious.parser.grammar import GrammarParser
+
+    parser: Parser = GrammarParser()
+    return parser
 
 
 @lru_cache(maxsize=2)
@@ -120,8 +129,9 @@ def batch_of(captions: Captions, parser: Parser, *, jobs: int | None = None) -> 
 
 
 def get(parser: Parser | str | None = None) -> Parser:
-    """Return a parser by name: ``small`` (the default), ``exact`` or ``exact=PATH``.
+    """Return a parser by name: ``fast`` (the default), ``grammar``, ``exact`` or ``exact=PATH``.
 
+    ``fast``, also called ``small``, is the shipped network. ``grammar`` searches the shipped caption grammar.
     ``exact`` searches installed packages for CoreNLP's grammar, ``exact=PATH`` reads it from a file. An
     object with the interface of :class:`Parser` is returned as it is.
     """
@@ -134,8 +144,10 @@ def get(parser: Parser | str | None = None) -> Parser:
                 f"or pass a name ({', '.join(NAMES)})"
             )
         return parser
-    if parser.casefold() == "small":
+    if parser.casefold() in ("fast", "small"):
         return _SMALL
+    if parser.casefold() == "grammar":
+        return _grammar()
     name, _, path = parser.partition("=")
     if name.casefold() == "exact":
         return _exact(path or None)

@@ -101,20 +101,29 @@ class Report:
     """Data of the page. :meth:`save` writes it, and notebooks show it."""
 
     def __init__(
-        self, meta: dict[str, Any], blocks: Mapping[str, Any], ids: Sequence[str], images: str | None
+        self,
+        meta: dict[str, Any],
+        blocks: Mapping[str, Any],
+        ids: Sequence[str],
+        images: str | None,
+        thumbnails: Sequence[str | None] | None = None,
     ) -> None:
+        """``images`` names a folder or a pattern to link to, ``thumbnails`` are embedded instead."""
         self.meta = meta
         self._blocks = blocks
         self._ids = ids
         self._images = images
-        if images is not None:
+        self._thumbnails = thumbnails
+        if images is not None and thumbnails is None:
             # Report a missing folder now, not when the page is saved.
             image_links.find(images, ids, None)
 
     def html(self, page: str | Path | None = None) -> str:
         """Return the whole page. Picture files are relative to ``page``, if set."""
         blocks, meta, policy = dict(self._blocks), {**self.meta, "pictures": self._images is not None}, ""
-        if self._images is not None:
+        if self._thumbnails is not None:
+            blocks["pictures"], policy = self._thumbnails, "data:"
+        elif self._images is not None:
             links = image_links.find(self._images, self._ids, Path(page) if page is not None else None)
             blocks["pictures"], policy = links.addresses, links.policy
         meta["blocks"] = list(blocks)

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
 from captious.core.errors import InputError, printable
@@ -64,6 +64,12 @@ def _id(image: str, width: str | None) -> str:
 
 
 def _files(folder: Path, ids: Sequence[str], page: Path | None) -> Pictures:
+    addresses = [None if path is None else _relative(path, page) for path in find_files(folder, ids)]
+    return Pictures(addresses, "file: 'self'")
+
+
+def find_files(folder: Path, ids: Sequence[str]) -> list[Path | None]:
+    """Return the picture of each image in a folder, by its id, its file name or its number."""
     if not folder.is_dir():
         raise InputError(
             f"{printable(str(folder))}: pictures are in a folder, or given as 'https://…/{{id}}.jpg'; there "
@@ -76,15 +82,13 @@ def _files(folder: Path, ids: Sequence[str], page: Path | None) -> Pictures:
                 by_name.setdefault(entry.name, Path(entry.path))
     by_stem = {Path(name).stem: path for name, path in by_name.items()}
     by_number = {plain_id(name): path for name, path in by_name.items()}
-    paths: list[Any] = [
-        by_name.get(image) or by_stem.get(image) or by_number.get(plain_id(image)) for image in ids
-    ]
+    paths = [by_name.get(image) or by_stem.get(image) or by_number.get(plain_id(image)) for image in ids]
     if not any(paths):
         raise InputError(
             f"{printable(str(folder))} has {len(by_name):,} pictures, but none is named like an image "
             f"(such as {printable(str(ids[0]))}{ENDINGS[0]})"
         )
-    return Pictures([None if path is None else _relative(path, page) for path in paths], "file: 'self'")
+    return paths
 
 
 def _relative(path: Path, page: Path | None) -> str:

@@ -147,11 +147,6 @@ def language(
 
 
 def _report(report: CorpusReport, result: CorpusDiversity) -> dict[str, Any]:
-    recall: Any = (
-        report.local_recall.mean[: result.n]
-        if report.local_recall is not None
-        else report.leave_one_out.get("mean")
-    )
     captions = max(report.values.get("captions", 1.0), 1.0)
     composition = report.composition
     return {
@@ -163,7 +158,7 @@ def _report(report: CorpusReport, result: CorpusDiversity) -> dict[str, Any]:
         if report.curve is not None
         else None,
         "deciles": report.global_recall.deciles if report.global_recall is not None else None,
-        "recall": recall,
+        "recall": result.recall_by_class(report),
         "compounds": 1000 * composition.compound_lengths / captions if composition is not None else None,
         "prepositions": 1000 * composition.pp_depths / captions if composition is not None else None,
         "tags": report.parts_of_speech,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -20,9 +22,13 @@ from captious.metrics.registry import Wanted, make_measures
 from captious.reporting import report_data as content
 from captious.reporting.document import Report
 from captious.reporting.explanations import explained
+from captious.reporting.image_links import find_files, is_template
 from captious.reporting.language_section import language, set_captions, sets
 from captious.reporting.leaderboard import standings
+from captious.reporting.object_boxes import boxes
 from captious.reporting.report_data import ReportImages, SystemEntry
+from captious.reporting.thumbnails import MEGABYTES, Thumbnails, is_available
+from captious.reporting.thumbnails import embed as embed_all
 from captious.results.comparison import only, saved_names
 from captious.results.comparison_result import ALPHA
 from captious.results.references import References, Source, load_systems
@@ -30,7 +36,8 @@ from captious.results.saved_scores import SUFFIX, is_saved
 from captious.results.scores import Scores
 from captious.results.significance import Bootstrap
 
-TITLE = "Caption report"
+#: Endings of caption files, which titles leave out.
+_ENDINGS = re.compile(r"(\.(jsonl?|csv|tsv|txt|parquet|refs|gz|zst|zip|npz))+$", re.IGNORECASE)
 
 
 def report(
@@ -39,9 +46,10 @@ def report(
     samples: Sequence[Source] | Source = (),
     objects: Any = None,
     images: str | os.PathLike[str] | None = None,
+    embed: float | None = None,
     metrics: Wanted | None = None,
     names: Iterable[str | None] | None = None,
-    title: str = TITLE,
+    title: str | None = None,
     corpus: bool = True,
     alpha: float = ALPHA,
     bootstrap: Bootstrap | None = None,
@@ -66,9 +74,14 @@ def report(
         Objects in each image (a path or a mapping). Adds CHAIR, unless ``metrics`` is set.
     images
         A folder with the pictures, or a pattern such as ``https://example.org/{id}.jpg``.
+    embed
+        Size of all thumbnails of a folder's pictures inside the page, in megabytes (default: 20, if Pillow is
+        installed). With 0, and for patterns, pictures are linked.
     metrics
         Metrics as for :func:`captious.score` (default: "coco", or those of the saved scores). Options of
         metrics are keyword arguments.
+    title
+        Title of the page (default: the systems and the file of the references).
     corpus
         Whether to add the language section, which parses all captions.
     alpha, bootstrap
@@ -89,6 +102,7 @@ def report(
             references,
             samples,
             images,
+            embed,
             metrics,
             names,
             title,
@@ -115,9 +129,10 @@ def _build_report(
     references: Any,
     samples: Any,
     images: Any,
+    embed: float | None,
     metrics: Wanted | None,
     names: Iterable[str | None] | None,
-    title: str,
+    title: str | None,
     corpus: bool,
     alpha: float,
     bootstrap: Bootstrap,
@@ -142,7 +157,7 @@ def _build_report(
     blocks["scores"] = content.scores(page_images, [metric["name"] for metric in board["metrics"]])
     blocks |= explained(page_images, options)
     meta: dict[str, Any] = {
-        "title": title,
+        "title": title if title is not None else _title(entries, references),
         "version": __version__,
         "images": len(page_images),
         "references": _reference_sizes(entries),
@@ -160,7 +175,53 @@ def _build_report(
         language_data = _language(entries)
         if language_data is not None:
             meta["language"] = language_data
-    return Report(meta, blocks, page_images.ids, os.fspath(images) if images is not None else None)
+    folder = os.fspath(images) if images is not None else None
+    thumbnails = _thumbnails(folder, page_images.ids, embed)
+    found_boxes = boxes(options.get("objects"), page_images.ids, thumbnails)
+    if found_boxes is not None:
+        blocks["boxes"] = found_boxes
+    return Report(
+        meta, blocks, page_images.ids, folder, thumbnails.addresses if thumbnails is not None else None
+    )
+
+
+def _thumbnails(images: str | None, ids: Sequence[str], embed: float | None) -> Thumbnails | None:
+    """Return thumbnails of the pictures in a folder, or None if they are linked."""
+    if embed is not None and not (embed >= 0 and math.isfinite(embed)):
+        raise InputError(f"the size of embedded pictures is a number of megabytes, not {embed:g} (--embed)")
+    if images is None or is_template(images) or embed == 0:
+        return None
+    if embed is None and not is_available():
+        warnings.warn(
+            CaptionWarning(
+                "pictures are linked, not embedded: thumbnails need Pillow (pip install 'captious[pictures]')"
+            ),
+            stacklevel=2,
+        )
+        return None
+    paths = find_files(Path(images), ids)
+    made = embed_all(paths, MEGABYTES if embed is None else embed)
+    if made is None:
+        warnings.warn(
+            CaptionWarning(
+                f"pictures are linked, not embedded: {sum(path is not None for path in paths):,} thumbnails "
+                f"do not fit in {MEGABYTES if embed is None else embed:g} MB (--embed MB allows more)"
+            ),
+            stacklevel=2,
+        )
+    return made
+
+
+def _title(entries: Sequence[SystemEntry], references: Any) -> str:
+    """Name the systems, if they are few, and the file of the references."""
+    names = [entry.name for entry in entries]
+    what = (
+        f"{len(names)} systems"
+        if len(names) > 3
+        else " and ".join([", ".join(names[:-1]), names[-1]][len(names) < 2 :])
+    )
+    is_file = isinstance(references, str | os.PathLike)
+    return f"{what} on {_ENDINGS.sub('', Path(references).name)}" if is_file else what
 
 
 def _entries(

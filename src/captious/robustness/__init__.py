@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from captious.io.judgements.distraction_sets import TASKS, load_distractions
+from captious.robustness.caption_changes import CaptionChanges, caption_changes
 from captious.robustness.distractions import make_distractions
 from captious.robustness.pairwise_accuracy import DistractionAccuracy, distraction_accuracy
 from captious.robustness.robustness_curves import (
@@ -19,9 +20,11 @@ __all__ = [
     "STRENGTHS",
     "TASKS",
     "TRANSFORMATIONS",
+    "CaptionChanges",
     "DistractionAccuracy",
     "RobustnessCurve",
     "RobustnessReport",
+    "caption_changes",
     "distraction_accuracy",
     "load_distractions",
     "make_distractions",

@@ -41,7 +41,7 @@ def scene_graph(
     meteor_data : str or Path, optional
         A folder with METEOR's data, to take the synonyms from.
     parser : Parser or str, optional
-        ``"small"`` (the default), ``"exact"``, or a parser of your own.
+        ``"fast"`` (the default), ``"grammar"``, ``"exact"``, or a parser of your own.
 
     Returns
     -------

@@ -20,6 +20,7 @@ from captious.corpus.corpus import distinct_runs
 from captious.scene.meanings import Meanings, look_up
 from captious.scene.merging import GraphArrays, merge_tuples
 from captious.scene.tuple_table import Numbers, Tuple, TupleTable
+from captious.text.stemmer import java_hash
 from captious.text.synonyms import Synonyms
 from captious.text.vocabulary import Vocabulary
 
@@ -38,9 +39,7 @@ class Concept(NamedTuple):
 @lru_cache(maxsize=1 << 16)
 def _java_bucket(word: str) -> int:
     """Bucket of a word in a Java hash set of up to twelve strings, which prints its elements by bucket."""
-    value = 0
-    for unit in memoryview(word.encode("utf-16-le")).cast("H"):
-        value = (31 * value + unit) & 0xFFFFFFFF
+    value = java_hash(word)
     return (value ^ (value >> 16)) & 15
 
 

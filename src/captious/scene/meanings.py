@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from captious.core.ragged import IntArray, offsets_of, runs
+from captious.core.ragged import IntArray, runs
 from captious.kernels import inner
 from captious.kernels.types import Int32, Int64
 from captious.scene.tuple_table import Numbers
@@ -53,10 +53,8 @@ class Meanings(NamedTuple):
 
 def look_up(texts: Sequence[str], synonyms: Synonyms) -> Meanings:
     """Look up the synsets of texts. Phrases are written with underscores in the dictionary."""
-    rows = [sorted(synonyms.synsets(text.replace(" ", "_"))) for text in texts]
-    return Meanings.of(
-        np.array([synset for row in rows for synset in row], np.int32), offsets_of([len(row) for row in rows])
-    )
+    offsets, synsets = synonyms.synsets_of([text.replace(" ", "_") for text in texts])
+    return Meanings.of(synsets, offsets)
 
 
 @inner
@@ -81,16 +79,4 @@ def count_shared(meanings: Meanings, one: int, other: int) -> int:
 @inner
 def share_synset(meanings: Meanings, one: int, other: int) -> bool:
     """Tell whether two texts share a synset."""
-    if not meanings.bits[one] & meanings.bits[other]:
-        return False
-    i, end = meanings.offsets[one], meanings.offsets[one + 1]
-    k, last = meanings.offsets[other], meanings.offsets[other + 1]
-    while i < end and k < last:
-        a, b = meanings.synsets[i], meanings.synsets[k]
-        if a == b:
-            return True
-        if a < b:
-            i += 1
-        else:
-            k += 1
-    return False
+    return count_shared(meanings, one, other) > 0

@@ -7,7 +7,7 @@ package itself is never imported.
 
 from __future__ import annotations
 
-import importlib.util
+import importlib.machinery
 import os
 import zipfile
 import zlib
@@ -77,6 +77,23 @@ def _member(data: MeteorData, member: str) -> Iterator[tuple[zipfile.ZipFile, zi
         ) from error
 
 
+def installed_folder() -> Path | None:
+    """Return the folder of the data in the installed package ``pycocoevalcap``, or None.
+
+    Another module can have that name: a stand-in (`captious.compat.install`), or a copy in a project's
+    folder. So the path is searched without regard to what is imported under the name, and then the files of
+    the installed distribution. Neither runs the package's code.
+    """
+    spec = importlib.machinery.PathFinder.find_spec("pycocoevalcap")
+    folders = [Path(place) / "meteor" for place in (spec.submodule_search_locations or ())] if spec else []
+    if not any((folder / _JAR).is_file() for folder in folders):
+        from importlib.metadata import distributions
+
+        listed = [found.locate_file("pycocoevalcap/meteor") for found in distributions(name="pycocoevalcap")]
+        folders = [*map(Path, map(str, listed)), *folders]
+    return next((folder for folder in folders if (folder / _JAR).is_file()), next(iter(folders), None))
+
+
 def find(data_dir: str | Path | None = None) -> MeteorData:
     """Locate the data: in ``data_dir``, else in ``$CAPTIOUS_METEOR_DATA``, else in the installed
     ``pycocoevalcap``.
@@ -89,11 +106,10 @@ def find(data_dir: str | Path | None = None) -> MeteorData:
         if not folder.is_dir():
             raise InputError(f"the METEOR data directory {folder} does not exist")
     else:
-        # find_spec of a top-level package does not run its code.
-        spec = importlib.util.find_spec("pycocoevalcap")
-        if spec is None or not spec.submodule_search_locations:
+        installed = installed_folder()
+        if installed is None:
             raise MissingExtraError("pycocoevalcap", "meteor", "METEOR (without --meteor-data DIR)")
-        folder = Path(next(iter(spec.submodule_search_locations))) / "meteor"
+        folder = installed
     jar = folder / _JAR
     paraphrases = folder / "data" / _PARAPHRASES
     if not paraphrases.is_file() and (folder / _PARAPHRASES).is_file():

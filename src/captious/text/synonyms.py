@@ -9,10 +9,12 @@ The lists ship with captious (``data/wordnet``, WordNet 3.0 under its own licenc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +25,10 @@ from captious.core.container import read as read_file
 from captious.core.container import write as write_file
 from captious.core.memo import cached_property
 from captious.core.ragged import offsets_of
-from captious.text.flat_table import FlatTable, flat_arrays
+from captious.kernels import inner, kernel
+from captious.kernels.types import Int32, Int64, Int64x2, Out, UInt8, UInt32
+from captious.text.hashing import equal_bytes
 from captious.text.meteor_data import MeteorData, find
-from captious.text.synset_lookup import REMAINDERS, SINGLE, find_rows, join_rows
 
 #: WordNet's detachment rules (ending, replacement) for nouns, verbs and adjectives, in the order they are
 #: tried.
@@ -36,10 +39,7 @@ _DETACHMENTS = (
     ("er", ""), ("est", ""), ("er", "e"), ("est", "e"),
 )  # fmt: skip
 
-#: Rules by their last letter, because few words match any.
-_BY_LETTER = {letter: tuple(rule for rule in _DETACHMENTS if rule[0].endswith(letter)) for letter in "sndgrt"}
-
-#: Rules for kernels: bytes, and the start of each ending and each replacement.
+#: The rules as bytes, and the start of each ending and each replacement.
 _PARTS = [part.encode() for rule in _DETACHMENTS for part in rule]
 _RULES = np.frombuffer(b"".join(_PARTS), np.uint8), offsets_of([len(part) for part in _PARTS])
 
@@ -50,12 +50,168 @@ KIND = "synonyms"
 #: METEOR's lists of synsets and of irregular forms, in its jar.
 LISTS = ("synonym/english.synsets", "synonym/english.exceptions")
 
-#: Number of words whose synsets are cached.
-_REMEMBERED = 100_000
-_NONE: frozenset[int] = frozenset()
-
 #: Shipped table.
 SHIPPED = Path(__file__).parent.parent / "data" / "wordnet" / "synonyms.table"
+
+
+def _remainders() -> NDArray[np.int64]:
+    """Return the table of the CRC-32 checksum."""
+    table = np.arange(256, dtype=np.int64)
+    for _ in range(8):
+        table = np.where(table & 1, 0xEDB88320 ^ (table >> 1), table >> 1)
+    return table
+
+
+_REMAINDERS = _remainders()
+
+
+class FlatTable(NamedTuple):
+    """Large mapping from texts to bytes in five arrays, which can be mapped from a file.
+
+    Entry i has the key ``keys[key_ends[i]:key_ends[i + 1]]``, and its value likewise. Entries are sorted by
+    bucket, which the CRC-32 checksum of the key selects: bucket b has ``buckets[b]:buckets[b + 1]``.
+    """
+
+    keys: UInt8
+    key_ends: UInt32
+    values: UInt8
+    value_ends: UInt32
+    buckets: UInt32
+
+    @classmethod
+    def of(cls, table: Mapping[str, bytes]) -> FlatTable:
+        """Return the table with these entries."""
+        keys, values = [_bytes(key) for key in table], list(table.values())
+        size = 1 << max(len(keys), 1).bit_length()
+        bucket = np.fromiter(map(zlib.crc32, keys), np.int64, len(keys)) & (size - 1)
+        order = np.argsort(bucket, kind="stable").tolist()
+        keys, values = [keys[i] for i in order], [values[i] for i in order]
+        return cls(
+            np.frombuffer(b"".join(keys), np.uint8),
+            _ends(keys),
+            np.frombuffer(b"".join(values), np.uint8),
+            _ends(values),
+            offsets_of(np.bincount(bucket, minlength=size)).astype(np.uint32),
+        )
+
+    def items(self) -> Iterator[tuple[str, bytes]]:
+        """Yield keys and values."""
+        keys = (part.decode("utf-8", "surrogatepass") for part in _parts(self.keys, self.key_ends))
+        return zip(keys, _parts(self.values, self.value_ends))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _ends(parts: Sequence[bytes]) -> NDArray[np.uint32]:
+    return offsets_of([len(part) for part in parts]).astype(np.uint32)
+
+
+def _parts(joined: NDArray[np.uint8], ends: NDArray[np.uint32]) -> Iterator[bytes]:
+    data = joined.tobytes()
+    return (data[a:b] for a, b in itertools.pairwise(ends.tolist()))
+
+
+@inner
+def _row_of(text: UInt8, begin: int, end: int, table: FlatTable, remainders: Int64) -> int:
+    """Return the entry of a table with a text as its key, or −1."""
+    state = 0xFFFFFFFF
+    for k in range(begin, end):
+        state = remainders[(state ^ np.int64(text[k])) & 0xFF] ^ (state >> 8)
+    bucket = (state ^ 0xFFFFFFFF) & (len(table.buckets) - 2)
+    for row in range(np.int64(table.buckets[bucket]), np.int64(table.buckets[bucket + 1])):
+        first = np.int64(table.key_ends[row])
+        size = np.int64(table.key_ends[row + 1]) - first
+        if size == end - begin and equal_bytes(table.keys, first, text, begin, size):
+            return row
+    return -1
+
+
+@kernel
+def _find_rows(
+    text: UInt8,
+    offsets: Int64,
+    synsets: FlatTable,
+    bases: FlatTable,
+    rules: UInt8,
+    rule_ends: Int64,
+    remainders: Int64,
+    form: Out[UInt8],
+    rows: Out[Int64x2],
+) -> None:
+    """Find the rows of each word and of its base forms in the table of synsets, −1 if there are none.
+
+    ``rules`` are pairs of an ending and its replacement, in the order in which they are tried. ``form`` is
+    room for a word.
+    """
+    for w in range(len(offsets) - 1):
+        begin, end = offsets[w], offsets[w + 1]
+        rows[w, :] = -1
+        rows[w, 0] = _row_of(text, begin, end, synsets, remainders)
+        irregular = _row_of(text, begin, end, bases, remainders)
+        if irregular >= 0:
+            # Base forms are joined by spaces.
+            count = 0
+            first = last = np.int64(bases.value_ends[irregular])
+            while last < np.int64(bases.value_ends[irregular + 1]):
+                first = last
+                while last < np.int64(bases.value_ends[irregular + 1]) and bases.values[last] != 32:
+                    last += 1
+                count += 1
+                rows[w, count] = _row_of(bases.values, first, last, synsets, remainders)
+                last += 1
+            continue
+        letters = 0
+        for k in range(begin, end):
+            form[k - begin] = text[k]
+            # All bytes but the continuation bytes of UTF-8.
+            letters += 1 if text[k] & 0xC0 != 0x80 else 0
+        # Words in -ss, and those of two letters, are their own base form.
+        if letters <= 2 or (text[end - 1] == 115 and text[end - 2] == 115):
+            continue
+        for rule in range(0, len(rule_ends) - 1, 2):
+            ending, replacement, stop = rule_ends[rule], rule_ends[rule + 1], rule_ends[rule + 2]
+            cut = end - begin - (replacement - ending)
+            if cut < 0 or not equal_bytes(text, begin + cut, rules, ending, replacement - ending):
+                continue
+            for k in range(replacement, stop):
+                form[cut + k - replacement] = rules[k]
+            rows[w, 1] = _row_of(form, 0, cut + stop - replacement, synsets, remainders)
+            for k in range(cut, end - begin):
+                form[k] = text[begin + k]
+            if rows[w, 1] >= 0:
+                break
+
+
+@kernel
+def _join_rows(
+    rows: Int64x2, values: Int32, value_ends: UInt32, counts: Out[Int64], synsets: Out[Int32]
+) -> int:
+    """Write the synsets of all rows of each word, ascending and without repeats. Return their number.
+
+    ``counts`` receives the number of each word.
+    """
+    n = 0
+    for w in range(len(rows)):
+        begin = n
+        for side in range(rows.shape[1]):
+            row = rows[w, side]
+            if row < 0:
+                continue
+            for place in range(np.int64(value_ends[row]) // 4, np.int64(value_ends[row + 1]) // 4):
+                value = values[place]
+                at = n
+                while at > begin and synsets[at - 1] > value:
+                    at -= 1
+                if at > begin and synsets[at - 1] == value:
+                    continue
+                for k in range(n, at, -1):
+                    synsets[k] = synsets[k - 1]
+                synsets[at] = value
+                n += 1
+        counts[w] = n - begin
+    return n
 
 
 class Synonyms:
@@ -68,27 +224,29 @@ class Synonyms:
 
         ``digest`` is the digest of the content if it is known from a file.
         """
-        self._listed, self._bases, self._digest = synsets, bases, digest
-        self._memo: dict[str, frozenset[int]] = {}
+        self._synsets, self._bases, self._digest = synsets, bases, digest
 
     @classmethod
     def of(cls, synsets: Mapping[str, Sequence[int]], bases: Mapping[str, Sequence[str]]) -> Synonyms:
         """Return a dictionary of synsets by word and base forms by irregular form."""
         numbers = {word: np.array(listed, np.int32).tobytes() for word, listed in synsets.items()}
         forms = {form: " ".join(listed).encode() for form, listed in bases.items()}
-        return cls(FlatTable(flat_arrays(numbers)), FlatTable(flat_arrays(forms)))
+        return cls(FlatTable.of(numbers), FlatTable.of(forms))
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Synonyms:
         """Return the dictionary with these :attr:`arrays`."""
-        synsets, bases = (FlatTable(arrays, prefix) for prefix in _PREFIXES)
+        synsets, bases = (
+            FlatTable(*(np.ascontiguousarray(arrays[prefix + part]) for part in FlatTable._fields))
+            for prefix in _PREFIXES
+        )
         return cls(synsets, bases, arrays["digest"].tobytes().decode())
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Arrays of a file. Mapping them into memory is much faster than reading the lists."""
-        tables = zip(_PREFIXES, (self._listed, self._bases))
-        arrays = {prefix + part: array for prefix, table in tables for part, array in table.arrays.items()}
+        tables = zip(_PREFIXES, (self._synsets, self._bases))
+        arrays = {prefix + part: array for prefix, table in tables for part, array in table._asdict().items()}
         return {**arrays, "digest": np.frombuffer(self.digest.encode(), np.uint8)}
 
     @classmethod
@@ -104,91 +262,46 @@ class Synonyms:
     def computed_digest(self) -> str:
         """Compute the digest from the content."""
         listed = sorted(
-            f"{word} {' '.join(sorted(f'{number:08}' for number in _numbers(value)))}"
-            for word, value in self._listed.items()
+            f"{word} {' '.join(sorted(f'{number:08}' for number in memoryview(value).cast('i')))}"
+            for word, value in self._synsets.items()
         )
         return digest.of_lines(
             [*listed, *sorted(f"{form} {bases.decode()}" for form, bases in self._bases.items())]
         )
 
     def __len__(self) -> int:
-        return len(self._listed)
+        return len(self._synsets.key_ends) - 1
 
-    def __contains__(self, word: str) -> bool:
-        """Whether the word itself is listed."""
-        return word in self._listed
-
-    def listed(self, word: str) -> frozenset[int]:
-        """Return the synsets of exactly this form."""
-        value = self._listed.find(word)
-        return frozenset(_numbers(value)) if value is not None else _NONE
-
-    def base(self, word: str) -> str:
-        """Return the base form of a regular form by WordNet's rules, or an empty text."""
-        if word.endswith("ss") or len(word) <= 2:
-            return word
-        for ending, replacement in _BY_LETTER.get(word[-1], ()):
-            if word.endswith(ending):
-                candidate = word[: -len(ending)] + replacement
-                if candidate in self._listed:
-                    return candidate
-        return ""
+    @cached_property
+    def _most_bases(self) -> int:
+        """Largest number of base forms that an irregular form can have."""
+        spaces = np.append(0, np.cumsum(self._bases.values == ord(" ")))[self._bases.value_ends]
+        return 1 + int(np.diff(spaces).max(initial=0))
 
     def synsets(self, word: str) -> frozenset[int]:
         """Return the synsets of a word and of its base forms."""
-        synsets = self._memo.get(word)
-        if synsets is None:
-            irregular = self._bases.find(word)
-            bases = irregular.decode().split() if irregular is not None else [self.base(word)]
-            # Words without synsets share one empty set.
-            synsets = self.listed(word).union(*map(self.listed, bases)) or _NONE
-            if len(self._memo) >= _REMEMBERED:  # the number of phrases without synsets is unlimited
-                self._memo.clear()
-            self._memo[word] = synsets
-        return synsets
+        return frozenset(self.synsets_of([word])[1].tolist())
 
     def synsets_of(self, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Look up many words.
 
         The synsets of word ``w`` are ``synsets[offsets[w]:offsets[w + 1]]``, ascending.
         """
-        encoded = [word.encode("utf-8", "surrogatepass") for word in words]
+        encoded = list(map(_bytes, words))
         offsets = offsets_of([len(word) for word in encoded])
-        rows = np.empty((len(words), 2), np.int64)
-        text, room = (
-            np.frombuffer(b"".join(encoded), np.uint8),
-            np.empty(int(np.diff(offsets).max(initial=0)) + 8, np.uint8),
-        )
-        own, bases = self._listed.arrays, self._bases.arrays
-        find_rows(
-            text, offsets, own["keys"], own["key_ends"], own["buckets"],
-            bases["keys"], bases["key_ends"], bases["buckets"], *_RULES, REMAINDERS, room, rows,
-        )  # fmt: skip
-        ends = own["value_ends"]
-        hits = rows[rows >= 0]
-        counts, synsets = (
-            np.empty(len(words), np.int64),
-            np.empty(int(np.sum(ends[hits + 1] - ends[hits])) // 4, np.int32),
-        )
-        size = int(join_rows(rows, own["values"].view(np.int32), ends, counts, synsets))
-        single = np.flatnonzero(rows[:, 0] == SINGLE)
-        slow = [sorted(self.synsets(words[w])) for w in single.tolist()]
-        # Insert the synsets of words that were looked up one by one.
-        flat = np.insert(
-            synsets[:size],
-            np.repeat(offsets_of(counts)[single], [len(one) for one in slow]),
-            [number for one in slow for number in one],
-        )
-        counts[single] = [len(one) for one in slow]
-        return offsets_of(counts), flat.astype(np.int32, copy=False)
+        text = np.frombuffer(b"".join(encoded), np.uint8)
+        form = np.empty(int(np.diff(offsets).max(initial=0)) + 8, np.uint8)
+        rows = np.empty((len(words), 1 + self._most_bases), np.int64)
+        _find_rows(text, offsets, self._synsets, self._bases, *_RULES, _REMAINDERS, form, rows)
+        ends, hits = self._synsets.value_ends, rows[rows >= 0]
+        synsets = np.empty(int(np.sum(ends[hits + 1] - ends[hits])) // 4, np.int32)
+        counts = np.empty(len(words), np.int64)
+        size = int(_join_rows(rows, self._synsets.values.view(np.int32), ends, counts, synsets))
+        return offsets_of(counts), synsets[:size]
 
 
 #: Prefixes of the arrays of synsets and of base forms in a file.
 _PREFIXES = ("synsets/", "bases/")
-
-
-def _numbers(value: bytes) -> list[int]:
-    return memoryview(value).cast("i").tolist()
 
 
 @lru_cache(maxsize=4)

@@ -33,6 +33,25 @@ def _none(texts: Sequence[str]) -> Flat:
     return _flatten([_UNSPACED.findall(text) for text in texts])
 
 
+def _raw(texts: Sequence[str]) -> Flat:
+    """Split at all white space and change nothing else, as scorers of the COCO tools split captions."""
+    return _flatten([text.split() for text in texts])
+
+
+#: Replacements for characters at which the tokenizer "none" would split a token, and for the empty token.
+_INSIDE = str.maketrans({"\t": "\ue000", "\r": "\ue001", "\n": "\ue002", "\f": "\ue003", "\v": "\ue004"})
+_EMPTY = "\ue005"
+
+
+def pieces(text: str) -> str:
+    """Return a text whose tokens, by the tokenizer "none", are those of ``text.split(" ")``.
+
+    ROUGE-L of the COCO tools splits so: the empty text between two spaces is a word, and an empty caption has
+    one.
+    """
+    return " ".join(piece.translate(_INSIDE) or _EMPTY for piece in text.split(" "))
+
+
 def _flatten(captions: list[list[str]]) -> Flat:
     counts = np.fromiter(map(len, captions), dtype=np.int64, count=len(captions))
     return [word for words in captions for word in words], counts
@@ -44,7 +63,13 @@ def _spacy_like(texts: Sequence[str]) -> Flat:
     return tokenize_flat(texts)
 
 
-_BY_NAME: dict[str, Tokenizer] = {"ptb": _ptb, "simple": _simple, "none": _none, "spacy-like": _spacy_like}
+_BY_NAME: dict[str, Tokenizer] = {
+    "ptb": _ptb,
+    "simple": _simple,
+    "none": _none,
+    "spacy-like": _spacy_like,
+    "raw": _raw,
+}
 
 
 def names() -> list[str]:

@@ -13,6 +13,7 @@ import pytest
 import captious
 from captious.core.errors import InputError
 from captious.diversity_analysis.corpus import CorpusDiversity
+from captious.diversity_analysis.corpus.corpus_study import id_order
 from captious.io import CaptionWarning
 from captious.parser.sentences import Parse, Sentence
 
@@ -139,6 +140,40 @@ def test_images_without_a_prediction_are_left_out_of_local_recall() -> None:
     assert result.systems[0].local_recall is not None
     assert result.systems[0].local_recall.images.sum() == 2
     assert result.systems[0].values["local_recall"] == 1
+
+
+def test_local_recall_is_pooled_or_a_mean_over_images() -> None:
+    mixed = {"1": "a dog under a piano and a violin", "2": "the bus", "3": "cat"}
+    pooled, mean = (
+        analyse([mixed, RICH], names=["mixed", "rich"], over_images=form) for form in ("pooled", "mean")
+    )
+    for result, form in ((pooled, "pooled"), (mean, "mean")):
+        for report in result.systems:
+            assert report.local_recall is not None
+            classes = getattr(report.local_recall, form)
+            assert report.values["local_recall"] == pytest.approx(classes[result.n - 1])
+            precision = getattr(report.local_recall, f"precision_{form}")
+            assert report.values["local_precision"] == pytest.approx(precision, nan_ok=True)
+            assert np.array_equal(result.recall_by_class(report), classes[: result.n], equal_nan=True)
+    assert pooled["mixed"].values["local_precision"] < mean["mixed"].values["local_precision"]
+    assert "over_images:pooled" in pooled.signature and "over_images:mean" in mean.signature
+    with pytest.raises(InputError, match="pooled or averaged"):
+        analyse(over_images="median")
+
+
+def test_order_of_captions_is_that_of_the_file_or_of_ids() -> None:
+    captions = {str(i): " ".join(f"w{i * 13 % 7 + k}" for k in range(20)) for i in range(120)}
+    shuffled = dict(sorted(captions.items(), key=lambda row: int(row[0]) * 37 % 120))
+    in_file, by_id = (
+        captious.corpus_diversity(captions, [captions, shuffled], names="ab", parse=False, order=order)
+        for order in ("file", "id")
+    )
+    assert in_file["a"].values["mtld"] != in_file["b"].values["mtld"]
+    assert by_id["a"].values["mtld"] == by_id["b"].values["mtld"] == in_file["a"].values["mtld"]
+    assert id_order(["10", "9"]).tolist() == [1, 0]
+    assert id_order(["10", "9", "x"]).tolist() == [0, 1, 2]
+    with pytest.raises(InputError, match="order of the file"):
+        captious.corpus_diversity(captions, captions, parse=False, order="size")
 
 
 def test_without_training_and_without_trees() -> None:

@@ -53,6 +53,14 @@ def test_deciles_run_from_frequent_to_rare() -> None:
     assert glob.global_recall(produced, found).deciles.tolist() == [1.0, 0.5, *[0.0] * 8]
 
 
+def test_deciles_of_learnable_words_and_of_all_words() -> None:
+    training = np.array([0, 5] * 10)
+    found = glob.Target(np.arange(20, 0, -1), training, np.ones(20, dtype=bool))
+    recall = glob.global_recall(np.arange(20) < 4, found)
+    assert recall.deciles.tolist() == [1.0, 1.0, *[0.0] * 8]
+    assert recall.deciles_of_references.tolist() == [0.5, 0.5, *[0.0] * 8]
+
+
 def test_usage_is_the_log_likelihood_with_a_sign() -> None:
     system, humans = np.array([50, 10, 0, 40]), np.array([30, 60, 10, 0])
     found = global_recall.usage(system, humans)

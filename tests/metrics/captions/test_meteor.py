@@ -153,7 +153,7 @@ def test_captions_of_one_word_a_thousand_times() -> None:
 
 def test_without_data(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CAPTIOUS_METEOR_DATA", raising=False)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("captious.text.meteor_data.installed_folder", lambda: None)
     with pytest.raises(captious.MissingExtraError, match=r"pip install 'captious\[meteor\]'"):
         captious.score(corpus_of(("a dog", ["a dog"])), "METEOR")
 
@@ -185,3 +185,17 @@ print(json.dumps([value, "numba" in sys.modules, "pycocoevalcap" in sys.modules]
     assert value > 0
     assert not numba
     assert not package
+
+
+def test_data_is_found_beside_a_stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another package of the name comes first on the path, or the name is taken by a module without files."""
+    from captious.text import meteor_data
+
+    monkeypatch.delenv(meteor_data.VARIABLE, raising=False)
+    data = meteor_data.find()
+    (tmp_path / "pycocoevalcap").mkdir()
+    (tmp_path / "pycocoevalcap" / "__init__.py").write_text("raise AssertionError('must not be imported')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert meteor_data.find() == data
+    monkeypatch.setitem(sys.modules, "pycocoevalcap", type(sys)("pycocoevalcap"))
+    assert meteor_data.find() == data

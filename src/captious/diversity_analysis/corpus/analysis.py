@@ -24,6 +24,8 @@ from captious.results.references import References, check_repeated
 #: Tokenizer of the published study. See docs/reference/metrics/corpus-diversity.md.
 TOKENIZER = "spacy-like"
 SEED = 1
+#: Orders in which captions can be read.
+ORDERS = ("file", "id")
 
 Source = Any
 
@@ -40,6 +42,8 @@ def corpus_diversity(
     parse: bool = True,
     parser: Parser | str | None = None,
     norms: Norms | str | Path | Mapping[str, float] | None = None,
+    over_images: str = "pooled",
+    order: str = "file",
     seed: int = SEED,
     jobs: int | None = None,
 ) -> CorpusDiversity:
@@ -62,6 +66,11 @@ def corpus_diversity(
         Replacement of the built-in parser: a name, or a :class:`captious.parser.choice.Parser`.
     norms
         Concreteness ratings by word, or a file of them.
+    over_images
+        Local recall and precision: ``pooled``, all words together, as in the published tables, or ``mean``.
+    order
+        Order in which captions are read as one text: ``file``, as published, or ``id``, the same for all
+        systems. TTR and MTLD depend on it.
     seed
         Random seed of the type-token curve.
     jobs
@@ -74,6 +83,8 @@ def corpus_diversity(
     for source in [references, *sources, *([train] if train is not None else [])]:
         if isinstance(source, str | Path) and not is_standard(source) and not Path(source).exists():
             raise InputError(f"{source}: no such file")
+    if order not in ORDERS:
+        raise InputError(f"captions are read in the order of the file or of their ids (id), not '{order}'")
     check_repeated(references, sources)
     # Check the first file before parsing the references, which takes longer.
     first = _file(sources[0], "predictions", several)
@@ -85,12 +96,15 @@ def corpus_diversity(
         "train": training,
         "parser": chosen_parser,
         "norms": Norms.read(norms) if norms is not None else None,
+        "over_images": over_images,
     }
     study = CorpusStudy(
         reference_captions,
         corpus_measures(options),
         parser=chosen_parser,
         train=training,
+        over_images=over_images,
+        by_id=order == "id",
         seed=seed,
         jobs=jobs,
     )

@@ -143,6 +143,17 @@ class CorpusDiversity:
     omitted_by_all: dict[str, Any]
     #: Inputs and resources, by their names in signatures.
     fields: dict[str, str]
+    #: Form of local recall in the table and in figures: pooled or mean.
+    over_images: str = "pooled"
+
+    def recall_by_class(self, report: CorpusReport) -> FloatArray | None:
+        """Return the local recall of each importance class; for people, one against the others."""
+        if report.local_recall is not None:
+            shares: FloatArray = getattr(report.local_recall, self.over_images)[: self.n]
+            return shares
+        if report.leave_one_out:
+            return np.array(report.leave_one_out[self.over_images], dtype=np.float64)
+        return None
 
     @property
     def scores(self) -> dict[str, Scores]:

@@ -42,11 +42,15 @@ class CorpusStudy:
         *,
         parser: Parser | None,
         train: TrainingCaptions | None,
+        over_images: str = "pooled",
+        by_id: bool = False,
         seed: int,
         jobs: int | None = None,
     ) -> None:
         self.file = references.file
-        self.references = references.captions
+        self.by_id = by_id
+        self.over_images = over_images
+        self.references = self._ordered(references.captions)
         self.measures = list(measures)
         self.parser = parser
         self.train = train
@@ -58,6 +62,10 @@ class CorpusStudy:
         self._missed: list[IntArray] = []
         self._occurrences: list[IntArray] = []
         self._produced: NDArray[np.bool_] = np.zeros(len(self.target.validation), dtype=np.bool_)
+
+    def _ordered(self, captions: Captions) -> Captions:
+        """Return captions in the order in which they are read."""
+        return captions.take_images(id_order(captions.ids)) if self.by_id else captions
 
     @property
     def n(self) -> int:
@@ -86,10 +94,12 @@ class CorpusStudy:
         Measures with references use the images of both sides, the others use all images.
         """
         self.check(file, subset=subset)
-        everything = Captions.of(file.captions, self.references.tokenizer, ids=file.ids, over=self.references)
+        everything = self._ordered(
+            Captions.of(file.captions, self.references.tokenizer, ids=file.ids, over=self.references)
+        )
         reference_ids = set(self.references.ids)
         common_images = np.array(
-            [i for i, image in enumerate(file.ids) if image in reference_ids], dtype=np.int64
+            [i for i, image in enumerate(everything.ids) if image in reference_ids], dtype=np.int64
         )
         both = (
             everything if len(common_images) == everything.n_images else everything.take_images(common_images)
@@ -262,6 +272,7 @@ class CorpusStudy:
             reference_types=int((self.target.validation > 0).sum()),
             omitted_by_all=omitted_by_all,
             fields=self._fields(),
+            over_images=self.over_images,
         )
 
     def _fields(self) -> dict[str, str]:
@@ -276,6 +287,8 @@ class CorpusStudy:
             **resources,
             "refs": f"{self.references.n_images}x{self.references.sizes}@{self.references.digest}",
             "n": str(self.n),
+            "over_images": self.over_images,
+            **({"order": "id"} if self.by_id else {}),
             "seed": str(self.seed),
             "captious": __version__,
         }
@@ -289,6 +302,13 @@ def parallel_rows(image_offsets: IntArray) -> list[IntArray]:
     per_image = np.diff(image_offsets)
     n = int(per_image.min()) if len(per_image) else 0
     return [image_offsets[:-1] + k for k in range(n)]
+
+
+def id_order(ids: Sequence[str]) -> IntArray:
+    """Return the places of ids in ascending order, by number where all are numbers."""
+    numbers = all(image.isdecimal() for image in ids)
+    order = sorted(range(len(ids)), key=(lambda i: (int(ids[i]), "")) if numbers else (lambda i: (0, ids[i])))
+    return np.array(order, dtype=np.int64)
 
 
 def _counts(captions: Captions) -> dict[str, float]:

@@ -131,6 +131,9 @@ def _spearman(pairs: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float
     )
 
 
+#: Kernel of Self-CIDEr under the name of a preset.
+PRESETS = {"as-published": "cider-d"}
+
 #: Name of the references among the systems.
 HUMAN = "human"
 
@@ -206,6 +209,7 @@ def measure_diversity(
     *,
     df: Any = None,
     kernel: str = "cider",
+    preset: str | None = None,
     accuracy: Wanted = "CIDEr-D",
     beta_squared: float = BETA_SQUARED,
     train: Any = None,
@@ -227,6 +231,8 @@ def measure_diversity(
         Document frequencies for Self-CIDEr and CIDEr (default: those of the references).
     kernel
         Similarity inside Self-CIDEr: "cider", "cider-d", or a metric's name.
+    preset
+        "as-published": the settings behind the figures of Wang & Chan (2019), whose "CIDEr" is CIDEr-D.
     accuracy, beta_squared
         Accuracy metrics (an empty text for none), the first of which enters the F-measure, and its β².
     train
@@ -244,6 +250,10 @@ def measure_diversity(
     DiversityStudy
         Measures of all systems and of people.
     """
+    if preset is not None:
+        if preset not in PRESETS:
+            raise InputError(f"unknown preset '{preset}'; choose {', '.join(PRESETS)}")
+        kernel = PRESETS[preset]
     judged = read_human_scores(human_scores) if isinstance(human_scores, str | Path) else human_scores
     table = read_df(df)
     has_accuracy = bool(accuracy.strip() if isinstance(accuracy, str) else accuracy)

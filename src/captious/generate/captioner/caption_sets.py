@@ -26,8 +26,8 @@ from captious.generate.captioner.captioners import Seen, Views
 from captious.generate.captioner.decoding import Sampling
 from captious.generate.captioner.image_features import ImageFeatures
 from captious.generate.captioner.image_source import Photographs
-from captious.generate.captioner.subword_units import END, sentences_of
-from captious.generate.synonym_switch import synonym_switch
+from captious.generate.captioner.subword_units import END, SPECIAL, sentences_of
+from captious.generate.synonym_switch import SIMILARITY, synonym_sets
 
 HOW = ("rs", "gnc", "crop", "ss", "drv", "beam", "diverse", "greedy")
 #: Ways that use a setting, and the option that sets it.
@@ -37,6 +37,9 @@ _USED_BY = {
     "keep": (("crop",), "--keep"),
     "switch": (("ss",), "--switch"),
     "vectors": (("ss",), "--vectors"),
+    "training": (("ss",), "--training"),
+    "similarity": (("ss",), "--similarity"),
+    "same_tags": (("ss",), "--same-tags"),
     "groups": (("diverse",), "--groups"),
     "penalty": (("diverse",), "--penalty"),
 }
@@ -59,7 +62,12 @@ class Plan:
     keep: float = 0.7
     #: Probability of switching a word (ss), from the second caption to the last.
     switch: tuple[float, float] = (0.1, 0.5)
+    #: Word vectors (ss), or captions to train them on, whose words are then the replacements.
     vectors: Any = None
+    training: Any = None
+    #: Least cosine of a replacement, and whether it must be the same part of speech (ss).
+    similarity: float = SIMILARITY
+    same_tags: bool = False
     #: Beam width for the caption to vary (ss).
     beam: int = 3
     groups: int = 5
@@ -212,22 +220,21 @@ def _switched(trained: TrainedCaptioner, images: ImageFeatures, plan: Plan) -> G
     """Return the best caption of a beam search, and variations with more and more words switched."""
     best = generate(trained, images, Plan("beam", plan.beam, seed=plan.seed)).captions
     first = {image: group[0] for image, group in zip(images.ids, best)}
-    captions = [[text] for text in first.values()]
-    # Replacements are words that the model itself uses.
-    written = [text for group in best for text in group]
-    for k, chance in enumerate(np.linspace(*plan.switch, plan.m - 1)):
-        varied = synonym_switch(
-            first,
-            float(chance),
-            samples=1,
-            vectors=plan.vectors,
-            vocabulary=written,
-            tokenizer=trained.tokenizer,
-            seed=plan.seed + k,
-        )
-        for own, texts in zip(captions, varied.values()):
-            own.extend(texts)
-    return GeneratedCaptions(captions, None)
+    # Replacements are words of the model's vocabulary. Subwords have none: words that the model writes.
+    words = trained.units.names[len(SPECIAL) :] if trained.units.kind == "words" else None
+    varied = synonym_sets(
+        first,
+        m=plan.m,
+        switch=plan.switch,
+        training=plan.training,
+        vectors=plan.vectors,
+        vocabulary=None if plan.training is not None else words or [text for group in best for text in group],
+        similarity=plan.similarity,
+        same_tags=plan.same_tags,
+        tokenizer=trained.tokenizer,
+        seed=plan.seed,
+    )
+    return GeneratedCaptions([[first[image], *texts[1:]] for image, texts in varied.items()], None)
 
 
 class UnitScores(NamedTuple):

@@ -19,6 +19,7 @@ JUDGES = ("each", "mean", "mode")
 OWN = ("drop", "remove", "keep")
 LEVELS = ("caption", "image", "system")
 VOTES = ("pairs", "triplets")
+TIES = ("half", "first", "drop")
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,9 @@ class Protocol:
     draws: int = 1
     #: Votes on the pairs, or on triplets (reference, first, second).
     votes: str = "pairs"
+    #: Accuracy of a metric that scores both captions of a pair equally: half right, as if it preferred the
+    #: first, or left out.
+    ties: str = "half"
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -48,6 +52,7 @@ class Protocol:
             (self.own, OWN, "way to treat own references"),
             (self.level, LEVELS, "level"),
             (self.votes, VOTES, "kind of votes"),
+            (self.ties, TIES, "way to treat equal scores"),
         ):
             if value not in known:
                 raise InputError(
@@ -62,6 +67,8 @@ class Protocol:
     def fields(self) -> dict[str, str]:
         """Settings that change the number, for a signature."""
         fields = {"coef": self.coefficient, "judges": self.judges, "own": self.own, "level": self.level}
+        if self.coefficient == "accuracy":
+            fields["ties"] = self.ties
         if self.references is not None:
             fields["refs"] = f"{self.references} drawn {self.draws}x (seed {self.seed})"
         return fields

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.corpus import Corpus
+from captious.core.container import Grouped
+from captious.corpus import Captions, Corpus
 from captious.kernels import inner, kernel
 from captious.kernels.types import Int32, Int64, Out
 from captious.metrics.base import FloatArray, Measure, as_statistics
+from captious.text.tokenizers import pieces
 
 BETA = 1.2
 
@@ -113,6 +115,17 @@ def longest_common(corpus: Corpus) -> NDArray[np.int64]:
     return lengths
 
 
+def split_at_single_spaces(corpus: Corpus) -> Corpus:
+    """Return a corpus whose captions are split at every single space, as ROUGE-L of the COCO tools does."""
+
+    def split(captions: Captions, over: Captions | None = None) -> Captions:
+        groups = Grouped([pieces(text) for text in captions.texts], captions.image_offsets)
+        return Captions.of(groups, "none", ids=captions.ids, over=over)
+
+    references = corpus.references.cached("split at single spaces", lambda: split(corpus.references))
+    return Corpus(split(corpus.candidates, references), references, name=corpus.name, images=corpus.images)
+
+
 class RougeL(Measure):
     """F-measure of longest common subsequences."""
 
@@ -121,6 +134,8 @@ class RougeL(Measure):
     fixed: Mapping[str, str] = {"beta": f"{BETA:g}"}
 
     def statistics(self, corpus: Corpus, state: None) -> FloatArray:
+        if corpus.tokenizer == "raw":
+            corpus = split_at_single_spaces(corpus)
         candidate, reference = corpus.pairs
         c, r = corpus.candidates, corpus.references
         common = longest_common(corpus)

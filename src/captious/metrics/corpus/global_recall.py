@@ -68,8 +68,10 @@ class GlobalRecall:
     learnable: float
     recalled: float
     coverage: float
-    #: Recalled share of each tenth of the references' types, the most frequent first.
+    #: Recalled share of each tenth of the learnable types, the most frequent first: the text of the study.
     deciles: FloatArray
+    #: The same for each tenth of all types of the references: the code of the study.
+    deciles_of_references: FloatArray
 
 
 def global_recall(produced: Mask, target: Target) -> GlobalRecall:
@@ -81,13 +83,14 @@ def global_recall(produced: Mask, target: Target) -> GlobalRecall:
         learnable=n,
         recalled=int(recalled.sum()),
         coverage=float(recalled.sum() / n) if n else float("nan"),
-        deciles=_deciles(recalled, target.validation),
+        deciles=_deciles(recalled, learnable, target.validation),
+        deciles_of_references=_deciles(recalled, target.validation > 0, target.validation),
     )
 
 
-def _deciles(recalled: Mask, validation: IntArray, parts: int = 10) -> FloatArray:
-    """Divide the references' types, the most frequent first, into ten runs (the last may be shorter)."""
-    ranked = by_frequency(validation > 0, validation)
+def _deciles(recalled: Mask, types: Mask, validation: IntArray, parts: int = 10) -> FloatArray:
+    """Divide types, the most frequent in the references first, into ten runs (the last may be shorter)."""
+    ranked = by_frequency(types, validation)
     size = -(-len(ranked) // parts)
     runs = [recalled[ranked[k * size : (k + 1) * size]] for k in range(parts)]
     return np.array([run.mean() if len(run) else float("nan") for run in runs])
@@ -114,6 +117,7 @@ def average(parts: list[GlobalRecall]) -> GlobalRecall:
         recalled=float(np.mean([part.recalled for part in parts])),
         coverage=float(np.mean([part.coverage for part in parts])),
         deciles=np.mean([part.deciles for part in parts], axis=0),
+        deciles_of_references=np.mean([part.deciles_of_references for part in parts], axis=0),
     )
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from captious.core.errors import InputError
 from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
 from captious.metrics.base import Need, as_statistics
 from captious.metrics.corpus.caption_trees import Parsed
 from captious.metrics.corpus.corpus_measure import TreeMeasure
 from captious.metrics.corpus.pos_counts import is_content
+from captious.metrics.options import OVER_IMAGES, PARSER, Option
 from captious.metrics.statistics import FloatArray, contained
+from captious.parser.choice import Parser
 from captious.text.vocabulary import Vocabulary
 
 #: Number of words per key. An (image, word) pair is one number, with the word in the low bits.
@@ -144,7 +148,7 @@ class LocalRecall:
     #: Equation 8: mean over images of the share of the image's words of a class which its caption has. Images
     #: without a word of the class are left out.
     mean: FloatArray
-    #: Recalled words of the class over all words of the class.
+    #: Recalled words of the class over all words of the class, as in the published tables.
     pooled: FloatArray
     #: Images with a word of the class, and words of the class.
     images: IntArray
@@ -179,11 +183,26 @@ def local_recall(rows: Recalled) -> LocalRecall:
 
 
 class LocalMeasure(TreeMeasure):
-    """Base of the measures of important words."""
+    """Base of the measures of important words: a share of words, pooled over images or averaged."""
+
+    options: ClassVar[tuple[Option, ...]] = (PARSER, OVER_IMAGES)
 
     bounds = (0.0, 1.0)
     format = ".3f"
     needs: frozenset[Need] = frozenset({"references"})
+
+    def __init__(self, parser: Parser | str | None = None, over_images: str | None = None) -> None:
+        super().__init__(parser)
+        self.over_images = over_images or "pooled"
+        if self.over_images not in OVER_IMAGES.choices:
+            raise InputError(f"words of images are pooled or averaged (mean), not '{self.over_images}'")
+
+    def counted(self, hits: IntArray, total: IntArray) -> FloatArray:
+        """Return the statistics of a share: its two counts, or its value for each image."""
+        if self.over_images == "pooled":
+            return np.stack([hits, total], axis=1).astype(np.float64)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return as_statistics(hits / total)
 
     def prepare(self, references: Captions) -> Importance:
         """Return the importance of content words for each image."""
@@ -200,9 +219,9 @@ class LocalMeasure(TreeMeasure):
 
 
 class Recall(LocalMeasure):
-    """Share of the content words used by all describers of an image that its caption has, mean over images.
+    """Share of the content words used by all describers of an image that its caption has.
 
-    Equation 8 of van Miltenburg et al. 2018.
+    Pooled, as in Table 1 of van Miltenburg et al. 2018, or their equation 8, the mean over images.
     """
 
     name, key = "Loc", "local_recall"
@@ -218,17 +237,19 @@ class Recall(LocalMeasure):
         return {"class": str(int(corpus.references.per_image.min()))}
 
     def statistics(self, corpus: Corpus, state: Importance) -> FloatArray:
-        return as_statistics(self.recalled(corpus, state).shares[:, state.top - 1])
+        rows = self.recalled(corpus, state)
+        return self.counted(rows.recalled[:, state.top - 1], rows.total[:, state.top - 1])
 
 
 class Precision(LocalMeasure):
-    """Share of a caption's content words that some reference of the image has, mean over images."""
+    """Share of a caption's content words that some reference of the image has."""
 
     name, key = "Prec", "local_precision"
     summary = "share of a caption's content words that some reference of the image has"
 
     def statistics(self, corpus: Corpus, state: Importance) -> FloatArray:
-        return as_statistics(self.recalled(corpus, state).precisions)
+        rows = self.recalled(corpus, state)
+        return self.counted(rows.right, rows.content)
 
 
 def rank_absolute(missed: IntArray) -> IntArray:

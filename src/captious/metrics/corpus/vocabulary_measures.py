@@ -10,7 +10,7 @@ import numpy as np
 from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
 from captious.kernels import kernel
-from captious.kernels.types import Float64x2, Int32, Int32x2, Int64, Out
+from captious.kernels.types import Float64x2, Int32, Int32x2, Int64, Out, UInt64
 from captious.metrics.corpus.corpus_measure import (
     CorpusMeasure,
     TextMeasure,
@@ -19,6 +19,7 @@ from captious.metrics.corpus.corpus_measure import (
     sums_by_image,
 )
 from captious.metrics.statistics import FloatArray, Sequences, Texts
+from captious.text.hashing import find_place
 
 #: Tokens (or bigrams) per segment of the mean segmented type-token ratio.
 SEGMENT = 1000
@@ -87,23 +88,20 @@ def _segments(
     orders: Int32x2,
     width: int,
     segment: int,
-    table: Out[Int64],
-    seen: Out[Int64],
+    places: Out[Int32],
+    grams: Out[UInt64],
     out: Out[Float64x2],
 ) -> None:
     """Count, per text, different n-grams summed over whole segments, and the number of segments.
 
     ``width`` is 1 or 2. The rows of a text are read as one, so bigrams cross from one row to the next.
-    ``table`` and ``seen`` (zeros) are scratch space for a hash table: the content of a slot, and the segment
-    that put it there.
+    ``places`` is a hash table (see :mod:`captious.text.hashing`) of the n-grams of a segment, ``grams``.
     """
-    mask = table.shape[0] - 1
-    stamp = 0
     for t in range(orders.shape[0]):
         before = -1
         length = 0
         distinct = 0
-        stamp += 1
+        places[:] = 0
         for k in range(orders.shape[1]):
             row = orders[t, k]
             for j in range(offsets[row], offsets[row + 1]):
@@ -114,20 +112,19 @@ def _segments(
                     if last < 0:
                         continue
                     gram = gram + last * 4294967296
-                slot = (gram ^ (gram >> 32) * 40503) & mask
-                while seen[slot] == stamp and table[slot] != gram:
-                    slot = (slot + 1) & mask
-                if seen[slot] != stamp:
-                    seen[slot] = stamp
-                    table[slot] = gram
+                key = np.uint64(gram)
+                place = find_place(key, places, grams)
+                if places[place] == 0:
+                    grams[distinct] = key
                     distinct += 1
+                    places[place] = distinct
                 length += 1
                 if length == segment:
                     out[t, 0] += distinct
                     out[t, 1] += 1
                     length = 0
                     distinct = 0
-                    stamp += 1
+                    places[:] = 0
 
 
 def segmented_ttr(texts: Texts, width: int, segment: int = SEGMENT) -> FloatArray:
@@ -136,18 +133,19 @@ def segmented_ttr(texts: Texts, width: int, segment: int = SEGMENT) -> FloatArra
     As in the paper, the captions are one text: the last word of a caption and the first of the next form a
     bigram, too.
     """
-    lines, slots = texts.lines, 1 << max(4, (2 * segment).bit_length())
-    out = np.zeros((len(lines), 2))
-    _segments(
-        texts.table.items.astype(np.int64),
-        texts.table.offsets,
-        lines,
-        width,
-        segment,
-        np.zeros(slots, dtype=np.int64),
-        np.zeros(slots, dtype=np.int64),
-        out,
-    )
+    out = np.zeros((len(texts.lines), 2))
+    places = np.zeros(1 << (2 * segment).bit_length(), dtype=np.int32)
+    with np.errstate(over="ignore"):
+        _segments(
+            texts.table.items.astype(np.int64),
+            texts.table.offsets,
+            texts.lines,
+            width,
+            segment,
+            places,
+            np.zeros(segment, dtype=np.uint64),
+            out,
+        )
     return share(out[:, 0], out[:, 1]).reshape(texts.shape) / segment
 
 

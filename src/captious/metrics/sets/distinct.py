@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
 from captious.kernels import kernel
 from captious.kernels.types import Int32, Int64, Out
@@ -33,34 +34,18 @@ def _count_distinct(
                 out[image] += 1
 
 
-@kernel
-def _count_different(tokens: Int32, offsets: Int64, image_offsets: Int64, out: Out[Int64]) -> None:
-    """Count the different captions of each image."""
-    for image in range(image_offsets.shape[0] - 1):
-        for i in range(image_offsets[image], image_offsets[image + 1]):
-            length, new = offsets[i + 1] - offsets[i], 1
-            for k in range(image_offsets[image], i):
-                if offsets[k + 1] - offsets[k] == length:
-                    at = 0
-                    while at < length and tokens[offsets[i] + at] == tokens[offsets[k] + at]:
-                        at += 1
-                    if at == length:
-                        new = 0
-                        break
-            out[image] += new
+def _distinct(captions: Captions, number: NDArray[np.int32], offsets: IntArray) -> IntArray:
+    """Count the different numbers of each image; caption i has ``number[offsets[i]:offsets[i + 1]]``."""
+    last = np.full(int(number.max(initial=0)) + 1, -1, dtype=np.int64)
+    counts = np.zeros(captions.n_images, dtype=np.int64)
+    _count_distinct(number, offsets, captions.image_offsets, last, counts)
+    return counts
 
 
-def distinct_ngrams(captions: Captions, n: int) -> NDArray[np.int64]:
+def distinct_ngrams(captions: Captions, n: int) -> IntArray:
     """Return the number of different n-grams in the captions of each image."""
-
-    def count() -> NDArray[np.int64]:
-        table = captions.ngrams(n)
-        seen = np.full(int(table.number.max(initial=0)) + 1, -1, dtype=np.int64)
-        out = np.zeros(captions.n_images, dtype=np.int64)
-        _count_distinct(table.number, table.offsets, captions.image_offsets, seen, out)
-        return out
-
-    return captions.cached(("distinct n-grams", n), count)
+    table = captions.ngrams(n)
+    return captions.cached(("distinct n-grams", n), lambda: _distinct(captions, table.number, table.offsets))
 
 
 class Div(MeanMeasure):
@@ -99,8 +84,8 @@ class Unique(MeanMeasure):
 
     def per_image(self, corpus: Corpus, state: None) -> FloatArray:
         captions = corpus.candidates
-        different = np.zeros(captions.n_images, dtype=np.int64)
-        _count_different(captions.tokens, captions.token_offsets, captions.image_offsets, different)
+        sentence = captions.unique[1].astype(np.int32)
+        different = _distinct(captions, sentence, np.arange(len(captions) + 1, dtype=np.int64))
         return ratio(different, captions.per_image, np.nan)
 
 

@@ -105,14 +105,14 @@ function ticks(low, high, wanted = 5) {
 // State that a link can set: #view=images&image=42&q=dog. Default values are left out.
 const DEFAULTS = {
   view: 'leaderboard', image: '', system: '', caption: '0', tab: '', metric: '', board: '', turn: '', q: '', within: 'captions', whole: '', sort: 'order',
-  by: '', of: '', minus: '', up: '', least: '', most: '', differ: '', empty: '', hallucinated: '', a: '', b: '', theme: '', set: '', learned: '',
+  of: '', minus: '', up: '', least: '', most: '', top: '', differ: '', empty: '', hallucinated: '', long: '', wins: '', a: '', b: '', theme: '', set: '', learned: '', boxes: '',
 };
 const state = { ...DEFAULTS };
 const listeners = [];
 
 // Links are untrusted: invalid values are ignored.
 const isNumber = (value) => /^\d{1,6}$/.test(value), isSystem = (value) => isNumber(value) && Number(value) < systems.length;
-const VALID = { system: isSystem, of: isSystem, minus: isSystem, a: isSystem, b: isSystem, caption: isNumber, least: isNumber, most: isNumber };
+const VALID = { system: isSystem, of: isSystem, minus: isSystem, a: isSystem, b: isSystem, caption: isNumber, least: isNumber, most: isNumber, top: isNumber };
 
 function readAddress() {
   const values = { ...DEFAULTS };

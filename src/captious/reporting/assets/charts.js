@@ -72,7 +72,8 @@ function frame({ width = roomFor(600), height = 340, x, y, xLabel, yLabel, left 
     svg.append(s('line.grid', { x1: left, x2: width - right, y1: py(tick), y2: py(tick) }));
     svg.append(s('text.tick', { x: left - 8, y: py(tick) + 4, 'text-anchor': 'end' }, yFormat ? yFormat(tick) : plainNumber(tick)));
   }
-  for (const tick of xTicks || ticks(x[0], x[1], 6)) {
+  // Labels of ticks need about 60 pixels each.
+  for (const tick of xTicks || ticks(x[0], x[1], Math.max(2, Math.min(6, Math.floor((width - left - right) / 60))))) {
     svg.append(s('line.grid.faint', { x1: px(tick), x2: px(tick), y1: topSpace, y2: height - bottom }));
     svg.append(s('text.tick', { x: px(tick), y: height - bottom + 17, 'text-anchor': 'middle' }, xFormat ? xFormat(tick) : plainNumber(tick)));
   }

@@ -127,16 +127,15 @@ const BRIEF = { preposition: 'prep.', determiner: 'determ.', conjunction: 'conj.
 function languageFigures(language) {
   const reports = language.reports.map((report, n) => ({ ...report, k: lookOf(report.name, report.human, n) }));
   const series = (key, from = 0) => reports.filter((one) => one[key]).map((one) => ({ k: one.k, name: one.name, y: one[key], x: one[key].map((_, at) => at + from) }));
-  const all = legend(reports.map(({ k, name }) => ({ k, name })));
   const percent = (value) => `${Math.round(100 * value)} %`;
   const table = (head, key, show) => ({ head: ['', ...head], rows: reports.filter((one) => one[key]).map((one) => [one.name, ...one[key].map(show)]) });
   const figures = [];
   const grown = reports.filter((one) => one.tokens && one.tokens.length > 1).map((one) => ({ k: one.k, name: one.name, x: one.tokens, y: one.types }));
-  if (grown.length) figures.push(figure('New words as captions are read', 'Different words by number of words read. A curve that flattens early is a small vocabulary.', lines(grown, { x0: 0, xLabel: 'words read', yLabel: 'different words', xFormat: count, yFormat: count, label: 'Type-token curves' }), { head: ['', 'words', 'different words'], rows: grown.map((one) => [one.name, count(one.x.at(-1)), count(one.y.at(-1))]) }, all.cloneNode(true)));
+  if (grown.length) figures.push(figure('New words as captions are read', 'Different words by number of words read. A curve that flattens early is a small vocabulary.', lines(grown, { x0: 0, xLabel: 'words read', yLabel: 'different words', xFormat: count, yFormat: count, label: 'Type-token curves' }), { head: ['', 'words', 'different words'], rows: grown.map((one) => [one.name, count(one.x.at(-1)), count(one.y.at(-1))]) }));
   const deciles = series('deciles', 1);
-  if (deciles.length) figures.push(figure('How far down the vocabulary', 'Share of the references’ words that a system ever uses, from the most frequent tenth to the rarest.', lines(deciles, { xLabel: 'tenth of the vocabulary, frequent to rare', yFormat: percent, y: [0, 1], xTicks: deciles[0].x, label: 'Coverage by frequency' }), table(deciles[0].x.map((k) => `${k}0 %`), 'deciles', percent), all.cloneNode(true)));
+  if (deciles.length) figures.push(figure('How far down the vocabulary', 'Share of the references’ words that a system ever uses, from the most frequent tenth to the rarest.', lines(deciles, { xLabel: 'tenth of the vocabulary, frequent to rare', yFormat: percent, y: [0, 1], xTicks: deciles[0].x, label: 'Coverage by frequency' }), table(deciles[0].x.map((k) => `${k}0 %`), 'deciles', percent)));
   const recall = series('recall', 1).filter((one) => one.y.length);
-  if (recall.length) figures.push(figure('What people agree on', 'Share of an image’s words that its caption has, by how many people used them. People: one against the others.', lines(recall, { xLabel: 'people who used the word', yFormat: percent, y: [0, 1], xTicks: recall[0].x, label: 'Local recall' }), table(recall[0].x.map(String), 'recall', percent), all.cloneNode(true)));
+  if (recall.length) figures.push(figure('What people agree on', 'Share of an image’s words that its caption has, by how many people used them. People: one against the others.', lines(recall, { xLabel: 'people who used the word', yFormat: percent, y: [0, 1], xTicks: recall[0].x, label: 'Local recall' }), table(recall[0].x.map(String), 'recall', percent)));
   const sized = (key, low, high) => reports.filter((one) => one[key]).map((one) => {
     const counts = Array.from({ length: high - low + 1 }, (_, at) => one[key][low + at] || 0);
     counts[counts.length - 1] += one[key].slice(high + 1).reduce((x, y) => x + y, 0);
@@ -144,21 +143,24 @@ function languageFigures(language) {
   });
   for (const [key, low, high, title, note] of [['compounds', 2, 4, 'Compounds', 'Runs of nouns (“tennis court”) per 1,000 captions, by number of nouns.'], ['prepositions', 1, 5, 'Prepositional phrases', 'Per 1,000 captions, by prepositions in the phrase (“on top of a table” has two).']]) {
     const groups = sized(key, low, high), names = Array.from({ length: high - low + 1 }, (_, at) => `${low + at}${low + at === high ? '+' : ''}`);
-    if (groups.length) figures.push(figure(title, note, bars(names, groups, { yFormat: (value) => short(value, value < 10 ? 1 : 0), label: title }), { head: ['', ...names], rows: groups.map((one) => [one.name, ...one.y.map((value) => short(value, 1))]) }, all.cloneNode(true)));
+    if (groups.length) figures.push(figure(title, note, bars(names, groups, { yFormat: (value) => short(value, value < 10 ? 1 : 0), label: title }), { head: ['', ...names], rows: groups.map((one) => [one.name, ...one.y.map((value) => short(value, 1))]) }));
   }
   const people = reports.find((one) => one.human), tags = people ? Object.keys(people.tags).slice(0, 9) : [];
   if (tags.length) {
     const groups = reports.map((one) => ({ k: one.k, name: one.name, y: tags.map((tag) => one.tags[tag] || 0) }));
-    figures.push(figure('Parts of speech', 'Share of all words, beside people.', bars(tags.map((tag) => BRIEF[tag] || tag), groups, { yFormat: percent, label: 'Parts of speech' }), { head: ['', ...tags], rows: groups.map((one) => [one.name, ...one.y.map((value) => `${(100 * value).toFixed(1)} %`)]) }, all.cloneNode(true)));
+    figures.push(figure('Parts of speech', 'Share of all words, beside people.', bars(tags.map((tag) => BRIEF[tag] || tag), groups, { yFormat: percent, label: 'Parts of speech' }), { head: ['', ...tags], rows: groups.map((one) => [one.name, ...one.y.map((value) => `${(100 * value).toFixed(1)} %`)]) }));
   }
   return figures;
 }
 
+// People come first, where no scrollbar hides them.
 function languageTable(language) {
+  const order = [...language.reports.keys()].sort((a, b) => language.reports[b].human - language.reports[a].human);
   return figure('The language of each system', 'Beside people: each measure of one description per image, averaged.',
-    h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Language of each system' }, h('table.plain', null,
-      h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'measure'), language.reports.map((report, n) => h('th', { scope: 'col' }, named(lookOf(report.name, report.human, n), report.name, 24))))),
-      h('tbody', null, language.columns.map((column) => h('tr', null, h('th', { scope: 'row' }, column.title, h('small', null, ` ${column.summary}`)), language.reports.map((report) => h('td', null, number(report.values[column.key], column.format)))))))));
+    h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Language of each system' }, h('table.plain.language', null,
+      h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'measure'), order.map((n) => h('th', { scope: 'col' }, named(lookOf(language.reports[n].name, language.reports[n].human, n), language.reports[n].name, 24))))),
+      h('tbody', null, language.columns.map((column) => h('tr', null, h('th', { scope: 'row' }, column.title, h('small', null, ` ${column.summary}`)),
+        order.map((n) => h('td', { 'data-name': shorten(language.reports[n].name, 24) }, number(language.reports[n].values[column.key], column.format)))))))));
 }
 
 function wordColumns(language, n) {
@@ -183,7 +185,9 @@ const diversity = {
     if (meta.language) {
       const language = meta.language, own = language.reports.map((report, n) => [String(n), report.name]).filter((_, n) => !language.reports[n].human), lists = h('div.pair');
       const fillIn = (value) => replace(lists, wordColumns(language, Number(value)));
-      section.append(h('h2', null, 'Whole corpora'), h('div.pair', null, languageFigures(language)), h('div.wide', null, languageTable(language)),
+      const everyone = legend(language.reports.map((report, n) => ({ k: lookOf(report.name, report.human, n), name: report.name })));
+      everyone.classList.add('stays');
+      section.append(h('h2', null, 'Whole corpora'), h('div', null, everyone, h('div.pair', null, languageFigures(language))), h('div.wide', null, languageTable(language)),
         h('h2', null, 'Words'), h('div.choices', null, select('System', own, '0', fillIn)), lists);
       fillIn('0');
     }

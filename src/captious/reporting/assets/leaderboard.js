@@ -10,9 +10,14 @@ function isBest(metric, k) {
 
 const boardMetric = () => metricNumber.get(state.board) ?? favourite;
 
+// Place of each system by a metric, 1 for the best; equal values share a place. None if the values cannot be compared.
+function ranks(metric) {
+  const better = (a, b) => (metric.higher ? a > b : a < b);
+  return metric.values.map((value) => (isDefined(value) && metric.comparable && systems.length > 1 ? 1 + metric.values.filter((other) => isDefined(other) && better(other, value)).length : null));
+}
+
 function boardOrder() {
   const order = systems.map((_, k) => k);
-  if (!state.board) return order;
   const metric = metrics[boardMetric()];
   const sense = (metric.higher ? -1 : 1) * (state.turn ? -1 : 1);
   const value = (k) => (isDefined(metric.values[k]) ? metric.values[k] : NaN);
@@ -35,15 +40,16 @@ function whisker(metric, k) {
   return bar;
 }
 
-function cell(metric, k) {
-  const value = metric.values[k];
-  if (!isDefined(value)) return h('td.value', null, '–');
+function cell(metric, k, picked) {
+  const value = metric.values[k], kind = picked ? 'value picked' : 'value';
+  if (!isDefined(value)) return h('td', { class: kind }, '–');
   const interval = metric.intervals[k];
   const range = interval && isDefined(interval[0]) ? `${100 * meta.level} % interval ${number(interval[0], metric.format)} to ${number(interval[1], metric.format)}` : '';
   const oracle = metric.oracle[k];
-  return h('td.value', { title: range || null },
-    h('span.number', { class: isBest(metric, k) ? 'number best' : 'number' }, number(value, metric.format), isBest(metric, k) && h('span.spoken', null, ' (significantly better than every other system)')),
-    metric.groups && h('span.group', { title: 'Systems that share a letter do not differ significantly' }, h('span.spoken', null, ' group '), metric.groups[k]),
+  return h('td', { class: kind, title: range || null },
+    h('span.first', null,
+      h('span.number', { class: isBest(metric, k) ? 'number best' : 'number' }, number(value, metric.format), isBest(metric, k) && h('span.spoken', null, ' (significantly better than every other system)')),
+      metric.groups && h('span.group', { title: 'Systems that share a letter do not differ significantly' }, h('span.spoken', null, ' group '), metric.groups[k])),
     whisker(metric, k),
     range && h('span.spoken', null, range),
     isDefined(oracle) && h('span.oracle', null, `best caption ${number(oracle, metric.format)}`));
@@ -51,11 +57,11 @@ function cell(metric, k) {
 
 function boardHead() {
   return metrics.map((metric, m) => {
-    const active = state.board && boardMetric() === m;
+    const active = boardMetric() === m;
     const sorted = !active ? 'none' : (metric.higher ? !state.turn : Boolean(state.turn)) ? 'descending' : 'ascending';
-    return h('th', { scope: 'col', 'aria-sort': sorted, class: active ? 'active' : null },
-      h('button.sort', { title: `${metric.sees} ${metric.misses}`, 'data-metric': metric.name, onclick: () => { go(active ? { turn: !state.turn } : { board: metric.name, turn: '' }); focusOn(`[data-metric="${CSS.escape(metric.name)}"]`); } },
-        metric.name, !metric.higher && h('span', { title: 'lower is better' }, ' ↓'), h('span.arrow', { 'aria-hidden': 'true' }, sorted === 'descending' ? '▼' : sorted === 'ascending' ? '▲' : '')));
+    return h('th', { scope: 'col', 'aria-sort': sorted, class: active ? 'active picked' : null },
+      h('button.sort', { title: `${metric.sees} ${metric.misses} (${senseOf(metric)})`, 'data-metric': metric.name, onclick: () => { go(active ? { turn: !state.turn } : { board: metric.name, turn: '' }); focusOn(`[data-metric="${CSS.escape(metric.name)}"]`); } },
+        metric.name, h('span.sense', { 'aria-hidden': 'true' }, ` ${arrowOf(metric)}`), h('span.spoken', null, ` (${senseOf(metric)})`), h('span.arrow', { 'aria-hidden': 'true' }, sorted === 'descending' ? '▼' : sorted === 'ascending' ? '▲' : '')));
   });
 }
 
@@ -65,14 +71,16 @@ function focusOn(query) { document.querySelector(query)?.focus(); }
 function forest(m) {
   const metric = metrics[m];
   const order = systems.map((_, k) => k).filter((k) => isDefined(metric.values[k])).sort((a, b) => (metric.higher ? -1 : 1) * (metric.values[a] - metric.values[b]));
-  const height = 34 + order.length * 30 + 34, [low, high] = span(metric);
+  // On phones, names are above their lines.
+  const width = roomFor(820), narrow = width < 520, step = narrow ? 44 : 30, left = narrow ? 16 : 170;
+  const height = 48 + order.length * step, [low, high] = span(metric);
   const letters = metric.groups ? [...new Set(metric.groups.join(''))].sort() : [];
-  const chart = frame({ width: roomFor(820), height, x: [low, high], y: [order.length - 0.5, -0.5], yTicks: [], left: 170, right: 24 + letters.length * 16, bottom: 40, topSpace: 8, xLabel: metric.name + (metric.higher ? '' : ' (lower is better)'), label: `${metric.name} of each system with ${100 * meta.level} % intervals` });
-  const py = (row) => 8 + (height - 48) * ((row + 0.5) / order.length);
+  const chart = frame({ width, height, x: [low, high], y: [order.length - 0.5, -0.5], yTicks: [], left, right: 24 + letters.length * 16, bottom: 40, topSpace: 8, xLabel: `${metric.name} (${senseOf(metric)})`, label: `${metric.name} of each system with ${100 * meta.level} % intervals` });
+  const py = (row) => 8 + (height - 48) * ((row + 0.5) / order.length) + (narrow ? 9 : 0);
   order.forEach((k, row) => {
-    const y = py(row), interval = metric.intervals[k];
+    const y = py(row), interval = metric.intervals[k], limit = narrow ? 34 : 19, nameY = narrow ? y - 21 : y;
     chart.svg.append(s('line.grid', { x1: chart.left, x2: chart.width - chart.right, y1: y, y2: y }));
-    chart.svg.append(marker(k, 14, y, 5.5), s('text.name', { x: 28, y: y + 4.5, direction: 'ltr' }, shorten(systems[k].name, 19), systems[k].name.length > 19 && s('title', null, systems[k].name)));
+    chart.svg.append(marker(k, narrow ? 8 : 14, nameY, 5.5), s('text.name', { x: narrow ? 20 : 28, y: nameY + 4.5, direction: 'ltr' }, shorten(systems[k].name, limit), systems[k].name.length > limit && s('title', null, systems[k].name)));
     if (interval && isDefined(interval[0])) chart.svg.append(s(`line.whisk.${look(k).colour}`, { x1: chart.px(interval[0]), x2: chart.px(interval[1]), y1: y, y2: y }));
     chart.svg.append(marker(k, chart.px(metric.values[k]), y, 6.5, `${systems[k].name}: ${number(metric.values[k], metric.format)}`));
   });
@@ -110,12 +118,14 @@ const leaderboard = {
   name: 'leaderboard',
   title: 'Leaderboard',
   build(section) {
+    this.picker = select('Metric', metrics.map((metric) => [metric.name, `${metric.name} ${arrowOf(metric)}`]), metrics[boardMetric()].name, (value) => go({ board: value, turn: '' }));
     this.table = h('div.scroll.board', { tabindex: 0, role: 'region', 'aria-label': 'Table of scores' });
     this.closer = h('div');
     const order = () => boardOrder();
     section.append(
+      h('div.picker', null, this.picker),
       this.table,
-      h('p.note.key', null, h('span', null, `Bars: ${100 * meta.level} % intervals (bootstrap over images, each column on its own scale). `), metrics.some((m) => m.groups) && h('span', null, 'Letters: systems that share one do not differ significantly. '), h('span', null, 'Bold: significantly better than every other system. Click a metric to sort.')),
+      h('p.note.key', null, h('span', null, `Bars: ${100 * meta.level} % intervals (bootstrap over images, each column on its own scale). `), metrics.some((m) => m.groups) && h('span', null, 'Letters: systems that share one do not differ significantly. '), h('span', null, 'Bold: significantly better than every other system. ↑ higher is better, ↓ lower is better. '), h('span.wider', null, 'Click a metric to sort.')),
       h('div.tools', null,
         h('button', { onclick: () => { const t = boardTable(order()); copy(markdown(t.head, t.rows, t.bold), 'Markdown'); } }, 'Copy Markdown'),
         h('button', { onclick: () => { const t = boardTable(order(), '-'); copy(latex(t.head, t.rows, t.bold), 'LaTeX'); } }, 'Copy LaTeX'),
@@ -124,11 +134,15 @@ const leaderboard = {
         h('button', { onclick: async () => { await loaded; download('report.json', 'application/json', everything()); } }, 'JSON')),
       this.closer,
       h('section.meanings', { 'aria-labelledby': 'meanings' }, h('h3', { id: 'meanings' }, 'What the metrics see, and what they do not'),
-        h('dl', null, meanings().map(([names, metric]) => h('div', null, h('dt', null, names.join(', '), !metric.higher && h('small', null, ' lower is better')), h('dd', null, metric.sees, ' ', h('em', null, metric.misses)))))),
+        h('dl', null, meanings().map(([names, metric]) => h('div', null, h('dt', null, names.join(', '), h('small', null, ` ${senseOf(metric)}`)), h('dd', null, metric.sees, ' ', h('em', null, metric.misses)))))),
       signatures());
   },
   update() {
-    const rows = boardOrder().map((k) => h('tr', null, h('th', { scope: 'row' }, named(k, systems[k].name, 28), isDefined(systems[k].words) && h('small', null, `${short(systems[k].words, 1)} words`)), metrics.map((metric) => cell(metric, k))));
+    const picked = boardMetric(), place = ranks(metrics[picked]);
+    this.picker.field.value = metrics[picked].name;
+    const rows = boardOrder().map((k) => h('tr', null,
+      h('th', { scope: 'row' }, h('span.ranked', null, place[k] !== null && h('span.rank', { title: `Place by ${metrics[picked].name}` }, h('span.spoken', null, 'place '), place[k]), named(k, systems[k].name, 28)), isDefined(systems[k].words) && h('small', null, `${short(systems[k].words, 1)} words`)),
+      metrics.map((metric, m) => cell(metric, k, m === picked))));
     replace(this.table, h('table.leader', null, h('caption.spoken', null, 'Systems by metrics'), h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'System'), boardHead())), h('tbody', null, rows)));
     replace(this.closer, forest(boardMetric()));
   },

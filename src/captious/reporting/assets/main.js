@@ -14,18 +14,30 @@ function notes() {
 }
 
 function themes() {
-  const next = { '': 'dark', dark: 'light', light: '' }, label = { '': 'Auto', dark: 'Dark', light: 'Light' };
+  const next = { '': 'dark', dark: 'light', light: '' }, label = { '': 'automatic', dark: 'dark', light: 'light' };
   const button = h('button.theme', { onclick: () => go({ theme: next[state.theme] ?? '' }) });
   listeners.push(() => {
     const theme = Object.hasOwn(label, state.theme) ? state.theme : '';
     if (theme) document.documentElement.dataset.theme = theme; else delete document.documentElement.dataset.theme;
-    button.textContent = label[theme];
+    replace(button, h('span', { 'aria-hidden': 'true' }, '◐ '), h('span.wider', null, 'Colours: '), label[theme]);
     button.setAttribute('aria-label', `Colours: ${label[theme]}. Change`);
   });
   return button;
 }
 
+// Names in the link that the report does not have. Each is said instead of being ignored.
+function unknownParts() {
+  const wrong = [], text = (value) => words(shorten(value, 60));
+  if (!VIEWS.some((view) => view.name === state.view)) wrong.push(['There is no part “', text(state.view), '” in this report; this is the leaderboard.']);
+  const tabs = WHY.filter((one) => meta.explanations.includes(one.name));
+  if (state.tab && !tabs.some((one) => one.name === state.tab)) wrong.push(['There is no explanation “', text(state.tab), '” in this report', tabs.length > 0 && `; there are ${spoken(tabs.map((one) => one.name))}`, '.']);
+  for (const key of ['metric', 'board']) if (state[key] && !metricNumber.has(state[key])) wrong.push(['There is no metric “', text(state[key]), `” in this report; ${metrics[favourite].name} is shown.`]);
+  return wrong;
+}
+
 function page() {
+  const notice = h('div.notice', { role: 'status' });
+  listeners.push(() => { const wrong = unknownParts(); notice.hidden = !wrong.length; replace(notice, wrong.map((parts) => h('p', null, parts))); });
   const links = VIEWS.map((view) => h('a', { href: `#view=${view.name}`, onclick: (event) => { event.preventDefault(); go({ view: view.name }, true); } }, view.title));
   const sections = VIEWS.map((view) => h('section.view', { id: `view-${view.name}`, 'aria-label': view.title }, view !== diversity && h('h2.spoken', null, view.title)));
   const built = new Set();
@@ -35,6 +47,7 @@ function page() {
       h('div.brand', null, h('p.kind', null, 'captious report'), h('h1', null, words(meta.title)), h('p.facts', null, facts().join(' · '))),
       notes()),
     h('nav.ways', { 'aria-label': 'Parts of the report' }, links, h('span.room'), themes()),
+    notice,
     h('main', { id: 'main', tabindex: -1 }, sections),
     h('footer.foot', null, `captious ${meta.version}. Everything is inside this file; nothing is sent anywhere.`),
     announcer);

@@ -29,7 +29,6 @@ async function load() {
   const [captions, scores] = await Promise.all([block('captions'), block('scores')]);
   Object.assign(data, captions, { scores });
   data.number = new Map(data.ids.map((id, i) => [id, i]));
-  if (meta.pictures) data.pictures = await block('pictures');
 }
 
 const listed = (value) => (value === null || value === undefined ? [] : Array.isArray(value) ? value : [value]);
@@ -61,24 +60,26 @@ function column(system, metric) {
 }
 
 const reaches = new Map();
-// Range of the bars of a metric: from 0 (or the smallest value, if negative) to the largest value.
+// Range of the bars of a metric: from 0 (or the smallest value, if negative) to the 99th percentile, so that a few extremes do not
+// shrink all others.
 function reach(metric) {
   if (!reaches.has(metric)) {
-    let low = 0, high = 0;
-    for (let system = 0; system < systems.length; system += 1) {
-      for (const value of column(system, metric)) { if (value > high) high = value; if (value < low) low = value; }
-    }
-    const bound = metrics[metric].bounds[1];
-    reaches.set(metric, [low, high > low ? high : isDefined(bound) ? bound : 1]);
+    const values = systems.flatMap((_, system) => [...column(system, metric)]).filter(isDefined).sort((a, b) => a - b);
+    const low = Math.min(0, values[0] ?? 0), high = values[Math.floor(0.99 * (values.length - 1))] ?? 0, bound = metrics[metric].bounds[1];
+    reaches.set(metric, [low, high > low ? high : isDefined(bound) && bound > low ? bound : low + 1]);
   }
   return reaches.get(metric);
 }
 
-// Share of its bar that a value fills.
+// Share of its bar that a value fills. A longer bar is better, whatever the sense of the metric.
 function filled(metric, value) {
-  const [low, high] = reach(metric);
-  return isDefined(value) ? `${Math.max(0, Math.min(100, (100 * (value - low)) / (high - low))).toFixed(1)}%` : '0';
+  if (!isDefined(value)) return '0';
+  const [low, high] = reach(metric), share = Math.max(0, Math.min(1, (value - low) / (high - low)));
+  return `${(100 * (metrics[metric].higher ? share : 1 - share)).toFixed(1)}%`;
 }
+
+const arrowOf = (metric) => (metric.higher ? '↑' : '↓');
+const senseOf = (metric) => (metric.higher ? 'higher is better' : 'lower is better');
 
 const perImage = metrics.map((metric, m) => m).filter((m) => metrics[m].rows !== 'corpus');
 // Metric that the image browser shows first.
@@ -188,6 +189,12 @@ function hallucinations(objects, system) {
     return total;
   }));
 }
+
+// Words by which the longest caption of an image exceeds its longest reference.
+const excess = () => cached('excess', () => {
+  const longest = (lists) => Math.max(0, ...lists.map((tokens) => tokens.length));
+  return everywhere((i) => (referencesOf(i).length ? Math.max(0, ...lengths()[i]) - longest(referenceWords(i)) : NaN));
+});
 
 const differing = () => cached('differ', () => Uint8Array.from(data.ids, (_, i) => {
   const texts = new Set();

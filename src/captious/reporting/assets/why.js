@@ -191,6 +191,17 @@ const saying = (tuple) => (tuple.length === 1 ? tuple[0] : tuple.length === 2 ? 
 const SIGNS = { matched: '✓', wrong: '✗', missed: '○' };
 const chip = (kind, text) => h(`li.chip.${kind}`, null, h('span', { 'aria-hidden': 'true' }, SIGNS[kind]), h('span.spoken', null, `${kind}: `), words(shorten(text, 120)));
 
+const HALF_NODE = 15;
+
+// Point where the line from a node's centre to (x, y) leaves the node, a rectangle with round ends, and `gap` beyond it.
+function border(node, x, y, gap) {
+  const far = Math.hypot(x - node.x, y - node.y) || 1, ux = (x - node.x) / far, uy = (y - node.y) / far, flat = node.half - HALF_NODE;
+  // Above or below the straight part, or on one of the round ends.
+  let out = Math.abs(uy) > 1e-9 ? HALF_NODE / Math.abs(uy) : Infinity;
+  if (Math.abs(ux) * out > flat) out = Math.abs(ux) * flat + Math.sqrt(Math.max(0, HALF_NODE ** 2 - (uy * flat) ** 2));
+  return [node.x + ux * (out + gap), node.y + uy * (out + gap)];
+}
+
 // Scene graph of the caption: objects in a ring, relations as arrows. Colour and sign show whether the references confirm them.
 function graph(tuples, hits) {
   const objects = new Map();
@@ -201,6 +212,8 @@ function graph(tuples, hits) {
   const width = 620, height = 120 + 46 * Math.ceil(nodes.length / 2), cx = width / 2, cy = height / 2;
   nodes.forEach((node, n) => {
     const angle = Math.PI + (2 * Math.PI * n) / nodes.length;
+    node.label = `${SIGNS[node.hit ? 'matched' : 'wrong']} ${shorten(node.name, 14)}`;
+    node.half = Math.max(34, node.label.length * 4.4 + 10);
     node.x = cx + (width / 2 - 92) * Math.cos(angle);
     node.y = cy + (height / 2 - 40) * Math.sin(angle);
   });
@@ -214,16 +227,17 @@ function graph(tuples, hits) {
     const pair = [tuple[0], tuple[2]].sort().join('\n'), turn = taken.get(pair) || 0;
     taken.set(pair, turn + 1);
     const kind = hits[n] === '1' ? 'matched' : 'wrong';
-    const dx = to.x - from.x, dy = to.y - from.y, far = Math.hypot(dx, dy) || 1, cut = (node) => Math.min(58, Math.abs(dx) > Math.abs(dy) ? 54 : 24) / far;
-    const x1 = from.x + dx * cut(from), y1 = from.y + dy * cut(from), x2 = to.x - dx * cut(to), y2 = to.y - dy * cut(to);
-    const bend = 14 + 22 * turn, mx = (x1 + x2) / 2 - (dy / far) * bend, my = (y1 + y2) / 2 + (dx / far) * bend;
+    // The curve bends at (mx, my) and is cut at the borders of both nodes.
+    const dx = to.x - from.x, dy = to.y - from.y, far = Math.hypot(dx, dy) || 1, bend = 14 + 22 * turn;
+    const mx = (from.x + to.x) / 2 - (dy / far) * bend, my = (from.y + to.y) / 2 + (dx / far) * bend;
+    const [x1, y1] = border(from, mx, my, 0), [x2, y2] = border(to, mx, my, 2);
     svg.append(s(`path.edge.${kind}`, { d: `M${x1},${y1}Q${mx},${my} ${x2},${y2}`, 'marker-end': `url(#arrow-${kind})` }));
     svg.append(s(`text.edge.${kind}`, { x: (x1 + 2 * mx + x2) / 4, y: (y1 + 2 * my + y2) / 4 + 4, 'text-anchor': 'middle' }, `${shorten(tuple[1], 22)} ${SIGNS[kind]}`));
   });
   for (const node of nodes) {
-    const kind = node.hit ? 'matched' : 'wrong', label = `${SIGNS[kind]} ${shorten(node.name, 14)}`, half = Math.max(34, label.length * 4.4 + 10);
-    svg.append(s(`rect.node.${kind}`, { x: node.x - half, y: node.y - 15, width: 2 * half, height: 30, rx: 15 }));
-    svg.append(s('text.node', { x: node.x, y: node.y + 5, 'text-anchor': 'middle' }, label));
+    const kind = node.hit ? 'matched' : 'wrong';
+    svg.append(s(`rect.node.${kind}`, { x: node.x - node.half, y: node.y - HALF_NODE, width: 2 * node.half, height: 2 * HALF_NODE, rx: HALF_NODE }));
+    svg.append(s('text.node', { x: node.x, y: node.y + 5, 'text-anchor': 'middle' }, node.label));
     node.attributes.slice(0, 3).forEach(([text, hit], n) => svg.append(s(`text.attribute.${hit ? 'matched' : 'wrong'}`, { x: node.x, y: node.y + 31 + 15 * n, 'text-anchor': 'middle' }, `${shorten(text, 18)} ${SIGNS[hit ? 'matched' : 'wrong']}`)));
   }
   return svg;

@@ -1,0 +1,85 @@
+"""``captious synonyms``: sets of captions from one caption per image, by switching words for similar ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from captious.cli import options
+from captious.cli.command import Argument, Option, command
+from captious.cli.generate import number_range
+from captious.cli.output import say, write_json_lines
+
+
+def synonyms(
+    captions: Annotated[Path, Argument(metavar="CAPTIONS", help="One caption per image.")],
+    output: Annotated[
+        Path,
+        Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="JSONL: image_id, captions; '-' for stdout.",
+            writes="file",
+        ),
+    ],
+    training: Annotated[
+        Path | None,
+        Option(
+            "--training",
+            metavar="CAPTIONS",
+            help="Train word2vec on these captions, whose words are the replacements.",
+        ),
+    ] = None,
+    m: Annotated[
+        int, Option("--captions", "-n", min=1, help="Captions per image, the original one included.")
+    ] = 10,
+    switch: Annotated[
+        str,
+        Option("--switch", metavar="FROM:TO", help="Probability of replacing a word, from second to last."),
+    ] = "0.1:0.5",
+    vectors: Annotated[
+        str | None, Option("--vectors", help="Word vectors: a file, glove-6b-50d, or default.")
+    ] = None,
+    vocabulary: Annotated[
+        Path | None,
+        Option("--vocabulary", metavar="CAPTIONS", help="Captions whose words can be replacements."),
+    ] = None,
+    neighbours: Annotated[
+        int, Option("--neighbours", min=1, help="Nearest words that one is drawn from.")
+    ] = 10,
+    similarity: Annotated[
+        float, Option("--similarity", help="Least cosine of a word and its replacement.")
+    ] = 0.0,
+    same_tags: Annotated[
+        bool, Option("--same-tags", help="Replace only words of the same part of speech.")
+    ] = False,
+    tokenizer: options.Tokenizer = None,
+    seed: Annotated[
+        int, Option("--seed", min=0, help="Random seed. The same seed gives the same captions.")
+    ] = 12345,
+) -> None:
+    """Write sets of captions by switching words for similar ones (SS of Wang & Chan 2019).
+
+    'captious diversity' reads the output.
+    """
+    from captious.generate import synonym_sets
+
+    sets = synonym_sets(
+        captions,
+        m=m,
+        switch=number_range(switch, "--switch"),
+        training=training,
+        vectors=vectors,
+        vocabulary=vocabulary,
+        neighbours=neighbours,
+        similarity=similarity,
+        same_tags=same_tags,
+        tokenizer=tokenizer or "ptb",
+        seed=seed,
+    )
+    write_json_lines([{"image_id": image, "captions": texts} for image, texts in sets.items()], output)
+    say(f"{output}: {len(sets):,} images, {sum(map(len, sets.values())):,} captions", output)
+
+
+COMMAND = command("synonyms", synonyms, options.Columns)

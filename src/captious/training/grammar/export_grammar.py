@@ -1,0 +1,90 @@
+"""Files of trained grammars: integers of 16 bits or fewer, and only the weights that matter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from captious.core.writing import atomic_write
+from captious.parser.grammar.caption_lexicon import SCALE, classes_digest
+from captious.parser.grammar.grammar_model import FORMAT
+from captious.training.grammar.perceptron import GrammarTrainer
+
+SMALL = 0.03  # weights nearer to zero are dropped
+
+
+def _text(names: list[str]) -> NDArray[np.uint8]:
+    return np.frombuffer("\n".join(names).encode("utf-8"), np.uint8)
+
+
+def _whole(weights: NDArray[Any]) -> NDArray[np.int16]:
+    whole: NDArray[np.int16] = np.clip(np.rint(weights / SCALE), -32767, 32767).astype(np.int16)
+    return whole
+
+
+def grammar_arrays(trainer: GrammarTrainer) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a model file."""
+    lexicon, grammar = trainer.lexicon, trainer.grammar
+    scores = trainer.rule_scores()
+    size, plain = len(lexicon.tags), len(lexicon.plain_tags)
+    proper = np.flatnonzero(lexicon.is_proper)
+    rows = lexicon.row_of[proper]
+    weights = lexicon.word_tag.values.reshape(-1, size)[rows]
+    is_seen, is_allowed = lexicon.is_seen[proper], lexicon.is_allowed[proper]
+    rare = lexicon.is_rare[proper]
+    # Most tags of a rare word share one weight, which is stored once.
+    masked = np.where(is_allowed & ~is_seen, weights, np.nan)
+    has_unseen = ~np.isnan(masked).all(1)
+    shared = np.zeros(len(proper))
+    chosen = rare & has_unseen
+    shared[chosen] = np.nanmedian(masked[chosen], axis=1)
+    default = _whole(shared)
+    rest = weights - default[:, None] * SCALE
+    stored = is_seen | (is_allowed & (np.abs(rest) > SMALL))
+    line, tag = np.nonzero(stored)
+    by_plain = lexicon.word_plain.values.reshape(-1, plain)[rows]
+    used: NDArray[np.bool_] = np.zeros_like(by_plain, np.bool_)
+    all_line, all_tag = np.nonzero(is_allowed)
+    used[all_line, lexicon.plain_of[all_tag]] = True
+    plain_line, plain_tag = np.nonzero(used & (np.abs(by_plain) > SMALL))
+    suffix = lexicon.suffix_plain.values.reshape(-1, plain)
+    matters = np.asarray((np.abs(suffix) > SMALL).any(1))
+    matters[0] = True
+    classes = lexicon.class_tag.values.reshape(-1, size)
+    return {
+        "format": np.array(FORMAT),
+        "states": _text(grammar.states),
+        "tags": _text(lexicon.tags),
+        "plain_of": lexicon.plain_of.astype(np.uint8),
+        "word_classes": np.array(classes_digest()),
+        "groups": trainer.classes[proper].astype(np.uint16),
+        "is_rare": np.packbits(rare),
+        "default": default,
+        "pair_counts": np.bincount(line, minlength=len(proper)).astype(np.uint16),
+        "pair_tags": tag.astype(np.uint16),
+        "pair_weights": _whole(rest[line, tag]),
+        "pair_seen": np.packbits(is_seen[line, tag]),
+        "plain_counts": np.bincount(plain_line, minlength=len(proper)).astype(np.uint8),
+        "plain_tags": plain_tag.astype(np.uint8),
+        "plain_weights": _whole(by_plain[plain_line, plain_tag]),
+        "is_open": np.packbits(lexicon.is_open),
+        "is_common": np.packbits(lexicon.is_common),
+        "classes": _text(lexicon.class_names),
+        # The last row, for classes that never occurred, is their mean.
+        "class_weights": _whole(np.concatenate([classes, classes.mean(0, keepdims=True)])),
+        "suffixes": _text([name for name, use in zip(lexicon.suffix_names, matters) if use]),
+        "suffix_weights": _whole(suffix[matters]),
+        "binary": grammar.binary.astype(np.int16),
+        "binary_weights": _whole(scores[~trainer.is_unary]),
+        "unary": grammar.unary.astype(np.int16),
+        "unary_weights": np.minimum(_whole(scores[trainer.is_unary]), -1),
+    }
+
+
+def export_grammar(trainer: GrammarTrainer, path: Path) -> None:
+    """Write the grammar of a trainer."""
+    with atomic_write(path) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, **grammar_arrays(trainer))  # type: ignore[arg-type]
