@@ -1,4 +1,5 @@
 # make demo: score the shipped sample.   make test: lint, types and tests.   make docs: the documentation, in site/.
+# make site: the documentation, and a site of the demo's scores in site/demo.
 # make kernels: build the library of compiled kernels again after an edit.
 # make browser: Chromium, without which 'make test' leaves out the tests of the HTML report.
 # make engines: Ray and Spark, without which 'make test' leaves out their tests.
@@ -7,7 +8,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test kernels browser engines lint docs clean
+DEMO := src/captious/data/demo
+
+.PHONY: demo test kernels browser engines lint docs site clean
 
 # Files that the library of kernels is made of.
 KERNELS := $(shell grep -rlE '^@(kernel|inner)' src --include='*.py') $(wildcard native/*.py) hatch_build.py
@@ -63,6 +66,14 @@ engines: $(VENV)/.engines
 # A broken link fails the build (with --quiet it would not: what is not said is not counted).
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# The documentation with a site of the demo's systems beside it, in site/: our own live example.
+site: docs $(VENV)/.demo $(VENV)/.kernels
+	rm -rf site/demo .site-runs
+	$(BIN)/captious score $(DEMO)/references.json $(DEMO)/good.json $(DEMO)/generic.json $(DEMO)/poor.json --metrics coco,CHAIRs,CHAIRi --objects $(DEMO)/objects.jsonl -o .site-runs --quiet
+	$(BIN)/captious site .site-runs/*.scores -o site/demo --title "The demo of captious" --data-name "4c02afc5=The demo: 60 images"
+	rm -rf .site-runs
+	@echo "open site/index.html and site/demo/index.html"
 
 clean:
 	rm -rf $(VENV) .kernels src/captious/kernels/lib site .mypy_cache .ruff_cache .pytest_cache

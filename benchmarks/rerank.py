@@ -317,10 +317,10 @@ def likelihood(study: RerankStudy) -> Any:
     left_out = f"{before.left_out:,} images without a wrong distractor are left out"
     print(f"\nLikelihood test: {len(before.ids):,} images ({left_out}); distractors: {generic}\n")
     rows: dict[str, Any] = {
-        "log P(s|I)": before,
-        "log P(s|I), per token": tests.likelihood_test(
+        "log P(s|I) per word": tests.likelihood_test(
             lists, lists.log_p() / prior.lengths, study.references, wrong
         ),
+        "log P(s|I)": before,
     }
     tuned = study.tuned[1]["+ interpolated"]
     for weights in dict.fromkeys((tuned, Weights(0.5, tuned.alpha), Weights(1.0, tuned.alpha))):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from captious.metrics.base import Measure
     from captious.metrics.options import Option
     from captious.reporting import Report, report
+    from captious.reporting.site import Site, site
     from captious.results.caption_explanations import Explanation, explain
     from captious.results.comparison import compare
     from captious.results.comparison_result import Comparison, Comparisons
@@ -52,6 +53,7 @@ _WHERE = {
     "Report": "captious.reporting",
     "Score": "captious.results.scores",
     "Scores": "captious.results.scores",
+    "Site": "captious.reporting.site",
     "check": "captious.results.regression_check",
     "compare": "captious.results.comparison",
     "compute": "captious.api",
@@ -68,6 +70,7 @@ _WHERE = {
     "reward": "captious.rewards",
     "scene_graph": "captious.scene",
     "score": "captious.api",
+    "site": "captious.reporting.site",
     "score_systems": "captious.api",
 }
 
@@ -89,6 +92,7 @@ __all__ = [
     "Report",
     "Score",
     "Scores",
+    "Site",
     "__version__",
     "check",
     "compare",
@@ -107,6 +111,7 @@ __all__ = [
     "scene_graph",
     "score",
     "score_systems",
+    "site",
 ]
 
 
@@ -124,6 +129,7 @@ _MODULES = (
     "robustness",
     "scale",
     "torchmetrics",
+    "track",
     "training",
 )
 

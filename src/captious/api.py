@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any, overload
 
 from captious.core.errors import InputError
 from captious.corpus import Corpus
+from captious.io.describe import has_both_sides
 from captious.metrics.registry import Wanted, make_measures
 from captious.results.comparison import compare, compare_scores
 from captious.results.comparison_result import Comparison, Comparisons
@@ -87,7 +89,8 @@ def score(*inputs: Any, **options: Any) -> Scores:
     ----------
     references, predictions
         Paths, mappings from image id to captions, rows, data frames or prepared references, as for
-        :func:`captious.load`. Its options work here, too: tokenizer, subset, part, several, name, split.
+        :func:`captious.load`. A file that holds both (the log of a harness) can be given alone. Its options
+        work here, too: tokenizer, subset, part, several, name, split.
     corpus
         References and predictions that were loaded before, instead of these.
     metrics
@@ -114,6 +117,8 @@ def score(*inputs: Any, **options: Any) -> Scores:
     if isinstance(parts[0], Corpus):
         corpus, rest = parts[0], parts[1:]
     else:
+        if len(parts) == 1 and isinstance(parts[0], str | os.PathLike) and has_both_sides(parts[0]):
+            parts.append(parts[0])  # a file with references and predictions
         if len(parts) < 2:
             raise InputError("predictions are missing: score(references, predictions), or score(corpus)")
         loading = {

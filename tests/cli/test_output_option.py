@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
 import click
@@ -49,6 +50,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "judged.jsonl").write_text("".join(json.dumps(row) + "\n" for row in JUDGED))
     (folder / "captions.txt").write_text("A dog runs.\nTwo cats\n")
     (folder / "changes.json").write_text('{"reference": "a dog runs", "same": {"order": "runs a dog"}}')
+    (folder / "concepts.pkl").write_bytes(pickle.dumps({"dog": 4, "dog on grass": 2}))
     (folder / "counts.tsv").write_text("a\t2\na dog\t1\n")
     return folder
 
@@ -82,6 +84,7 @@ MAKING = {
     "df build": ["df", "build", REFS],
     "df import": ["df", "import", "{}/counts.tsv", "--images", "3"],
     "concepts build": ["concepts", "build", REFS],
+    "concepts import": ["concepts", "import", "{}/concepts.pkl", "--images", "9"],
     "report": ["report", REFS, GOOD, "-m", "BLEU-1", "--no-corpus"],
 }
 #: Commands that take longer, and are run by the tests of what they make.
@@ -97,6 +100,7 @@ LONGER = {
     "rerank",
     "likelihood",
     "templates",
+    "site",
 }
 
 

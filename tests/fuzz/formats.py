@@ -135,6 +135,38 @@ def _read_captions(path: Path) -> object:
     return file.ids, [list(group) for group in file.captions]
 
 
+def _read_both(path: Path) -> object:
+    said = read(path, "predictions")
+    return _read_captions(path), said.ids, [list(group) for group in said.captions]
+
+
+def _samples() -> list[dict[str, Any]]:
+    texts = captions(2_000)
+    return [
+        {"doc_id": i, "target": str(texts[1_000 + i : 1_002 + i]), "filtered_resps": texts[i]}
+        for i in range(900)
+    ]
+
+
+def _spreadsheet(folder: Path) -> Path:
+    import openpyxl
+
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("predictions")
+    sheet.append(["index", "answer", "prediction"])
+    for row in _samples():
+        sheet.append([row["doc_id"], row["target"], row["filtered_resps"]])
+    book.save(folder / "m.xlsx")
+    return folder / "m.xlsx"
+
+
+def _vizwiz() -> str:
+    marks = [{"is_rejected": i % 7 == 0, "is_precanned": i % 11 == 0} for i in range(1_500)]
+    return json.dumps(
+        {"images": [], "annotations": [{**row, **mark} for row, mark in zip(rows(1_500, 1), marks)]}
+    )
+
+
 CAPTIONS = {
     "COCO annotations": Format(_file("captions.json", _coco), _read_captions),
     "COCO results": Format(
@@ -161,6 +193,44 @@ CAPTIONS = {
     "Parquet, checksums": Format(_file("captions.parquet", lambda: _parquet_bytes(True)), _read_captions),
     "Parquet, no checksums": Format(_file("captions.parquet", lambda: _parquet_bytes(False)), _read_captions),
     "prepared references": Format(_prepared, _read_captions),
+    "lmms-eval samples": Format(_file("samples.jsonl", lambda: _lines(_samples())), _read_both),
+    "VLMEvalKit, TSV": Format(
+        _file("m.tsv", lambda: "index\tanswer\tprediction\n"
+              + "".join(f"{s['doc_id']}\t{s['target']}\t{s['filtered_resps']}\n" for s in _samples())), _read_both,
+    ),
+    "VLMEvalKit, XLSX": Format(_spreadsheet, _read_both),
+    "Oscar TSV": Format(
+        _file("pred.tsv", lambda: "".join(f"{i}\t{json.dumps([{'caption': t, 'conf': 0.5}])}\n" for i, t in enumerate(captions(2_000)))),
+        _read_captions,
+    ),
+    "plain lines": Format(_file("lines.txt", lambda: "\n".join(captions(3_000))), _read_captions),
+    "one-key rows": Format(
+        _file("rows.json", lambda: json.dumps([{str(i): t} for i, t in enumerate(captions(3_000))])), _read_captions
+    ),
+    "TextCaps": Format(
+        _file("textcaps.json", lambda: json.dumps({"data": [{"image_id": i, "reference_strs": [t, t]} for i, t in enumerate(captions(1_500))]})),
+        _read_captions,
+    ),
+    "MSR-VTT": Format(
+        _file("videos.json", lambda: json.dumps({"videos": [], "sentences": [{"video_id": f"v{i // 5}", "caption": t} for i, t in enumerate(captions(2_000))]})),
+        _read_captions,
+    ),
+    "YouCook2": Format(
+        _file("cook.json", lambda: json.dumps({"database": {f"v{i}": {"annotations": [{"sentence": t}]} for i, t in enumerate(captions(1_500))}})),
+        _read_captions,
+    ),
+    "ActivityNet captions": Format(
+        _file("dense.json", lambda: json.dumps({f"v{i}": {"timestamps": [[0, 1]], "sentences": [t]} for i, t in enumerate(captions(1_500))})),
+        _read_captions,
+    ),
+    "MSVD descriptions": Format(
+        _file("descriptions.txt", lambda: "".join(f"{i // 5:011}_1_9 {t}\n" for i, t in enumerate(captions(2_000)))), _read_captions
+    ),
+    "Clotho": Format(
+        _file("clotho.csv", lambda: "file_name,caption_1,caption_2\n" + "".join(f"{i}.wav,{t},{t}\n" for i, t in enumerate(captions(2_000)))),
+        _read_captions,
+    ),
+    "VizWiz": Format(_file("vizwiz.json", _vizwiz), _read_captions),
 }  # fmt: skip
 
 

@@ -129,7 +129,7 @@ FILES: dict[str, tuple[bytes, str]] = {
         "'references' and no 'caption'",
     ),
     "references table as predictions": (b"image_id,references\n1,a\n", "'references' and no 'caption'"),
-    "plain text": (b"a dog on a sofa\na cat in a box\n", "neither JSON nor a table's header"),
+    "plain text": (b"a dog on a sofa\n", "neither JSON nor a table's header"),
     "table without captions": (
         b"image_id,words\n1,a\n",
         "no caption ('caption', 'captions' or 'references', …); found: 'image_id', 'words'; name the column "

@@ -330,7 +330,8 @@ def test_the_likelihood_test_by_command(folder: Path, tmp_path: Path) -> None:
             50,
         )
     )
-    assert len(found["tests"]) == 2 and len(found["distractors"]) == 3 and 0 < found["p"] <= 1
+    assert len(found["tests"]) == 3 and next(iter(found["tests"])) == "log P(s|I) per word"
+    assert len(found["distractors"]) == 3 and 0 < found["p"] <= 1
     image = str(listed[0]["image_id"])
     assert "0.37" in run("likelihood", REFS, "--scored", scored, "--words", image)
     for ending in ("html", "svg"):

@@ -71,7 +71,9 @@ def likelihood(
     alpha: Annotated[
         float | None, Option("--alpha", metavar="α", help="Weight of the first of two language models.")
     ] = None,
-    normalise: Annotated[bool, Option("--normalise", help="Compare log P per token.")] = False,
+    normalise: Annotated[
+        bool, Option("--normalise", help="Divide the formula of --lm by the number of words, too.")
+    ] = False,
     words: Annotated[
         str | None,
         Option(
@@ -153,7 +155,7 @@ def _show(report: LikelihoodReport) -> None:
         f"Distractors: {distractors}"
     )
     if report.p is not None:
-        note(f"The first column differs with p = {report.p:.4f} (approximate randomisation).")
+        note(f"With the language model, the first column differs with p = {report.p:.4f} (randomisation).")
 
 
 def _show_words(scored: Path, image: str, figure: Path | None) -> None:

@@ -116,6 +116,23 @@ def build_concepts(
     say(f"{output}: {table.images:,} images, {len(table.counts):,} concepts, digest {table.digest}", output)
 
 
+def import_concepts(
+    source: Annotated[
+        Path, Argument(metavar="FILE", help="Pickled dictionary: concept → number of images that have it.")
+    ],
+    output: Out,
+    images: Annotated[int | None, Option("--images", min=1, help="Number of images counted.")] = None,
+) -> None:
+    """Import concept frequencies, a pickled dictionary of counts, as Wang et al. (2020) use them.
+
+    A dictionary of uniqueness (values up to 1) needs no import: --concepts reads it.
+    """
+    from captious.scene.uniqueness import import_concepts as convert
+
+    table = convert(source, output, images)
+    say(f"{output}: {table.images:,} images, {len(table.counts):,} concepts, digest {table.digest}", output)
+
+
 def show_concepts(
     table: Annotated[Path, Argument(metavar="FILE", help="A table made by 'captious concepts build'.")],
     number: Annotated[int, Option("--number", "-n", min=1, help="How many to list.")] = 20,
@@ -160,5 +177,6 @@ CONCEPTS = group(
     "concepts",
     "Make and inspect concept frequencies for SPICE-U.",
     command("build", build_concepts, options.Columns),
+    command("import", import_concepts),
     command("show", show_concepts, options.PrintedOutput, Tables),
 )

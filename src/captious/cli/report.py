@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import INPUT, Argument, Option, command
 from captious.cli.compare import split_inputs
 from captious.cli.output import say
 from captious.core.errors import InputError
@@ -49,6 +49,18 @@ def report(
             help="Size of all thumbnails of a folder's pictures inside the page (default: 20; 0 links them).",
         ),
     ] = None,
+    by_group: Annotated[
+        str | None,
+        Option(
+            "--group",
+            metavar="COLUMNS",
+            help="Also show groups of images, by columns (with commas), such as split, or length.",
+        ),
+    ] = None,
+    group_file: Annotated[
+        Path | None,
+        Option("--group-file", metavar="FILE", help="File of the columns (default: REFS).", heading=INPUT),
+    ] = None,
     metrics: Annotated[
         str | None,
         Option(
@@ -84,6 +96,8 @@ def report(
     """
     from captious.reporting import report as make
 
+    if group_file is not None and by_group is None:
+        raise InputError("--group-file needs the names of the columns: give them with --group COLUMNS")
     references, systems = split_inputs(inputs, "report", least=1)
     check_page(output, "-o")
     page = make(
@@ -92,6 +106,8 @@ def report(
         samples=samples or (),
         images=images,
         embed=embed,
+        group=by_group,
+        group_file=group_file,
         metrics=metrics,
         names=name,
         title=title,

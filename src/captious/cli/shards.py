@@ -75,13 +75,23 @@ class Shards(OptionGroup):
     def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
         if any(value not in (None, False) for value in vars(self).values()):
             score_shards(**values, **vars(self))
+        elif not values.get("predictions") and has_both(values["references"]):
+            command(**values | {"predictions": [values["references"]]})
         elif not values.get("predictions"):
             raise InputError(
-                "predictions are missing: captious score REFS PRED … (for shards of captions: captious score "
+                "predictions are missing: captious score REFS PRED … (alone, REFS must hold both sides, as a "
+                "harness's log does; for shards of captions: captious score "
                 "SHARD … --references REFS)"
             )
         else:
             command(**values)
+
+
+def has_both(path: Path) -> bool:
+    """Whether a file holds references and predictions (a harness's log), so that it is scored alone."""
+    from captious.io.describe import has_both_sides
+
+    return not is_standard(path) and path.is_file() and has_both_sides(path)
 
 
 def score_shards(

@@ -53,6 +53,10 @@ def templates(
             "--curves", metavar="REFS", help="Score the captions of every setting against these references."
         ),
     ] = None,
+    systems: Annotated[
+        list[Path] | None,
+        Option("--systems", metavar="PRED", help="Captions of a system to show beside them; repeatable."),
+    ] = None,
     metrics: options.Metrics = "SPICE,SPICE-U",
     plots: Annotated[
         Path | None,
@@ -90,32 +94,35 @@ def templates(
     from captious.metrics.registry import make_measures
     from captious.results.references import References
 
+    references, measures = References.read(curves, tokenizer), make_measures(metrics, metric_options)
+    beside = {path.stem: room.measured_file(path, references, measures) for path in systems or []}
     points = room.curve(
         detected,
-        References.read(curves, tokenizer),
-        make_measures(metrics, metric_options),
+        references,
+        measures,
         sizes,
         thresholds=thresholds,
         most=limits,
     )
     if json is not None:
-        write_json([point.to_json() for point in points], json)
+        rows = [point.to_json() for point in points]
+        write_json(rows + [{"system": name, **point.to_json()} for name, point in beside.items()], json)
     if plots is not None:
         from captious.figures import rerank_plots
 
-        rerank_plots.write_curves(points, None, plots)
+        rerank_plots.write_curves(points, beside or None, plots)
     if quiet:
         return
     names = list(points[0].values)
     table = [
         [
-            str(p.vocabulary),
-            f"{p.threshold:g}",
-            "all" if p.most is None else str(p.most),
+            name or str(p.vocabulary),
+            "–" if name else f"{p.threshold:g}",
+            "–" if name else "all" if p.most is None else str(p.most),
             f"{p.length:.1f}",
             *(f"{p.values[n]:.4f} [{p.intervals[n][0]:.4f}, {p.intervals[n][1]:.4f}]" for n in names),
         ]
-        for p in points
+        for name, p in [*(("", point) for point in points), *beside.items()]
     ]
     print_table("Template captions", ["classes", "threshold", "objects", "words", *names], table)
     if plots is not None:

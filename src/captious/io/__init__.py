@@ -12,6 +12,18 @@ from __future__ import annotations
 from captious.io.align import Aligned, align
 from captious.io.caption_files import CaptionFile, CaptionWarning, Role
 from captious.io.columns import columns
+from captious.io.describe import FileDescription, describe, has_both_sides
 from captious.io.reading import read
 
-__all__ = ["Aligned", "CaptionFile", "CaptionWarning", "Role", "align", "columns", "read"]
+__all__ = [
+    "Aligned",
+    "CaptionFile",
+    "CaptionWarning",
+    "FileDescription",
+    "Role",
+    "align",
+    "columns",
+    "describe",
+    "has_both_sides",
+    "read",
+]

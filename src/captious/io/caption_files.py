@@ -81,6 +81,12 @@ class Records:
     format: str
     #: Whether the format has no numbers (a table), so that the id ``42.0`` means 42.
     text_ids: bool = False
+    #: Fields that were taken as ids and captions, and all fields, where rows have fields.
+    id_field: str = ""
+    caption_field: str = ""
+    fields: tuple[str, ...] = ()
+    #: Content that was not read, for descriptions of files.
+    left_out: tuple[str, ...] = ()
 
 
 def show(value: object, limit: int = 60) -> str:

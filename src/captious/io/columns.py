@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -17,10 +17,13 @@ OTHER_IDS = (
     "imageid", "img_id", "imgid", "cocoid", "filename", "file_name", "image_name", "img_name", "image_path",
     "filepath",
     "img", "file", "key",
+    "videoID", "video_id", "videoid", "video", "video_name", "clip_id",  # VATEX, MSR-VTT, MSVD
+    "youtube_id", "fname", "sound_id", "audio_id",  # AudioCaps, Clotho, aac-metrics
+    "question_id", "index",  # LLaVA, VLMEvalKit
 )  # fmt: skip
 OTHER_CAPTIONS = (
     "comment", "text", "sentence", "raw", "description", "generated_caption", "prediction", "generated",
-    "hypothesis", "pred",
+    "hypothesis", "pred", "caption_predicted", "preds", "cands", "response", "output",
 )  # fmt: skip
 _OTHER_REFERENCES = (
     "sentences",
@@ -33,6 +36,8 @@ _OTHER_REFERENCES = (
     "sentence",
     "raw",
     "description",
+    "enCap",
+    "reference_strs",
 )
 
 
@@ -86,8 +91,11 @@ def selected() -> Columns:
     return _SELECTED.get()
 
 
-def id_names() -> tuple[str, ...]:
+def id_names(present: Iterable[object] = ()) -> tuple[str, ...]:
     """Return names of the id column, in order of preference."""
+    if not selected().ids and {"index", "prediction"} <= set(present):
+        # VLMEvalKit: "image" is the picture itself, or the number of another row that has it.
+        return ("index", *ID_KEYS, *OTHER_IDS)
     return selected().ids or (*ID_KEYS, *OTHER_IDS)
 
 

@@ -39,8 +39,11 @@ _OTHER_KINDS = {
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """Return the content of a text file, decompressed if it is gzip. ``-`` is standard input."""
-    data = read_raw(path)
-    name = shown_name(path)
+    return check_bytes(read_raw(path), shown_name(path))
+
+
+def check_bytes(data: bytes, name: str) -> bytes:
+    """Return the content of a text file, or raise an error if it is of another kind."""
     for magic, what in _OTHER_KINDS.items():
         if data.startswith(magic):
             raise InputError(f"{name} is {what}")

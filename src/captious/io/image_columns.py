@@ -17,9 +17,9 @@ from captious.core.errors import InputError, did_you_mean, some
 from captious.io import json_formats
 from captious.io.caption_files import CaptionFile, Records, id_texts, kind, show
 from captious.io.columns import columns
-from captious.io.content import decode, loads, read_bytes, shown_name
+from captious.io.content import decode, loads, shown_name
 from captious.io.prepared import is_prepared
-from captious.io.reading import records_of
+from captious.io.reading import read_content_bytes, records_of
 
 #: Keys of the lists of images in COCO's and Karpathy's files.
 _IMAGE_IDS = ("cocoid", "filename", "id", "file_name")
@@ -51,7 +51,7 @@ def _records(source: object, name: str, column: str) -> Records:
                 f"{name} has prepared references, which hold captions only; read '{column}' from the file "
                 "that they were made from"
             )
-        data = read_bytes(source)
+        data = read_content_bytes(source)
         content: object = data
         value: object = None
         if data.lstrip(b" \t\r\n\xef\xbb\xbf")[:1] == b"{":
@@ -78,6 +78,16 @@ def _no_column(name: str, column: str, present: str) -> InputError:
 
 def _listed(value: object, name: str, column: str) -> Records | None:
     """Return the values in COCO's and Karpathy's lists of images, or None for other shapes."""
+    if isinstance(value, Mapping) and isinstance(value.get("videos"), list) and "sentences" in value:
+        # MSR-VTT lists its videos with their splits.
+        videos = [row for row in value["videos"] if isinstance(row, Mapping) and "video_id" in row]
+        if any(column in row for row in videos):
+            return Records(
+                [row["video_id"] for row in videos],
+                [row.get(column) for row in videos],
+                lambda i: f"videos {i + 1}",
+                "json",
+            )
     if not isinstance(value, Mapping) or not (json_formats.is_coco(value) or json_formats.is_karpathy(value)):
         return None
     present: dict[str, None] = {}

@@ -5,12 +5,21 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from captious.core.errors import InputError, some
 from captious.io.caption_files import ID_KEYS, CaptionWarning, Records, Role, kind, show
 from captious.io.columns import caption_names, id_names, no_caption, no_id, numbered_names, selected
 from captious.io.content import check_depth, loads
+from captious.io.data_set_files import (
+    has_single_keys,
+    is_sample,
+    read_data_set,
+    read_samples,
+    read_single_keys,
+    refuse_summary,
+)
 
 
 def parse(text: str, name: str, role: Role) -> Records:
@@ -36,6 +45,12 @@ def from_value(value: object, name: str, role: Role) -> Records:
             return _coco_annotations(value, name, role)
         if is_karpathy(value):
             return _karpathy(value, name, role)
+        if (records := read_data_set(value, name, role)) is not None:
+            return records
+        refuse_summary(value, name)
+        logs = value.get("logs")  # of early versions of lmms-eval
+        if isinstance(logs, list) and logs and is_sample(logs[0]):
+            return from_rows(logs, name, role, "json")
         if _is_id_dict(value):
             keys = list(value)
             return Records(keys, list(value.values()), lambda row: f"entry {show(keys[row])}", "dict")
@@ -69,12 +84,25 @@ def from_rows(
             f'{name}, {place(0)}: an object such as {{"image_id": 42, "caption": "…"}} was expected, '
             f"but this is {kind(first)}{hint}"
         )
+    if is_sample(first):
+        return read_samples(rows, name, role, place)
+    if has_single_keys(rows, (*id_names(), *caption_names(role))):
+        return read_single_keys(rows, place)
     id_key = pick_id(first, name, place(0))
+    fields = tuple(map(str, first))
     if numbered := numbered_names([key for key in first if isinstance(key, str)], role):
         return _numbered_rows(rows, id_key, numbered, name, place, form)
     caption_key = pick_caption(first, name, place(0), role)
     try:
-        return Records([row[id_key] for row in rows], [row[caption_key] for row in rows], place, form)
+        return Records(
+            [row[id_key] for row in rows],
+            [row[caption_key] for row in rows],
+            place,
+            form,
+            id_field=id_key,
+            caption_field=caption_key,
+            fields=fields,
+        )
     except (KeyError, TypeError, IndexError):
         pass
     for number, row in enumerate(rows):  # find the row that failed
@@ -101,12 +129,20 @@ def _numbered_rows(
                 f"expected, but this is {kind(row)}"
             )
     captions = [[row[key] for key in keys if row.get(key) not in (None, "")] for row in rows]
-    return Records([row[id_key] for row in rows], captions, place, form)
+    return Records(
+        [row[id_key] for row in rows],
+        captions,
+        place,
+        form,
+        id_field=id_key,
+        caption_field=", ".join(keys),
+        fields=tuple(map(str, rows[0])),
+    )
 
 
 def pick_id(row: Mapping[Any, object], name: str, place: str) -> str:
     """Return the key of the image id: the first default name whose value can be an id."""
-    present = [key for key in id_names() if key in row]
+    present = [key for key in id_names(row) if key in row]
     for key in present:
         if not isinstance(row[key], Mapping | list | bytes):  # `image` may be the picture itself
             return key
@@ -208,9 +244,12 @@ def _coco_annotations(value: Mapping[Any, Any], name: str, role: Role) -> Record
         _warn_of_unusable(annotations, numbers, name)
     kept = annotations if len(numbers) == len(annotations) else [annotations[number] for number in numbers]
     records = from_rows(kept, name, role, "coco-annotations")
-    return Records(
-        records.ids, records.captions, lambda row: f"annotation {numbers[row] + 1}", "coco-annotations"
+    left_out = (
+        (f"{len(annotations) - len(kept):,} captions that are rejected or pre-canned",)
+        if len(kept) < len(annotations)
+        else ()
     )
+    return replace(records, place=lambda row: f"annotation {numbers[row] + 1}", left_out=left_out)
 
 
 #: Marks of VizWiz's captions that its evaluation leaves out: rejected ones, and a sentence that annotators

@@ -27,6 +27,7 @@ from captious.io import json_scan as scan
 from captious.io.caption_files import CaptionFile, Role
 from captious.io.columns import numbered_names
 from captious.io.content import first_value
+from captious.io.data_set_files import is_sample
 from captious.io.json_formats import UNUSABLE, is_coco, pick_caption, pick_id
 from captious.io.json_texts import copy_texts
 
@@ -109,6 +110,8 @@ class _File:
     def _rows(self, at: int, first: list[Any], depth: int, lines: bool = False) -> _Rows:
         """Read the rows from ``at`` on by the keys of the first row. The values of a row are at ``depth``."""
         if not first or not isinstance(first[0], Mapping) or numbered_names(list(first[0]), self.role):
+            raise _UnsupportedError
+        if is_sample(first[0]):
             raise _UnsupportedError
         id_key, caption_key = (
             pick_id(first[0], self.name, ""),

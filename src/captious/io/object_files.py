@@ -26,7 +26,7 @@ class ImageBoxes(NamedTuple):
 
 def read_objects(path: str | Path) -> dict[str, set[str]]:
     """Return the names of objects by image id, from a file (also gzip)."""
-    return _from(_content(path), shown_name(path))
+    return objects_of(_content(path), shown_name(path))
 
 
 def read_boxes(path: str | Path) -> dict[str, ImageBoxes]:
@@ -103,7 +103,8 @@ def _lines(text: str, where: str) -> list[Any]:
     return rows
 
 
-def _from(value: Any, where: str) -> dict[str, set[str]]:
+def objects_of(value: Any, where: str) -> dict[str, set[str]]:
+    """Return the names of objects by image id, from the content of a file."""
     if isinstance(value, dict) and "annotations" in value:
         return _instances(value, where)
     if isinstance(value, dict) and "image_id" in value:

@@ -8,15 +8,16 @@ from pathlib import Path
 
 from captious.core.container import Grouped
 from captious.core.errors import InputError, some
-from captious.core.garbage import collector_paused
+from captious.core.threads import collector_paused
 from captious.core.writing import is_standard
 from captious.corpus import Captions
 from captious.io import json_formats, json_reader
 from captious.io import table_files as tables
 from captious.io.caption_files import BY_PLACE, CaptionFile, Records, Role, gather, kind, show
 from captious.io.columns import columns
-from captious.io.content import decode, read_bytes, shown_name, split_lines
+from captious.io.content import check_bytes, decode, read_bytes, read_raw, shown_name, split_lines
 from captious.io.prepared import is_prepared, is_prepared_content, open_captions
+from captious.io.spreadsheets import is_spreadsheet, read_spreadsheet
 
 
 def read(
@@ -55,7 +56,7 @@ def read(
             if is_prepared(path):
                 records = _prepared(*open_captions(path))
                 return gather(records, shown_name(path), role, several, _place(path))
-            return _from_content(read_bytes(path), path, role, several)
+            return _from_content(read_content_bytes(path), path, role, several)
         records, name = _from_object(source, role)
         return gather(records, name, role, several)
 
@@ -84,6 +85,12 @@ def read_named_captions(path: Path) -> tuple[list[str], list[str]]:
     return [str(number) for number in range(1, len(lines) + 1)], lines
 
 
+def read_content_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a caption file, unpacked if it is gzip."""
+    data = read_raw(path)
+    return data if is_spreadsheet(data) else check_bytes(data, shown_name(path))
+
+
 def _place(path: Path) -> Path | None:
     return None if is_standard(path) else path
 
@@ -107,6 +114,8 @@ def records_of(source: object, name: str, role: Role) -> Records:
 def _records(data: bytes, name: str, role: Role) -> Records:
     if is_prepared_content(data):
         return _prepared(*open_captions(name, data))
+    if is_spreadsheet(data):
+        return read_spreadsheet(data, name, role)
     if data.startswith(b"PAR1"):
         return tables.from_parquet(data, name, role)
     text = decode(data, name)

@@ -16,6 +16,7 @@ from captious.core.errors import InputError, printable, require, some
 from captious.io.caption_files import CaptionWarning, Records, Role, printed_list, show
 from captious.io.columns import caption_names, id_names, no_caption, no_id, numbered_names
 from captious.io.content import loads
+from captious.io.line_files import MSVD, msvd_clips, parse_lines
 
 _DELIMITERS = {"\t": "tsv", ",": "csv", ";": "csv", "|": "bars"}
 
@@ -23,8 +24,8 @@ _DELIMITERS = {"\t": "tsv", ",": "csv", ";": "csv", "|": "bars"}
 def parse_delimited(text: str, name: str, role: Role) -> Records:
     """Parse CSV, TSV or text with bars, detected from the header, or Flickr's lists, which have none."""
     header_line = text.lstrip("\r\n").partition("\n")[0]
-    if _TOKEN.match(header_line):
-        return _flickr(text, name)
+    if (records := parse_lines(text, name, role)) is not None:
+        return records
     delimiter = max(_DELIMITERS, key=header_line.count)
     if delimiter not in header_line:
         raise InputError(
@@ -37,9 +38,15 @@ def parse_delimited(text: str, name: str, role: Role) -> Records:
     except csv.Error as problem:
         kind = _DELIMITERS[delimiter].upper()
         raise InputError(f"{name}, line 1: not valid {kind}: {problem}; end lines with a line feed") from None
-    id_column, picked = pick_columns([column.lower() for column in header], header, name, role)
+    lowered = [column.lower() for column in header]
+    id_column, picked = pick_columns(lowered, header, name, role, rows_are_images=has_both(lowered))
     caption_column = picked[0]
-    last = len(picked) == 1 and caption_column == len(header) - 1 and id_column < caption_column
+    last = (
+        id_column is not None
+        and len(picked) == 1
+        and caption_column == len(header) - 1
+        and id_column < caption_column
+    )
     if delimiter == "|":
         rows, lines = _plain_rows(text, delimiter, len(header))
     else:
@@ -68,7 +75,7 @@ def parse_delimited(text: str, name: str, role: Role) -> Records:
                 f"{name}, line {lines[number]}: {len(row)} fields, but the header has {len(header)} "
                 f"({some(map(show, header))}){hint}"
             )
-        ids.append(row[id_column])
+        ids.append(str(number - 1) if id_column is None else row[id_column])
         # Of several columns, an empty cell is no caption, as where an image has fewer references.
         captions.append(
             row[caption_column]
@@ -77,31 +84,22 @@ def parse_delimited(text: str, name: str, role: Role) -> Records:
         )
     if header[caption_column].lower() in ("captions", "references"):
         captions = [_cell(str(cell), name, lines[number]) for number, cell in enumerate(captions, 1)]
-    return Records(ids, captions, lambda row: f"line {lines[row + 1]}", _DELIMITERS[delimiter], text_ids=True)
+    records = Records(
+        ids,
+        captions,
+        lambda row: f"line {lines[row + 1]}",
+        _DELIMITERS[delimiter],
+        text_ids=True,
+        id_field="number of the row" if id_column is None else header[id_column],
+        caption_field=", ".join(header[place] for place in picked),
+        fields=tuple(header),
+    )
+    return msvd_clips(records, rows[1:], lowered) if set(MSVD) <= set(lowered) else records
 
 
-#: Line of Flickr's lists: image file, number of the caption, a tab, the caption.
-_TOKEN = re.compile(r"([^\t#]+)#\d+[a-z]*\t")
-
-
-def _flickr(text: str, name: str) -> Records:
-    """Parse Flickr8k.token.txt, results_20130124.token and similar lists."""
-    ids: list[str] = []
-    captions: list[object] = []
-    lines: list[int] = []
-    for number, line in enumerate(text.split("\n"), 1):
-        line = line.rstrip("\r")
-        if not line.strip():
-            continue
-        match = _TOKEN.match(line)
-        if match is None:
-            raise InputError(
-                f"{name}, line {number}: expected 'image#number', a tab and a caption, found {show(line)}"
-            )
-        ids.append(match[1])
-        captions.append(line[match.end() :])
-        lines.append(number)
-    return Records(ids, captions, lambda row: f"line {lines[row]}", "token", text_ids=True)
+def has_both(columns: Sequence[str]) -> bool:
+    """Whether a table holds predictions and numbered references, so that it needs no ids (aac-metrics)."""
+    return any(name in columns for name in ("caption_predicted", "preds", "cands"))
 
 
 #: One row of the common copy of Flickr30k's table lacks the bar between number and caption.
@@ -165,10 +163,11 @@ def pick_columns(
     name: str,
     role: Role,
     usable: Callable[[str], bool] = lambda _: True,
-) -> tuple[int, list[int]]:
+    rows_are_images: bool = False,
+) -> tuple[int | None, list[int]]:
     """Return the indices of the id column and of the caption column, or of several that are numbered.
 
-    ``columns`` are lower case; ``usable`` filters them.
+    ``columns`` are lower case; ``usable`` filters them. If each row is an image, there may be no id column.
     """
 
     def first(names: Sequence[str]) -> int | None:
@@ -177,8 +176,8 @@ def pick_columns(
             None,
         )
 
-    id_column, caption_column = first(id_names()), first(caption_names(role))
-    if id_column is None:
+    id_column, caption_column = first(id_names(columns)), first(caption_names(role))
+    if id_column is None and not rows_are_images:
         raise no_id(name, "", shown)
     if numbered := numbered_names(columns, role):
         return id_column, [columns.index(column) for column in numbered]
@@ -191,7 +190,7 @@ def pick_columns(
             )
         raise no_caption(name, "", shown)
     for picked in (id_column, caption_column):
-        if columns.count(columns[picked]) > 1:
+        if picked is not None and columns.count(columns[picked]) > 1:
             raise InputError(
                 f"{name}: the column {show(shown[picked])} occurs twice; "
                 f"the columns are {some(map(show, shown), 12)}"
@@ -211,9 +210,29 @@ def from_parquet(data: bytes, name: str, role: Role) -> Records:
     with parquet_file(data, name) as file:
         columns = list(file.schema_arrow.names)
         id_column, picked = pick_columns([column.lower() for column in columns], columns, name, role)
+        assert id_column is not None
         table = file.read(columns=[columns[place] for place in (id_column, *picked)])
         ids, *captions = (table.column(columns[place]).to_pylist() for place in (id_column, *picked))
-    return Records(ids, _joined(captions), lambda row: f"row {row + 1}", "parquet")
+    return _described(ids, captions, "parquet", columns, id_column, picked)
+
+
+def _described(
+    ids: list[object],
+    captions: list[list[object]],
+    form: str,
+    columns: Sequence[str],
+    id_column: int,
+    picked: Sequence[int],
+) -> Records:
+    return Records(
+        ids,
+        _joined(captions),
+        lambda row: f"row {row + 1}",
+        form,
+        id_field=columns[id_column],
+        caption_field=", ".join(columns[place] for place in picked),
+        fields=tuple(columns),
+    )
 
 
 @contextmanager
@@ -261,8 +280,9 @@ def from_frame(frame: Any, name: str, role: Role) -> Records:
         return type(kind).__name__ not in ("Image", "Audio", "Video")
 
     id_column, picked = pick_columns(lowered, shown, name, role, usable)
+    assert id_column is not None
     ids, *captions = (_column(frame, names[place]) for place in (id_column, *picked))
-    return Records(ids, _joined(captions), lambda row: f"row {row + 1}", "data frame")
+    return _described(ids, captions, "data frame", shown, id_column, picked)
 
 
 def _column(frame: Any, column: Any) -> list[object]:

@@ -63,6 +63,12 @@ COMBINE = Option(
 CONCEPTS = Option(
     "concepts", "Concept frequencies for SPICE-U (default: the references of the run).", metavar="FILE"
 )
+TRUTH = Option(
+    "truth",
+    "Concepts of each image in place of reference captions, for SPICE, SPICE-U and Uniq: tuples, objects, or "
+    "scene graphs of Visual Genome.",
+    metavar="FILE",
+)
 OBJECTS = Option("objects", "Objects per image for CHAIR.", metavar="FILE")
 CHAIR_SYNONYMS = Option("chair_synonyms", "Synonym table for CHAIR (default: our own).", metavar="FILE")
 SENTENCE_MODEL = Option(
@@ -89,6 +95,19 @@ WEIGHTS = Option(
     "captious_score_lite-0.7 is CaptiousScore-lite as of version 0.7.",
     metavar="FILE",
 )
+CHAINS = Option(
+    "chains",
+    "Chains of HWCM-n: of n words (single), or the mean over chains of 1 to n words (cumulated).",
+    choices=("single", "cumulated"),
+    setting=True,
+)
+OVERLAP = Option(
+    "overlap",
+    "Over references, for Precision-n, Recall-1 and HWCM: max, mean or min; for Precision-n also union "
+    "(n-grams that any reference has, the default, as in BLEU).",
+    choices=("union", "max", "mean", "min"),
+    setting=True,
+)
 OVER_IMAGES = Option(
     "over_images",
     "Over images, for Loc and Prec: pooled (all words together, as published) or mean (over images).",
@@ -114,6 +133,12 @@ CLIP = Option(
 PICTURES = Option(
     "pictures", "Folder of the pictures, each named by its image's id, for --clip.", metavar="DIR"
 )
+CRITIC = Option(
+    "critic", "Trained critic (safetensors), or a folder of critics to average, for Critic.", metavar="FILE"
+)
+CRITIC_IMAGES = Option(
+    "critic_images", "Objects or features of the images, for a Critic that sees them.", metavar="FILE"
+)
 
 #: Options of the built-in measures. Each is a flag of the commands that compute scores.
 STANDARD = (
@@ -122,6 +147,7 @@ STANDARD = (
     VECTORS,
     COMBINE,
     CONCEPTS,
+    TRUTH,
     OBJECTS,
     CHAIR_SYNONYMS,
     SENTENCE_MODEL,
@@ -129,12 +155,16 @@ STANDARD = (
     KERNEL,
     PARSER,
     WEIGHTS,
+    CHAINS,
+    OVERLAP,
     OVER_IMAGES,
     NORMS,
     IMAGE_VECTORS,
     TEXT_VECTORS,
     CLIP,
     PICTURES,
+    CRITIC,
+    CRITIC_IMAGES,
 )
 
 

@@ -20,6 +20,7 @@ from captious.reporting import image_links
 
 #: Parts of the script, in order.
 SCRIPTS = (
+    "elements.js",
     "base.js",
     "store.js",
     "charts.js",

@@ -22,6 +22,7 @@ from captious.metrics.registry import Wanted, make_measures
 from captious.reporting import report_data as content
 from captious.reporting.document import Report
 from captious.reporting.explanations import explained
+from captious.reporting.facets import Groups, facets, read_facets
 from captious.reporting.image_links import find_files, is_template
 from captious.reporting.language_section import language, set_captions, sets
 from captious.reporting.leaderboard import standings
@@ -47,6 +48,8 @@ def report(
     objects: Any = None,
     images: str | os.PathLike[str] | None = None,
     embed: float | None = None,
+    group: Groups | None = None,
+    group_file: Any = None,
     metrics: Wanted | None = None,
     names: Iterable[str | None] | None = None,
     title: str | None = None,
@@ -77,6 +80,10 @@ def report(
     embed
         Size of all thumbnails of a folder's pictures inside the page, in megabytes (default: 20, if Pillow is
         installed). With 0, and for patterns, pictures are linked.
+    group, group_file
+        Columns with groups of images ("split", "domain", or "length" for thirds), which become tables
+        and filters; or a mapping from the column's name to the group of each image. Columns are read from
+        ``group_file``, by default the references.
     metrics
         Metrics as for :func:`captious.score` (default: "coco", or those of the saved scores). Options of
         metrics are keyword arguments.
@@ -103,6 +110,7 @@ def report(
             samples,
             images,
             embed,
+            read_facets(group, group_file if group_file is not None else references),
             metrics,
             names,
             title,
@@ -130,6 +138,7 @@ def _build_report(
     samples: Any,
     images: Any,
     embed: float | None,
+    columns: Mapping[str, Mapping[Any, Any]],
     metrics: Wanted | None,
     names: Iterable[str | None] | None,
     title: str | None,
@@ -164,8 +173,11 @@ def _build_report(
         "systems": [_describe_system(entry) for entry in entries],
         **board,
         "explanations": [name for name in blocks if name not in ("captions", "scores")],
+        "facets": [],
         "warnings": [*_warnings(entries), *incomparable],
     }
+    if columns:
+        meta["facets"], blocks["groups"] = facets(page_images, columns, bootstrap)
     sample_sources = _sources(samples)
     if sample_sources:
         sample_corpora = _samples(sample_sources, reference_captions, entries, loading)

@@ -255,14 +255,15 @@ class LikelihoodReport:
     """Likelihood tests by log P(s|I) and, with a language model, by mutual information."""
 
     generic: GenericCaptions
-    #: Test by the name of its formula; that of log P(s|I) is first.
+    #: Test by the name of its formula: the mean log P(s|I) per word (Figure 2 of the paper), the sum, and the
+    #: formula with a language model.
     tests: dict[str, Tested]
-    #: p-value of the difference between both tests, if there are two.
+    #: p-value of the difference between the tests without and with the language model.
     p: float | None = None
 
     @property
     def first(self) -> Tested:
-        """The test by log P(s|I)."""
+        """The test by the mean log P(s|I) per word."""
         return next(iter(self.tests.values()))
 
     def to_json(self) -> dict[str, Any]:
@@ -297,9 +298,9 @@ def likelihood_study(
         of the
         first of two.
     normalise
-        Compare log P per token.
+        Divide the formula with a language model by the number of words and the end, too.
     trials
-        Trials of the randomisation test between both tests.
+        Trials of the randomisation test between the tests without and with a language model.
 
     Returns
     -------
@@ -313,9 +314,12 @@ def likelihood_study(
     tokenizer = generic.references.captions.tokenizer
     lists = read_scored(scored)
     log_p = lists.log_p()
-    per_token = log_p / [len(tokens) + 1 for tokens in lists.tokens_for(tokenizer)] if normalise else log_p
-    before = likelihood_test(lists, per_token, generic.references, generic.wrong)
-    tests = {"log P(s|I)": before}
+    per_word = log_p / [len(tokens) + 1 for tokens in lists.tokens_for(tokenizer)]
+    tests = {
+        name: likelihood_test(lists, values, generic.references, generic.wrong)
+        for name, values in (("log P(s|I) per word", per_word), ("log P(s|I)", log_p))
+    }
+    before = tests["log P(s|I) per word" if normalise else "log P(s|I)"]
     if not models:
         return LikelihoodReport(generic, tests)
     prior = Prior.of(lists, [load_model(path, tokenizer) for path in models])
@@ -323,7 +327,7 @@ def likelihood_study(
     weights.check()
     values = information(log_p, prior, weights, normalise=normalise)
     after = likelihood_test(lists, values, generic.references, generic.wrong)
-    tests[f"log P(s|I) − {weights.lam:g} log P(s)"] = after
+    tests[f"log P(s|I) − {weights.lam:g} log P(s){' per word' if normalise else ''}"] = after
     return LikelihoodReport(generic, tests, p_of_difference(before, after, trials))
 
 

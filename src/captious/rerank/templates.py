@@ -17,6 +17,7 @@ import numpy as np
 from captious.core.errors import InputError, some
 from captious.core.progress import track
 from captious.corpus import Corpus
+from captious.io import read
 from captious.io.caption_files import show
 from captious.io.content import decode, read_bytes, shown_name
 from captious.io.object_files import read_objects
@@ -144,6 +145,18 @@ def curve(
         texts = captions(used, size, threshold=threshold, most=limit)
         measured_points.append(measured(texts, references, measures, (size, threshold, limit)))
     return measured_points
+
+
+def measured_file(path: str | Path, references: References, measures: Sequence[Measure]) -> TemplatePoint:
+    """Measure the captions of a system for the images of the references, one for each."""
+    file = read(path, "predictions")
+    texts = {image: group[0] for image, group in zip(file.ids, file.captions)}
+    missing = [image for image in references.captions.ids if image not in texts]
+    if missing:
+        raise InputError(
+            f"{path}: {len(missing):,} images of the references have no caption ({some(missing)})"
+        )
+    return measured(texts, references, measures)
 
 
 def measured(

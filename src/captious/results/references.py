@@ -22,6 +22,7 @@ from captious.core.writing import is_standard
 from captious.corpus import Captions, Corpus, places
 from captious.io import CaptionFile, CaptionWarning, align, read
 from captious.io.columns import split_names
+from captious.io.describe import has_both_sides
 from captious.io.image_columns import of_split
 from captious.io.prepared import caption_file, is_prepared, open_captions, save
 from captious.metrics.base import Measure
@@ -173,7 +174,7 @@ def load(
     predictions
         Captions of one system, in any of these forms.
     tokenizer
-        "ptb" (default), "simple", "none" or "spacy-like". Prepared references have their own.
+        "ptb" (default), "simple", "none", "spacy-like" or "raw". Prepared references have their own.
     subset
         Score only the images that both have, against the references of those images, as in the COCO tools.
     part
@@ -290,7 +291,7 @@ def check_repeated(references: Source | None, predictions: Sequence[Source]) -> 
     """Refuse references that are also predictions, and warn of a system that is given twice."""
     if (reference := _file_key(references)) is not None:
         same = next((source for source in predictions if _file_key(source) == reference), None)
-        if same is not None:
+        if same is not None and not _has_both_sides(same):
             raise InputError(
                 f"{_label(same)} is given as references and as predictions; "
                 "give the captions of a system to score"
@@ -303,6 +304,12 @@ def check_repeated(references: Source | None, predictions: Sequence[Source]) -> 
                     CaptionWarning(f"{_label(source)} is given twice: two systems are equal"), stacklevel=3
                 )
             seen.add(key)
+
+
+def _has_both_sides(source: Source) -> bool:
+    """Whether a file has references and, in other fields, predictions."""
+    path = source.path if isinstance(source, CaptionFile) else source
+    return isinstance(path, str | os.PathLike) and not is_prepared(Path(path)) and has_both_sides(path)
 
 
 def _label(source: Source) -> str:

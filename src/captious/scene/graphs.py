@@ -247,6 +247,20 @@ class SceneGraphs(Sequence[SceneGraph]):
         words = [self.words[i] for i in used.tolist()]
         return SceneGraphs(words, arrays, self.synonyms, self.meanings.take(used.astype(np.int64)))
 
+    def objects_only(self) -> SceneGraphs:
+        """Return the graphs without attributes and relations."""
+        sizes = self.arrays.sizes.astype(np.int64)
+        concepts = np.repeat(self.starts[:-1, 0], sizes[:, 0]) + _place_in_run(sizes[:, 0])
+        places, concept_offsets = runs(self.arrays.concept_offsets, concepts)
+        arrays = GraphArrays(
+            self.arrays.concepts[places],
+            concept_offsets,
+            self.arrays.sizes * np.array([1, 0, 0], np.int32),
+            self.arrays.owners[:0],
+            self.arrays.ends[:0],
+        )
+        return SceneGraphs(self.words, arrays, self.synonyms, self._meanings)
+
     @cached_property
     def tuple_table(self) -> TupleTable:
         """All tuples of each graph, as :attr:`SceneGraph.tuples` has them."""

@@ -23,7 +23,8 @@ from captious.core.ragged import IntArray, offsets_of
 from captious.core.writing import atomic_write
 from captious.corpus import Captions
 from captious.corpus.corpus import distinct_runs
-from captious.io.content import check_lines, decode, loads, read_bytes, shown_name
+from captious.io import pickled
+from captious.io.content import check_lines, decode, is_number, loads, read_bytes, read_raw, shown_name
 from captious.kernels import kernel
 from captious.kernels.types import Float64, Int64, Out
 from captious.parser import Parser
@@ -45,7 +46,7 @@ class ConceptTable:
 
     label = "table"
 
-    def __init__(self, images: int, counts: dict[Tuple, int]) -> None:
+    def __init__(self, images: int, counts: dict[Tuple, int], *, joined: bool = False) -> None:
         if images < 1:
             raise InputError("a table of concepts needs at least one image")
         impossible = next((item for item, count in counts.items() if not 0 < count <= images), None)
@@ -55,6 +56,8 @@ class ConceptTable:
             )
         self.images = images
         self.counts = counts
+        #: Whether the words of a concept are joined by spaces, so that the tuple has one element.
+        self.joined = joined
 
     @classmethod
     def of(cls, images: Iterable[Iterable[Tuple]]) -> ConceptTable:
@@ -77,11 +80,14 @@ class ConceptTable:
 
     def uniqueness(self, item: Tuple) -> float:
         """Share of images without the tuple: 1 for an unknown one."""
-        return 1.0 - self.counts.get(item, 0) / self.images
+        return 1.0 - self.counts.get(self._key(item), 0) / self.images
+
+    def _key(self, item: Tuple) -> Tuple:
+        return (" ".join(item),) if self.joined else item
 
     def counts_of(self, tuples: TupleTable) -> IntArray:
         """Count the images that have each tuple."""
-        return np.array([self.counts.get(item, 0) for item in tuples.tuples()], np.int64)
+        return np.array([self.counts.get(self._key(item), 0) for item in tuples.tuples()], np.int64)
 
     @cached_property
     def digest(self) -> str:
@@ -97,7 +103,8 @@ class ConceptTable:
         The first line is a header in JSON. Each other line has a count and the words of a tuple, separated by
         tabs.
         """
-        header = {"format": _FORMAT, "version": _VERSION, "images": self.images, "concepts": len(self.counts)}
+        header: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "images": self.images}
+        header |= {"concepts": len(self.counts), **({"joined": True} if self.joined else {})}
         lines = [json.dumps(header)]
         lines += ["\t".join((str(count), *item)) for item, count in sorted(self.counts.items())]
         with atomic_write(path) as temporary:
@@ -139,12 +146,98 @@ class ConceptTable:
                 f"{path} is damaged: its header announces {number} concepts, but it has {len(counts)}; {_HOW}"
             )
         try:
-            return cls(images, counts)
+            return cls(images, counts, joined=header.get("joined") is True)
         except InputError as error:
             raise InputError(f"{path}: {error}; {_HOW}") from None
 
 
 FloatArray = NDArray[np.float64]
+
+
+class JoinedConcepts:
+    """Uniqueness of concepts whose words are joined by spaces, as Wang et al. (2020) publish them."""
+
+    label = "dictionary"
+
+    def __init__(self, uniqueness: dict[str, float]) -> None:
+        self.by_name = uniqueness
+        #: Counts are shares of one image, so that they can be fractions.
+        self.images = 1
+
+    def counts_of(self, tuples: TupleTable) -> FloatArray:
+        """Return the share of images that have each tuple."""
+        return np.array([1.0 - self.by_name.get(" ".join(item), 1.0) for item in tuples.tuples()], np.float64)
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the content, for signatures."""
+        import hashlib
+
+        text = "\n".join(f"{name}\t{value!r}" for name, value in sorted(self.by_name.items()))
+        return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+    @classmethod
+    def load(cls, path: str | Path, images: int | None = None) -> JoinedConcepts:
+        """Read a pickled dictionary of uniqueness or, with the number of images, of counts.
+
+        The pickle is checked first, so that nothing in it is executed.
+        """
+        name = shown_name(path)
+        content = pickled.load(read_raw(path), name, _HOW)
+        if not isinstance(content, dict) or not content:
+            raise InputError(
+                f"{name}: a pickled {type(content).__name__}, not a dictionary of concepts; {_HOW}"
+            )
+        table: dict[str, float] = {}
+        for key, value in content.items():
+            joined = " ".join(key) if isinstance(key, tuple) else key
+            if not isinstance(joined, str) or not is_number(value) or value < 0:
+                raise InputError(
+                    f"{name}: {str(key)[:60]!r} → {str(value)[:40]} is not a concept with a number"
+                )
+            table[joined] = float(value)
+        largest = max(table.values())
+        if largest > 1.0:
+            if images is None:
+                raise InputError(
+                    f"{name} has counts (up to {largest:,.0f}), and the number of images is not in the file; "
+                    f"convert it with: captious concepts import {name} --images N -o FILE"
+                )
+            if largest > images:
+                raise InputError(f"{name}: a concept has {largest:,.0f} of {images:,} images")
+            table = {key: 1.0 - value / images for key, value in table.items()}
+        return cls(table)
+
+
+def import_concepts(source: str | Path, output: str | Path, images: int | None) -> ConceptTable:
+    """Write a pickled dictionary of counts as a table. Words of a concept stay joined by spaces.
+
+    The table then finds a concept by its words, however they are divided into a tuple.
+    """
+    name = shown_name(source)
+    joined = JoinedConcepts.load(source, images)
+    if images is None:
+        raise InputError(
+            f"{name} has values up to 1, which are uniqueness; pass it as it is: --concepts {name}"
+        )
+    counts = {(key,): round((1.0 - value) * images) for key, value in joined.by_name.items()}
+    table = ConceptTable(images, {item: count for item, count in counts.items() if count}, joined=True)
+    if not table.counts:
+        raise InputError(f"{name}: no concept occurs in an image; {_HOW}")
+    table.save(output)
+    return table
+
+
+def is_pickle(content: bytes) -> bool:
+    """Return whether a file begins like a pickled dictionary."""
+    return content[:1] == b"\x80" or content[:2] in (b"(d", b"}q", b"cc", b"cn", b"c_")
+
+
+def read_concepts(path: str | Path) -> ConceptTable | JoinedConcepts:
+    """Read a table of concepts, or the dictionary of uniqueness that Wang et al. (2020) publish."""
+    if Path(path).is_file() and is_pickle(read_raw(path)[:2]):
+        return JoinedConcepts.load(path)
+    return ConceptTable.load(path)
 
 
 class Frequencies(Protocol):
@@ -153,7 +246,7 @@ class Frequencies(Protocol):
     @property
     def images(self) -> int: ...
 
-    def counts_of(self, tuples: TupleTable) -> IntArray: ...
+    def counts_of(self, tuples: TupleTable) -> IntArray | FloatArray: ...
 
 
 class TupleFrequencies:

@@ -6,6 +6,7 @@ captions count as worse. The choice of worse captions determines what is learned
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from captious.core.errors import InputError, did_you_mean
 from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
+from captious.io.judgements import own_key
 from captious.metrics.captions.wembsim import mean_vectors
 from captious.vectors import get
 
@@ -83,6 +85,7 @@ def build_examples(
     *,
     images: int | None = None,
     without: Sequence[str] = (),
+    without_references: Sequence[Sequence[str]] = (),
     seed: int = 1,
     references_each: int = REFERENCES,
     kinds: Sequence[str] = KINDS,
@@ -90,9 +93,12 @@ def build_examples(
     """Draw examples: per image three human captions and three captions of each other kind.
 
     References are drawn at random from the image's other captions. Captions of ``without`` (validation and
-    test sets) are never candidates.
+    test sets) are never candidates. Images that share two captions with one of ``without_references``, the
+    references of such sets, are left out.
     """
     generator = np.random.default_rng(seed)
+    tested = images_in_tests(references, without_references)
+    references = {image: texts for image, texts in references.items() if image not in tested}
     names = [image for image, texts in references.items() if len(texts) > references_each]
     if len(names) < 2:
         raise InputError(
@@ -149,6 +155,27 @@ def build_examples(
         np.array([row[3] for row in rows]),
         [row[4] for row in rows],
     )
+
+
+def images_in_tests(
+    references: Mapping[str, Sequence[str]], test_references: Sequence[Sequence[str]]
+) -> set[str]:
+    """Return the images of which a test set has two captions or more (or all, if it has fewer).
+
+    Sets name images in different ways, so captions tell which are the same. One caption in common may be a
+    generic one.
+    """
+    owners: dict[str, set[int]] = {}
+    for number, group in enumerate({tuple(sorted(set(texts))) for texts in test_references}):
+        for text in group:
+            owners.setdefault(own_key(text), set()).add(number)
+    tested = set()
+    for image, texts in references.items():
+        keys = {own_key(text) for text in texts}
+        common = Counter(number for key in keys for number in owners.get(key, ()))
+        if max(common.values(), default=0) >= min(2, len(keys)) > 0:
+            tested.add(image)
+    return tested
 
 
 def _neighbours(groups: Sequence[Sequence[str]]) -> IntArray:

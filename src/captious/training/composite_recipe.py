@@ -114,6 +114,7 @@ def train_composite(
         machines,
         images=images,
         without=[caption for one in validate for caption in rated(one, folder).captions],
+        without_references=[texts for one in validate for texts in rated(one, folder).references],
         seed=seed,
         kinds=("human", *SETS[training_set]),
     )

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import captious
+from captious.core.errors import InputError
 from captious.corpus import Corpus
 from captious.metrics.captions.hwcm import HWCM, best_overlaps, head_word_chains
 from captious.parser import ParsedBatch, Sentence, parses_of
@@ -116,3 +117,24 @@ def test_the_best_reference_counts() -> None:
 def test_only_chains_of_one_to_four_words() -> None:
     with pytest.raises(ValueError, match="chains of 1 to 4 words, not 5"):
         HWCM(5)
+
+
+def test_chains_are_single_or_cumulated_and_combined_over_references() -> None:
+    corpus = captious.load(
+        {"1": ["a dog runs on grass", "a cat sleeps", "the dog chases a cat"]}, {"1": "a dog chases a cat"}
+    )
+    single = [captious.score(corpus, f"HWCM-{n}")[f"HWCM-{n}"].value for n in (1, 2, 3)]
+    cumulated = captious.score(corpus, "HWCM-3", chains="cumulated")["HWCM-3"]
+    assert cumulated.value == pytest.approx(np.mean(single))
+    assert cumulated.signature.fields["chains"] == "cumulated"
+    alone = [
+        captious.score(captious.load({"1": [text]}, {"1": "a dog chases a cat"}), "HWCM-2")["HWCM-2"].value
+        for text in ("a dog runs on grass", "a cat sleeps", "the dog chases a cat")
+    ]
+    for how, combine in (("max", max), ("mean", np.mean), ("min", min)):
+        found = captious.score(corpus, "HWCM-2", overlap=how)["HWCM-2"].value
+        assert found == pytest.approx(combine(alone)), how
+    with pytest.raises(InputError, match="single or cumulated"):
+        HWCM(2, chains="both")
+    with pytest.raises(InputError, match="union, max, mean, min"):
+        HWCM(2, overlap="median")

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import captious
+from captious.core.errors import InputError
 from captious.corpus import Captions, Corpus
 from tests.forms import both_forms, running
 from tests.metrics.captions import naive
@@ -127,3 +128,23 @@ def test_a_later_system_may_push_the_vocabulary_beyond_exact_packing(monkeypatch
     expected = captious.score(alone, "lexical")
     for name, score in captious.score(second, "lexical").items():
         assert score.per_caption == pytest.approx(expected[name].per_caption)
+
+
+def test_precision_and_recall_over_references() -> None:
+    references = ["a dog runs", "a cat sits on a mat", "the dog"]
+    corpus = captious.load({"1": references}, {"1": "a dog on a mat"})
+    names = ("Precision-1", "Precision-2", "Recall-1")
+    alone = {name: [] for name in names}
+    for text in references:
+        scores = captious.score(captious.load({"1": [text]}, {"1": "a dog on a mat"}), names)
+        for name in names:
+            alone[name].append(scores[name].value)
+    union = captious.score(corpus, names)
+    assert union["Precision-1"].value == 1.0 and union["Recall-1"].value == max(alone["Recall-1"])
+    for how, combine in (("max", max), ("mean", np.mean), ("min", min)):
+        scores = captious.score(corpus, names, overlap=how)
+        for name in names:
+            assert scores[name].value == pytest.approx(combine(alone[name])), (how, name)
+    assert captious.score(corpus, names, overlap="max")["Precision-1"].value == pytest.approx(4 / 5)
+    with pytest.raises(InputError, match="union, max, mean, min"):
+        captious.score(corpus, "Precision-1", overlap="best")

@@ -10,7 +10,7 @@ import pytest
 
 from captious.core.errors import InputError
 from captious.metrics.learned.composite_network import Network, read, to_bytes
-from captious.training.composite_examples import KINDS, SETS, Examples, build_examples
+from captious.training.composite_examples import KINDS, SETS, Examples, build_examples, images_in_tests
 from captious.training.composite_trainer import Judged, Plan, train
 from captious.training.linear_fit import Part, fit, weigh
 
@@ -250,3 +250,13 @@ def test_scoring_agrees_with_torch() -> None:
     with torch.no_grad():
         expected = torch.nn.Sequential(*steps[:-1])(given).softmax(dim=1)[:, 1].numpy()
     np.testing.assert_allclose(network.score(table), expected, atol=1e-5)
+
+
+def test_images_of_test_sets_are_left_out() -> None:
+    images = list(PEOPLE)
+    theirs = [[text.upper() + " ." for text in PEOPLE[images[0]][:2]], ["a caption of nothing here"]]
+    assert images_in_tests(PEOPLE, theirs) == {images[0]}
+    # One caption in common may be generic.
+    assert images_in_tests(PEOPLE, [list(PEOPLE[images[1]][:1])]) == set()
+    found = build_examples(PEOPLE, MACHINES, without_references=theirs, seed=3)
+    assert not {text for texts in found.references for text in texts} & set(PEOPLE[images[0]])

@@ -7,13 +7,15 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.core.errors import InputError
 from captious.core.ragged import IntArray, offsets_of, runs
 from captious.corpus import Captions, Corpus
 from captious.corpus.corpus import distinct_runs
 from captious.kernels import kernel
 from captious.kernels.types import Float64, Int64, Out
 from captious.metrics.base import FloatArray, Measure, Resource, as_statistics
-from captious.metrics.options import PARSER, Option
+from captious.metrics.captions.over_references import check_overlap, combined
+from captious.metrics.options import CHAINS, OVERLAP, PARSER, Option
 from captious.parser import ParsedBatch, Parser
 from captious.parser.choice import batch_of
 from captious.parser.choice import get as get_parser
@@ -96,16 +98,30 @@ def best_overlaps(
 
 
 class HWCM(Measure):
-    """Precision of head-word chains of n words, maximum over references."""
+    """Precision of head-word chains of n words, or mean over chains of 1 to n words.
 
-    options: ClassVar[tuple[Option, ...]] = (PARSER,)
+    Over references it is the maximum, or (``overlap``) the mean or minimum.
+    """
 
-    def __init__(self, n: int = 2, parser: Parser | str | None = None) -> None:
+    options: ClassVar[tuple[Option, ...]] = (PARSER, CHAINS, OVERLAP)
+
+    def __init__(
+        self,
+        n: int = 2,
+        parser: Parser | str | None = None,
+        chains: str | None = None,
+        overlap: str | None = None,
+    ) -> None:
+        # A union of chains is not defined; a run that asks for it means n-gram precision.
+        self.overlap = "max" if overlap in (None, "union") else check_overlap(overlap, OVERLAP.choices)
+        self.chains = chains or "single"
+        if self.chains not in CHAINS.choices:
+            raise InputError(f"chains of HWCM are single or cumulated, not '{self.chains}'")
         if not 1 <= n <= MAX_N:
             raise ValueError(f"HWCM takes chains of 1 to {MAX_N} words, not {n}")
         self.n = n
         self.parser = get_parser(parser)
-        self.fixed = {"n": str(n), "best": "max"}
+        self.fixed = {"n": str(n)}
         self.name = f"HWCM-{n}"
         self.summary = (
             f"precision of head-word chains of {n} words, maximum over references (Liu & Gildea 2005)"
@@ -117,12 +133,20 @@ class HWCM(Measure):
         return {"parser": self.parser}
 
     def prepare(self, references: Captions) -> None:
-        chains_of(references, self.n, self.parser)
+        for n in self._lengths:
+            chains_of(references, n, self.parser)
+
+    @property
+    def _lengths(self) -> range:
+        return range(1 if self.chains == "cumulated" else self.n, self.n + 1)
 
     def statistics(self, corpus: Corpus, state: None) -> FloatArray:
-        ours, theirs = (
-            chains_of(side, self.n, self.parser) for side in (corpus.candidates, corpus.references)
-        )
+        values = [self._precision(corpus, n) for n in self._lengths]
+        return as_statistics(np.mean(values, axis=0))
+
+    def _precision(self, corpus: Corpus, n: int) -> FloatArray:
+        """Return each caption's precision of chains of n words, for its best reference."""
+        ours, theirs = (chains_of(side, n, self.parser) for side in (corpus.candidates, corpus.references))
         # A training batch needs only some of many references.
         needed, partners = np.unique(corpus.references.unique[1][corpus.pairs[1]], return_inverse=True)
         chosen, their_offsets = runs(theirs.offsets, needed)
@@ -130,20 +154,24 @@ class HWCM(Measure):
         rows = np.concatenate(
             [names.encode(ours.names)[ours.rows], names.encode(theirs.names)[theirs.rows[chosen]]]
         )
-        _, numbers = distinct_runs(rows.reshape(-1), np.arange(len(rows) + 1, dtype=np.int64) * self.n)
+        _, numbers = distinct_runs(rows.reshape(-1), np.arange(len(rows) + 1, dtype=np.int64) * n)
         cut = len(ours.rows)
-        values = np.empty(len(corpus.candidates))
+        own, pairs = corpus.candidates.unique[1], corpus.pair_offsets
+        if self.overlap != "max":
+            # Each pair is a caption with one partner.
+            own, pairs = own[corpus.pairs[0]], np.arange(len(corpus.pairs[0]) + 1, dtype=np.int64)
+        values = np.empty(len(own))
         best_overlaps(
             _ascending(numbers[:cut], ours.offsets),
             ours.offsets,
-            corpus.candidates.unique[1],
+            own,
             _ascending(numbers[cut:], their_offsets),
             their_offsets,
-            corpus.pair_offsets,
+            pairs,
             partners.reshape(-1),
             values,
         )
-        return as_statistics(values)
+        return values if self.overlap == "max" else combined(corpus, values, self.overlap)
 
 
 def _ascending(numbers: IntArray, offsets: IntArray) -> IntArray:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
+from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
 from captious.kernels import kernel
 from captious.kernels.types import Int32, Int64, Out
-from captious.metrics.base import FloatArray, Measure
+from captious.metrics.base import FloatArray, Measure, as_statistics
 from captious.metrics.captions.bleu import ngram_matches
 from captious.metrics.captions.cider import next_shared
+from captious.metrics.captions.over_references import check_overlap, combined
+from captious.metrics.options import OVERLAP, Option
 
 
 class _Share(Measure):
@@ -22,9 +27,13 @@ class _Share(Measure):
 
 
 class NgramPrecision(_Share):
-    """Share of a candidate's n-grams that some reference has, counts clipped."""
+    """Share of a candidate's n-grams that some reference, or the best one, has, counts clipped."""
 
-    def __init__(self, n: int = 1) -> None:
+    options: ClassVar[tuple[Option, ...]] = (OVERLAP,)
+
+    def __init__(self, n: int = 1, overlap: str | None = None) -> None:
+        self.overlap = overlap or "union"
+        check_overlap(self.overlap, OVERLAP.choices)
         self.n = n
         self.name = f"Precision-{n}"
         self.summary = f"clipped precision of n-grams with n = {n}"
@@ -35,6 +44,9 @@ class NgramPrecision(_Share):
 
     def statistics(self, corpus: Corpus, state: None) -> FloatArray:
         matches, totals = ngram_matches(corpus, self.n)
+        if self.overlap != "union":
+            shared = combined(corpus, _common(corpus, self.n).astype(np.float64), self.overlap)
+            return np.stack([np.nan_to_num(shared), totals], axis=1)
         return np.stack([matches, totals], axis=1).astype(np.float64)
 
 
@@ -62,24 +74,39 @@ def _common_words(
         out[p] = common
 
 
+def _common(corpus: Corpus, n: int) -> IntArray:
+    """Return the number of n-grams that candidate and reference share, for each pair."""
+    candidate, reference = corpus.pairs
+    c, r = corpus.candidates.ngrams(n), corpus.references.ngrams(n)
+    common = np.zeros(len(candidate), dtype=np.int64)
+    _common_words(c.number, c.count, c.offsets, r.number, r.count, r.offsets, candidate, reference, common)
+    return common
+
+
 class UnigramRecall(_Share):
-    """Share of a reference's words that the candidate has, for the best-recalled reference."""
+    """Share of a reference's words that the candidate has, for the best-recalled reference.
+
+    Over references, the option ``overlap`` takes the mean or the minimum instead.
+    """
 
     name = "Recall-1"
     summary = "share of a reference's words in the candidate, best reference"
+    options: ClassVar[tuple[Option, ...]] = (OVERLAP,)
+
+    def __init__(self, overlap: str | None = None) -> None:
+        # A recall of the union is not defined; a run that asks for it means precision.
+        self.overlap = "max" if overlap in (None, "union") else check_overlap(overlap, OVERLAP.choices)
 
     def prepare(self, references: Captions) -> None:
         references.ngrams(1)
 
     def statistics(self, corpus: Corpus, state: None) -> FloatArray:
         candidate, reference = corpus.pairs
-        c, r = corpus.candidates.ngrams(1), corpus.references.ngrams(1)
-        common = np.zeros(len(candidate), dtype=np.int64)
-        _common_words(
-            c.number, c.count, c.offsets, r.number, r.count, r.offsets, candidate, reference, common
-        )
+        common = _common(corpus, 1)
         lengths = corpus.references.lengths[reference]
         recall = np.divide(common, lengths, out=np.zeros(len(common)), where=lengths > 0)
+        if self.overlap != "max":
+            return as_statistics(combined(corpus, recall, self.overlap))
         rows = np.zeros((len(corpus.candidates), 2))
         # A stable sort, best first, puts the first of the best references of each candidate in front.
         order = np.lexsort((-recall, candidate))

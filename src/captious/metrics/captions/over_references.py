@@ -21,6 +21,13 @@ def check_combine(how: str) -> str:
     return how
 
 
+def check_overlap(how: str | None, choices: tuple[str, ...]) -> str:
+    """Return ``how`` if it is a way to combine the overlaps with references."""
+    if how is None or how not in choices:
+        raise InputError(f"overlaps with references are combined by {', '.join(choices)}, not '{how}'")
+    return how
+
+
 def combined(corpus: Corpus, pair_values: FloatArray, how: str) -> FloatArray:
     """Return the mean, maximum or minimum over each candidate's references, or NaN where there are none."""
     values = np.full(len(corpus.candidates), np.nan)

@@ -12,10 +12,11 @@ from captious.core import limits
 from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
 from captious.metrics.base import FloatArray, Measure, Resource
-from captious.metrics.options import METEOR_DATA, PARSER, Option
+from captious.metrics.options import METEOR_DATA, PARSER, TRUTH, Option
 from captious.parser import Parser
 from captious.parser.choice import get as get_parser
 from captious.scene.build import candidate_graphs, reference_graphs
+from captious.scene.concept_truth import ConceptTruth
 from captious.scene.graphs import SceneGraphs
 from captious.scene.tuple_match import CATEGORIES, Matches, category_of, match_graphs
 from captious.scene.tuple_table import Tuple
@@ -35,12 +36,24 @@ class Scenes(NamedTuple):
     parser: Parser
     synonyms: Synonyms
     references: SceneGraphs
+    #: Concepts that replace the reference captions.
+    truth: ConceptTruth | None = None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Key of everything that is derived from the scenes of a corpus."""
+        truth = None if self.truth is None else self.truth.digest
+        return self.parser.label, self.parser.digest, self.synonyms, truth
 
     def of(self, corpus: Corpus) -> tuple[SceneGraphs, SceneGraphs, IntArray]:
         """Return the graphs of candidates and references, and the index of each candidate's references."""
         # A rearranged corpus (pairs, leave-one-out) has other references than the prepared ones.
-        references = reference_graphs(corpus.references, self.parser, self.synonyms)
         candidates = candidate_graphs(corpus.candidates, self.parser, self.synonyms)
+        if self.truth is not None:
+            references = self.truth.graphs(corpus.references.ids, self.synonyms)
+            candidates = candidates.objects_only() if self.truth.only_objects else candidates
+        else:
+            references = reference_graphs(corpus.references, self.parser, self.synonyms)
         return candidates, references, corpus.images[corpus.candidates.image_of]
 
 
@@ -52,12 +65,16 @@ class Spice(Measure):
     """
 
     summary = "F1 over objects, attributes and relations of scene graphs (Anderson et al. 2016)"
-    options: ClassVar[tuple[Option, ...]] = (METEOR_DATA, PARSER)
+    options: ClassVar[tuple[Option, ...]] = (METEOR_DATA, PARSER, TRUTH)
     # The references of an image together have more tuples than any one of them.
     perfect_is_maximum = False
 
     def __init__(
-        self, category: str = "All", meteor_data: str | Path | None = None, parser: Parser | str | None = None
+        self,
+        category: str = "All",
+        meteor_data: str | Path | None = None,
+        parser: Parser | str | None = None,
+        truth: ConceptTruth | str | Path | None = None,
     ) -> None:
         self.category = category
         self.name = "SPICE" if category == "All" else f"SPICE-{category}"
@@ -65,13 +82,19 @@ class Spice(Measure):
             self.summary = f"SPICE over tuples of the kind {category.lower()} alone"
         self.meteor_data = meteor_data
         self.parser = get_parser(parser)
+        self.truth = None if truth is None else ConceptTruth.read(truth)
 
     def resources(self) -> dict[str, Resource]:
-        return {"parser": self.parser, "synonyms": Synonyms.load(self.meteor_data)}
+        truth: dict[str, Resource] = {} if self.truth is None else {"truth": self.truth}
+        return {"parser": self.parser, "synonyms": Synonyms.load(self.meteor_data), **truth}
 
     def prepare(self, references: Captions) -> Scenes:
         synonyms = Synonyms.load(self.meteor_data)
-        return Scenes(self.parser, synonyms, reference_graphs(references, self.parser, synonyms))
+        if self.truth is not None:
+            graphs = self.truth.graphs(references.ids, synonyms)
+        else:
+            graphs = reference_graphs(references, self.parser, synonyms)
+        return Scenes(self.parser, synonyms, graphs, self.truth)
 
     def statistics(self, corpus: Corpus, state: Scenes) -> FloatArray:
         table = tuple_counts(corpus, state)[:, KINDS.index(self.category)]
@@ -121,8 +144,7 @@ def matched_tuples(corpus: Corpus, scenes: Scenes) -> MatchedTuples:
 
 def tuple_counts(corpus: Corpus, scenes: Scenes) -> FloatArray:
     """Return hits, candidate tuples and reference tuples for every candidate and each of the ``KINDS``."""
-    key = ("spice counts", scenes.parser.label, scenes.parser.digest, scenes.synonyms)
-    return corpus.cached(key, lambda: _tuple_counts(corpus, scenes))
+    return corpus.cached(("spice counts", *scenes.key), lambda: _tuple_counts(corpus, scenes))
 
 
 def _tuple_counts(corpus: Corpus, scenes: Scenes) -> FloatArray:

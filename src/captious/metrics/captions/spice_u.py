@@ -14,16 +14,23 @@ from captious.metrics.base import FloatArray, Measure, Resource, as_statistics
 from captious.metrics.captions.spice import Scenes, Spice, ratio
 from captious.metrics.options import CONCEPTS, Option
 from captious.parser import Parser
-from captious.scene.uniqueness import ConceptTable, TupleFrequencies, uniqueness
+from captious.scene.concept_truth import ConceptTruth
+from captious.scene.uniqueness import (
+    ConceptTable,
+    JoinedConcepts,
+    TupleFrequencies,
+    read_concepts,
+    uniqueness,
+)
 
-Concepts = ConceptTable | str | Path | None
+Concepts = ConceptTable | JoinedConcepts | str | Path | None
 
 
 class UniqueScenes(NamedTuple):
     """Scenes of the references, and the number of images that have each tuple."""
 
     scenes: Scenes
-    table: ConceptTable | TupleFrequencies
+    table: ConceptTable | JoinedConcepts | TupleFrequencies
 
 
 class Uniq(Measure):
@@ -39,9 +46,10 @@ class Uniq(Measure):
         concepts: Concepts = None,
         meteor_data: str | Path | None = None,
         parser: Parser | str | None = None,
+        truth: ConceptTruth | str | Path | None = None,
     ) -> None:
-        self.concepts = ConceptTable.load(concepts) if isinstance(concepts, str | Path) else concepts
-        self.spice = Spice(meteor_data=meteor_data, parser=parser)
+        self.concepts = read_concepts(concepts) if isinstance(concepts, str | Path) else concepts
+        self.spice = Spice(meteor_data=meteor_data, parser=parser, truth=truth)
 
     def check(self, corpus: Corpus | None = None) -> None:
         self.spice.check(corpus)
@@ -56,16 +64,13 @@ class Uniq(Measure):
         scenes = self.spice.prepare(references)
         if self.concepts is not None:
             return UniqueScenes(scenes, self.concepts)
-        key = ("concepts", scenes.parser.label, scenes.parser.digest, scenes.synonyms)
-        return UniqueScenes(
-            scenes, references.cached(key, lambda: TupleFrequencies(scenes.references.tuple_table))
-        )
+        make = lambda: TupleFrequencies(scenes.references.tuple_table)  # noqa: E731
+        return UniqueScenes(scenes, references.cached(("concepts", *scenes.key), make))
 
     def values(self, corpus: Corpus, state: UniqueScenes) -> FloatArray:
         """Return Uniq of every caption."""
         scenes = state.scenes
-        key = ("uniqueness", state.table, scenes.parser.label, scenes.parser.digest, scenes.synonyms)
-        return corpus.cached(key, lambda: self._values(corpus, state))
+        return corpus.cached(("uniqueness", state.table, *scenes.key), lambda: self._values(corpus, state))
 
     def _values(self, corpus: Corpus, state: UniqueScenes) -> FloatArray:
         candidates, references, image_of = state.scenes.of(corpus)

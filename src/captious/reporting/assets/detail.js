@@ -104,9 +104,12 @@ const detail = {
   },
 };
 
+// Explanations that the report has data for, and that apply to the caption.
+const tabsOf = (caption) => WHY.filter((one) => meta.explanations.includes(one.needs || one.name) && (!one.applies || !caption || one.applies(caption)));
+
 // Panel below a caption, with one tab per explanation that the report has data for.
 function explain(target, system, image, k) {
-  const shown = WHY.filter((one) => meta.explanations.includes(one.name));
+  const shown = tabsOf({ system, image, k });
   const current = shown.find((one) => one.name === state.tab) || shown[0];
   if (!current || captionsOf(system, image)[k] === undefined) return replace(target, h('p.none', null, 'There is nothing to explain this score with.'));
   const panel = h('div.panel', { role: 'tabpanel', id: 'why-panel', 'aria-labelledby': `why-${current.name}`, tabindex: 0 });

@@ -35,6 +35,7 @@ const images = {
   active: 0,
   needs: () => [
     meta.pictures && block('pictures').then((pictures) => { data.pictures = pictures; }),
+    meta.facets.length > 0 && block('groups').then((groups) => { data.groups = groups; }),
     meta.blocks.includes('boxes') && block('boxes').then((boxes) => { data.boxes = boxes; }),
     meta.explanations.includes('objects') && block('objects').then((objects) => { images.objects = objects || { systems: [], images: [] }; }),
   ],
@@ -66,6 +67,7 @@ const images = {
     this.hallucinated = check('hallucinates', Boolean(state.hallucinated), (value) => go({ hallucinated: value }));
     this.long = check('longer than every reference', Boolean(state.long), (value) => go({ long: value }));
     this.wins = check('only where it is better', Boolean(state.wins), (value) => go({ wins: value }));
+    this.facet = select('Group', [['', 'all'], ...meta.facets.map((facet, c) => ({ label: facet.column, options: facet.groups.map((group, g) => [`${c}.${g}`, `${group.name} (${count(group.images)})`]) }))], state.facet, (value) => go({ facet: value, image: '' }));
     this.presets = h('div.presets', { role: 'group', 'aria-label': 'Which images' });
     this.matches = h('p.matches', { role: 'status', 'aria-live': 'polite' });
     this.list = h('div.list', { role: 'listbox', tabindex: 0, 'aria-label': 'Images', onscroll: () => this.scrolled(), onkeydown: (event) => this.keyed(event) });
@@ -78,7 +80,7 @@ const images = {
       h('form.filters', { role: 'search', onsubmit: (event) => event.preventDefault() },
         h('div.line', null, this.presets),
         h('div.line', null,
-          hasTexts && h('span.control.grow', null, h('label', { for: 'search' }, 'Search'), search), hasTexts && this.within, this.metric, this.sort, this.of, this.minus, this.turn, this.wins, this.toggle),
+          hasTexts && h('span.control.grow', null, h('label', { for: 'search' }, 'Search'), search), hasTexts && this.within, this.metric, this.sort, this.of, this.minus, this.turn, this.wins, meta.facets.length > 0 && this.facet, this.toggle),
         filters,
         h('div.line', null, this.matches, h('span.room'),
           h('p.keys', null, [['/', 'search'], ['j k', 'next, previous'], ['↑ ↓ Enter', 'in the list']].map(([keys, what]) => h('span', null, keys.split(' ').map((one) => h('kbd', null, one)), ` ${what}`))),
@@ -105,7 +107,7 @@ const images = {
   },
 
   update() {
-    const wanted = [state.q, state.within, state.whole, state.sort, state.of, state.minus, state.up, state.least, state.most, state.differ, state.empty, state.hallucinated, state.metric, state.top, state.long, state.wins].join('\n');
+    const wanted = [state.q, state.within, state.whole, state.sort, state.of, state.minus, state.up, state.least, state.most, state.differ, state.empty, state.hallucinated, state.metric, state.top, state.long, state.wins, state.facet].join('\n');
     if (wanted !== this.wanted) {
       const started = performance.now();
       this.wanted = wanted;
@@ -133,6 +135,7 @@ const images = {
     this.metric.field.value = metric.name;
     this.sort.field.value = state.sort;
     this.of.field.value = state.of;
+    this.facet.field.value = state.facet;
     this.minus.field.value = state.minus || '1';
     for (const name of ['whole', 'differ', 'empty', 'hallucinated', 'long', 'wins']) this[name].field.checked = Boolean(state[name]);
     this.of.hidden = !['metric', 'difference', 'disagreement', 'hallucinated', 'length'].includes(state.sort) || systems.length < 2;
@@ -170,8 +173,10 @@ const images = {
     const apart = state.differ ? differing() : null, hallucinated = state.hallucinated && objects ? hallucinations(objects, null) : null;
     const key = this.keyOf(objects), sense = state.up ? 1 : -1, long = state.long ? excess() : null;
     const won = state.wins && state.sort === 'difference' ? (metrics[chosenMetric()].higher ? 1 : -1) : 0;
+    const facet = state.facet ? state.facet.split('.').map(Number) : null;
     let rows = [];
     for (let i = 0; i < data.ids.length; i += 1) {
+      if (facet && !data.groups[facet[0]][i].includes(facet[1])) continue;
       if (won && !(won * key[i] > 0)) continue;
       if (long && !(long[i] > 0)) continue;
       if (apart && !apart[i]) continue;

@@ -114,6 +114,25 @@ function signatures() {
   return h('details.signatures', null, h('summary', null, 'How each number was made (signatures)'), h('ul', null, rows));
 }
 
+// Scores of each group of images by one metric, and the mean over groups.
+function facetTable(facet, m) {
+  const metric = metrics[m], scores = facet.scores[metric.name], names = [...facet.groups.map((group) => group.name), 'macro mean'];
+  if (!scores) return null;
+  const ends = scores.flatMap((rows) => (rows || []).flat()).filter(isDefined), low = Math.min(...ends), high = Math.max(...ends), at = (value) => 3 + (94 * (value - low)) / (high - low || 1);
+  const drawn = (row, k) => s('svg.whisker', { viewBox: '0 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, s('line.track', { x1: 0, x2: 100, y1: 6, y2: 6 }),
+    isDefined(row[1]) && s(`rect.range.${look(k).colour}`, { x: at(row[1]), width: Math.max(0.6, at(row[2]) - at(row[1])), y: 3.5, height: 5 }), s(`rect.point.${look(k).colour}`, { x: at(row[0]) - 1, width: 2, y: 0.5, height: 11 }));
+  const range = (row) => (isDefined(row[1]) ? `${100 * meta.level} % interval ${number(row[1], metric.format)} to ${number(row[2], metric.format)}` : null);
+  const body = boardOrder().map((k) => h('tr', null, h('th', { scope: 'row' }, named(k, systems[k].name, 28)),
+    names.map((_, g) => { const row = scores[k] && scores[k][g]; return row && isDefined(row[0]) ? h('td.value', { title: range(row) }, h('span.number', null, number(row[0], metric.format)), drawn(row, k), range(row) && h('span.spoken', null, range(row))) : h('td.value', null, '–'); })));
+  const column = meta.facets.indexOf(facet);
+  const head = names.map((name, g) => h('th', { scope: 'col' }, g < facet.groups.length
+    ? [h('button.sort', { title: 'Show these images', onclick: () => go({ view: 'images', facet: `${column}.${g}`, image: '' }, true) }, words(shorten(name, 24))), h('small', null, plural(facet.groups[g].images, 'image'))]
+    : [name, h('small', null, 'each group counts the same')]));
+  return h('section.facet', { 'aria-label': `Groups by ${facet.column}` }, h('h3', null, `${metric.name} by `, words(facet.column)),
+    h('div.scroll.board', { tabindex: 0, role: 'region', 'aria-label': `${metric.name} by ${facet.column}` }, h('table.leader.facets', null, h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'System'), head)), h('tbody', null, body))),
+    h('p.note', null, `All bars share one scale. Groups share the document frequencies and other weights of all images.${facet.left_out ? ` ${plural(facet.left_out, 'smaller group')} not shown.` : ''}`));
+}
+
 const leaderboard = {
   name: 'leaderboard',
   title: 'Leaderboard',
@@ -144,6 +163,6 @@ const leaderboard = {
       h('th', { scope: 'row' }, h('span.ranked', null, place[k] !== null && h('span.rank', { title: `Place by ${metrics[picked].name}` }, h('span.spoken', null, 'place '), place[k]), named(k, systems[k].name, 28)), isDefined(systems[k].words) && h('small', null, `${short(systems[k].words, 1)} words`)),
       metrics.map((metric, m) => cell(metric, k, m === picked))));
     replace(this.table, h('table.leader', null, h('caption.spoken', null, 'Systems by metrics'), h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'System'), boardHead())), h('tbody', null, rows)));
-    replace(this.closer, forest(boardMetric()));
+    replace(this.closer, forest(boardMetric()), meta.facets.map((facet) => facetTable(facet, boardMetric())));
   },
 };

@@ -29,7 +29,7 @@ function themes() {
 function unknownParts() {
   const wrong = [], text = (value) => words(shorten(value, 60));
   if (!VIEWS.some((view) => view.name === state.view)) wrong.push(['There is no part “', text(state.view), '” in this report; this is the leaderboard.']);
-  const tabs = WHY.filter((one) => meta.explanations.includes(one.name));
+  const tabs = tabsOf(null);
   if (state.tab && !tabs.some((one) => one.name === state.tab)) wrong.push(['There is no explanation “', text(state.tab), '” in this report', tabs.length > 0 && `; there are ${spoken(tabs.map((one) => one.name))}`, '.']);
   for (const key of ['metric', 'board']) if (state[key] && !metricNumber.has(state[key])) wrong.push(['There is no metric “', text(state[key]), `” in this report; ${metrics[favourite].name} is shown.`]);
   return wrong;

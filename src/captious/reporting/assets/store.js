@@ -5,6 +5,12 @@ const systems = meta.systems;
 const metrics = meta.metrics;
 const metricNumber = new Map(metrics.map((metric, m) => [metric.name, m]));
 
+// A group of images as text: number of the column, a dot, number of the group.
+function isGroup(text) {
+  const [column, group] = /^\d{1,3}\.\d{1,3}$/.test(text) ? text.split('.').map(Number) : [];
+  return Boolean(meta.facets[column] && meta.facets[column].groups[group]);
+}
+
 const unpacked = new Map();
 
 function block(name) {

@@ -124,6 +124,39 @@ WHY.push({
   },
 });
 
+// Sentences ----------------------------------------------------------------------------------------------------------
+
+// Sentences of a text: up to a full stop, question or exclamation mark before a space, or a line break.
+const sentencesOf = (text) => (text.match(/[^\n]+?(?:[.!?…]+["”')\]]*(?=\s|$)|(?=\n|$))/gu) || []).map((one) => one.trim()).filter((one) => plainWords(one).length);
+
+WHY.push({
+  name: 'sentences',
+  title: 'Sentence by sentence',
+  // Of the data of n-grams, where a caption has several sentences.
+  needs: 'ngrams',
+  applies: ({ system, image, k }) => sentencesOf(captionsOf(system, image)[k] || '').length > 1,
+  async render(target, { system, image, k }) {
+    const idf = await weigher(), references = referenceWords(image), inReferences = new Set(references.flat());
+    const objects = meta.explanations.includes('objects') ? await block('objects') : null;
+    const mentions = (objects && objects.systems[system] && objects.systems[system][image] && objects.systems[system][image][k]) || [];
+    const rows = sentencesOf(captionsOf(system, image)[k]).slice(0, 200).map((text) => {
+      const tokens = plainWords(text), joined = ` ${tokens.join(' ')} `, { byN } = contributions(tokens, references, idf);
+      return { text, tokens, known: tokens.filter((token) => inReferences.has(token)).length, cider: byN.reduce((a, b) => a + b, 0), wrong: mentions.filter(([said, , bad]) => bad && joined.includes(` ${said} `)), right: mentions.filter(([said, , bad]) => !bad && joined.includes(` ${said} `)) };
+    });
+    const best = Math.max(...rows.map((row) => row.cider), 1e-9), worst = rows.reduce((a, b) => (b.known / b.tokens.length < a.known / a.tokens.length ? b : a));
+    replace(target,
+      h('p', null, `${plural(rows.length, 'sentence')}. Least like the references: “`, words(shorten(worst.text, 120)), `” (${worst.known} of ${plural(worst.tokens.length, 'word')} in a reference).`),
+      h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Sentences' }, h('table.sentences', null,
+        h('thead', null, h('tr', null, ['', 'sentence', 'words in a reference', 'CIDEr-D alone', objects ? 'objects' : null].filter((one) => one !== null).map((head) => h('th', { scope: 'col' }, head)))),
+        h('tbody', null, rows.map((row, n) => h('tr', null, h('th', { scope: 'row' }, n + 1),
+          h('td', null, row.tokens.map((token) => [words(token, 'span', { class: inReferences.has(token) ? 'token cover1' : 'token cover0' }), ' '])),
+          h('td', null, `${row.known} of ${row.tokens.length}`), h('td', null, h('span.weight', null, meter(row.cider / best), short(row.cider, 2))),
+          objects && h('td', null, h('ul.chips', null, row.wrong.map(([said]) => chip('wrong', said)), row.right.map(([said]) => chip('matched', said))))))))),
+      h('p.note', null, 'CIDEr-D alone is the score of the sentence as if it were the whole caption; the scores of sentences do not add up to that of the caption. A dotted line marks words that no reference has.'));
+    return target;
+  },
+});
+
 // METEOR -------------------------------------------------------------------------------------------------------------
 
 const MODULES = ['exact', 'stem', 'synonym', 'paraphrase'];

@@ -1,0 +1,295 @@
+"""LCEval as in the thesis: groups of features on all tasks, epochs and weights, numbers of references.
+
+    python -m benchmarks.lceval --work FOLDER [--only groups] [--images 500]
+
+LCEval is trained on COCO captions (human ones against captions of other images), without the images of the
+sets it is tested on. ``groups`` measures every group of features on COMPOSITE, Flickr8k-Expert, PASCAL-50S
+and distractions (Tables 7.5, 7.7, 7.9, B.2; Figure 7.8). ``epochs`` follows validation accuracy and
+agreement by epoch (Figure 7.7) and prints the weights. ``references`` measures PASCAL-50S with 1 to 48
+references (Figure 7.10), and ``over-references`` with n-gram precision, recall, HWCM and MOWE combined by
+maximum, mean or minimum (Figure B.1). Features are stored in the folder, and a stopped run continues.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.captions import public_data
+from captious.agreement import CaptionPairs, load_judgements
+from captious.agreement.coefficients import COEFFICIENTS
+from captious.agreement.resampling import resample_counts
+from captious.agreement.study import draw_references
+from captious.core.writing import atomic_write
+from captious.corpus import Corpus
+from captious.io import read
+from captious.io.judgements import own_key
+from captious.metrics.learned.composite_network import Network
+from captious.metrics.learned.feature_table import GROUPS
+from captious.metrics.registry import create
+from captious.results.significance import percentile_interval
+from captious.robustness import make_distractions
+from captious.training.composite_examples import Examples, build_examples
+from captious.training.composite_trainer import Plan, train
+from captious.training.judged_captions import rated, rated_corpus
+
+Floats = NDArray[np.float64]
+
+#: Features whose overlap with references can be combined in three ways.
+COMBINED = (
+    "Precision-1",
+    "Precision-2",
+    "Precision-3",
+    "Precision-4",
+    "Recall-1",
+    "HWCM-2",
+    "HWCM-3",
+    "MOWE",
+)
+WAYS = ("max", "mean", "min")
+#: Sets whose captions and images are never examples.
+TESTED = ("composite", "flickr8k-expert", "thumb", "capeval1k")
+EPOCHS, RESAMPLES, SEED = 40, 500, 1
+COUNTS = (1, 2, 4, 8, 12, 24, 48)
+DISTRACTION_IMAGES, INSTANCES = 600, 100
+PARTS = ("groups", "epochs", "references", "over-references")
+#: All feature groups and their combinations.
+SETS = {
+    "lexical": ("lexical",),
+    "semantic": ("semantic",),
+    "syntactic": ("syntactic",),
+    "lexical + semantic": ("lexical", "semantic"),
+    "lexical + syntactic": ("lexical", "syntactic"),
+    "semantic + syntactic": ("semantic", "syntactic"),
+    "all (LCEval)": ("lexical", "semantic", "syntactic"),
+}
+
+
+class Task(NamedTuple):
+    """Features of a test set with its judgements."""
+
+    name: str
+    table: Floats
+    #: Ratings of captions, or preferences of pairs (1: the first caption) with the captions interleaved.
+    human: Floats
+    unit: NDArray[np.int64]
+    #: How many ratings each caption has, or None for pairs.
+    repeats: list[int] | None
+    category: NDArray[Any] | None = None
+
+    def value(self, scores: Floats) -> tuple[float, float, float]:
+        """Return tau-c or accuracy × 100 with its interval over images."""
+        if self.repeats is not None:
+            x = np.repeat(scores, self.repeats)
+            coefficient = COEFFICIENTS["tau-c"]
+        else:
+            x = scores[0::2] - scores[1::2]
+            coefficient = COEFFICIENTS["accuracy"]
+        counts = resample_counts(int(self.unit.max()) + 1, RESAMPLES, SEED)
+        spread_values = np.concatenate(
+            [coefficient.resampled(x, self.human, self.unit, part) for part in counts]
+        )
+        low, high = percentile_interval(spread_values)
+        return 100 * coefficient(x, self.human), 100 * low, 100 * high
+
+
+class Thesis:
+    """Training examples and test sets with LCEval's features, for each way to combine references."""
+
+    def __init__(self, work: Path, images: int, data: Path | None = None) -> None:
+        self.work, self.data = work, data or public_data()
+        work.mkdir(parents=True, exist_ok=True)
+        self.images = images
+        self._examples: Examples | None = None
+
+    def examples(self) -> Examples:
+        if self._examples is None:
+            file = read(self.data / "coco" / "references.jsonl.gz", "references")
+            people = {image: list(group) for image, group in zip(file.ids, file.captions)}
+            machines = {}
+            for path in sorted((self.data / "coco" / "systems").glob("*.jsonl.gz")):
+                found = read(path, "predictions")
+                machines[path.name.partition(".")[0]] = {
+                    image: group[0] for image, group in zip(found.ids, found.captions) if image in people
+                }
+            sets = [rated(name, self.data) for name in TESTED]
+            self._examples = build_examples(
+                people, machines, images=self.images, seed=SEED, kinds=("human", "other", "other-machine"),
+                without=[caption for judged in sets for caption in judged.captions],
+                without_references=[texts for judged in sets for texts in judged.references],
+            )  # fmt: skip
+        return self._examples
+
+    def table(self, name: str, corpus: Callable[[], Corpus], way: str = "max") -> Floats:
+        """Return LCEval's features of a corpus, from the folder or computed."""
+        path = self.work / f"{name}-{way}.npy"
+        if not path.exists():
+            base = self.work / f"{name}-max.npy"
+            usual = np.load(base) if way != "max" and base.exists() else None
+            columns, captions = [], corpus()
+            for place, feature in enumerate(GROUPS["lceval"]):
+                if usual is not None and feature not in COMBINED:
+                    columns.append(usual[:, place])
+                    continue
+                options = {}
+                if feature in COMBINED:
+                    options = {"combine": way} if feature == "MOWE" else {"overlap": way}
+                measure = create(feature, options)
+                columns.append(
+                    measure.per_row(measure.statistics(captions, measure.prepare(captions.references)))
+                )
+            with atomic_write(path) as temporary, temporary.open("wb") as out:
+                np.save(out, np.nan_to_num(np.stack(columns, axis=1)))
+        loaded: Floats = np.load(path)
+        return loaded
+
+    def training(self, way: str = "max") -> tuple[Floats, Floats]:
+        examples = self.examples()
+        table = self.table(f"train{self.images}", examples.corpus, way)
+        rows = examples.chosen("others", SEED)
+        return table[rows], examples.labels[rows]
+
+    def rated(self, name: str, way: str = "max") -> Task:
+        judged = rated(name, self.data)
+        corpus, chosen = rated_corpus(judged)
+        repeats = [len(judged.ratings[k]) for k in chosen]
+        human = np.array([value for k in chosen for value in judged.ratings[k]], dtype=np.float64)
+        unit = np.unique([judged.images[k] for k in chosen], return_inverse=True)[1].astype(np.int64)
+        return Task(name, self.table(name, lambda: corpus, way), human, np.repeat(unit, repeats), repeats)
+
+    def pascal(self, count: int = 5, way: str = "max") -> Task:
+        judged = load_judgements("pascal-50s", self.data)
+        assert isinstance(judged, CaptionPairs)
+        orders = draw_references(judged.images, judged.references, count, judged.protocol.seed, 0)
+        references = []
+        for k, texts in enumerate(judged.references):
+            own = {own_key(judged.first[k]), own_key(judged.second[k])}
+            references.append([texts[i] for i in orders[k] if own_key(texts[i]) not in own][:count])
+        return self._pairs(f"pascal{count}", judged, references, way)
+
+    def distractions(self, way: str = "max") -> Task:
+        file = read(self.data / "coco" / "references.jsonl.gz", "references")
+        seen = {text for texts in self.examples().references for text in texts}
+        order = [
+            k
+            for k in np.random.default_rng(5).permutation(len(file.ids)).tolist()
+            if seen.isdisjoint(file.captions[k])
+        ]
+        pairs = make_distractions(
+            {file.ids[k]: list(file.captions[k]) for k in order[:DISTRACTION_IMAGES]}, limit=INSTANCES
+        )
+        return self._pairs("distractions", pairs, [list(texts) for texts in pairs.references], way)
+
+    def _pairs(self, name: str, judged: CaptionPairs, references: list[list[str]], way: str) -> Task:
+        def corpus() -> Corpus:
+            groups = [list(both) for both in zip(judged.first, judged.second)]
+            return Corpus.build([str(k) for k in range(len(groups))], groups, references)
+
+        unit = np.unique(judged.images, return_inverse=True)[1].astype(np.int64)
+        return Task(
+            name, self.table(name, corpus, way), judged.margins, unit, None,
+            np.array(judged.categories, dtype=object),
+        )  # fmt: skip
+
+
+def fitted(table: Floats, labels: Floats, epochs: int = EPOCHS, seed: int = SEED) -> Network:
+    """Train a network of one hidden layer of 12, as published."""
+    names = tuple(f"f{k}" for k in range(table.shape[1]))
+    plan = Plan(hidden=(12,), epochs=epochs, seed=seed)
+    return train("LCEval", names, table, labels, plan).network
+
+
+def scores_of(network: Network, table: Floats) -> Floats:
+    logits: Floats = network.logits(network.standardised(table))
+    return logits
+
+
+def _cell(value: tuple[float, float, float]) -> str:
+    return f"{value[0]:.1f} [{value[1]:.1f}, {value[2]:.1f}]"
+
+
+def groups(study: Thesis) -> None:
+    """Measure every group of features on all tasks, and SPIDEr and others beside them."""
+    table, labels = study.training()
+    places = {name: k for k, name in enumerate(GROUPS["lceval"])}
+    tasks = [
+        study.rated("composite"),
+        study.rated("flickr8k-expert"),
+        study.pascal(),
+        study.distractions(),
+    ]
+    held = np.random.default_rng(2).random(len(table)) < 0.2
+    print(f"\nLCEval, groups of features ({len(table):,} examples, tau-c or accuracy × 100)\n")
+    print("| features | validation accuracy | " + " | ".join(task.name for task in tasks) + " |")
+    print("|---|" + "---:|" * (1 + len(tasks)), flush=True)
+    points = []
+    for name, parts in SETS.items():
+        own = [places[feature] for part in parts for feature in GROUPS[part]]
+        network = fitted(table[~held][:, own], labels[~held])
+        right = ((scores_of(network, table[held][:, own]) > 0) == (labels[held] > 0.5)).mean()
+        values = [task.value(scores_of(network, task.table[:, own])) for task in tasks]
+        points.append((100 * right, values[0][0]))
+        print(f"| {name} | {100 * right:.1f} | " + " | ".join(map(_cell, values)) + " |", flush=True)
+    x, y = np.array(points).T
+    pearson = COEFFICIENTS["pearson"](x, y)
+    print(f"\nPearson of validation accuracy and tau on COMPOSITE over the sets: {pearson:.2f}")
+
+
+def epochs(study: Thesis) -> None:
+    """Follow validation accuracy and agreement by epoch, and print the weights of the last network."""
+    table, labels = study.training()
+    held = np.random.default_rng(2).random(len(table)) < 0.2
+    task = study.rated("composite")
+    print("\n| epoch | validation accuracy | COMPOSITE, tau-c × 100 |\n|---:|---:|---:|", flush=True)
+    network = None
+    for count in (1, 2, 3, 5, 10, 20, 40, 80, 160):
+        network = fitted(table[~held], labels[~held], epochs=count)
+        right = ((scores_of(network, table[held]) > 0) == (labels[held] > 0.5)).mean()
+        value = task.value(scores_of(network, task.table))
+        print(f"| {count} | {100 * right:.1f} | {_cell(value)} |", flush=True)
+    assert network is not None
+    first = np.asarray(network.layers[0][0], dtype=np.float64)
+    shares = np.abs(first).sum(axis=1) / np.abs(first).sum()
+    print("\n| feature | share of the weights of the first layer |\n|---|---:|")
+    for place in np.argsort(-shares).tolist():
+        print(f"| {GROUPS['lceval'][place]} | {100 * shares[place]:.1f} % |")
+
+
+def references(study: Thesis, ways: tuple[str, ...] = ("max",), counts: tuple[int, ...] = COUNTS) -> None:
+    """Measure PASCAL-50S by number of references."""
+    print("\n| over references | " + " | ".join(map(str, counts)) + " |")
+    print("|---|" + "---:|" * len(counts), flush=True)
+    for way in ways:
+        network = fitted(*study.training(way))
+        cells = []
+        for count in counts:
+            task = study.pascal(count, way)
+            cells.append(_cell(task.value(scores_of(network, task.table))))
+        print(f"| {way} | " + " | ".join(cells) + " |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--images", type=int, default=500, help="training images")
+    parser.add_argument("--only", choices=PARTS, action="append", help="run this part; repeatable")
+    given = parser.parse_args()
+    study = Thesis(given.work, given.images)
+    parts: dict[str, Callable[[Thesis], None]] = {
+        "groups": groups,
+        "epochs": epochs,
+        "references": references,
+        "over-references": partial(references, ways=WAYS, counts=(1, 5, 20, 48)),
+    }
+    for part in given.only or PARTS:
+        parts[part](study)
+
+
+if __name__ == "__main__":
+    main()
