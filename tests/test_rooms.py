@@ -29,7 +29,7 @@ ORDER = [
     {"reporting"},
     {"scale"},
     {"training"},
-    {"compat", "track"},
+    {"compat", "tasks", "track"},
     {"api"},
     {"cli"},
 ]

@@ -128,6 +128,7 @@ _MODULES = (
     "rewards",
     "robustness",
     "scale",
+    "tasks",
     "torchmetrics",
     "track",
     "training",
