@@ -103,9 +103,9 @@ CHAINS = Option(
 )
 OVERLAP = Option(
     "overlap",
-    "Over references, for Precision-n, Recall-1 and HWCM: max, mean or min; for Precision-n also union "
-    "(n-grams that any reference has, the default, as in BLEU).",
-    choices=("union", "max", "mean", "min"),
+    "Over references, for Precision-n, Recall-1 and HWCM: max, mean or min (default: max; for Precision-n, "
+    "n-grams that any reference has, as in BLEU).",
+    choices=("max", "mean", "min"),
     setting=True,
 )
 OVER_IMAGES = Option(

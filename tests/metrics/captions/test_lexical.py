@@ -146,5 +146,5 @@ def test_precision_and_recall_over_references() -> None:
         for name in names:
             assert scores[name].value == pytest.approx(combine(alone[name])), (how, name)
     assert captious.score(corpus, names, overlap="max")["Precision-1"].value == pytest.approx(4 / 5)
-    with pytest.raises(InputError, match="union, max, mean, min"):
+    with pytest.raises(InputError, match="max, mean or min"):
         captious.score(corpus, "Precision-1", overlap="best")

@@ -112,8 +112,7 @@ class HWCM(Measure):
         chains: str | None = None,
         overlap: str | None = None,
     ) -> None:
-        # A union of chains is not defined; a run that asks for it means n-gram precision.
-        self.overlap = "max" if overlap in (None, "union") else check_overlap(overlap, OVERLAP.choices)
+        self.overlap = "max" if overlap is None else check_overlap(overlap)
         self.chains = chains or "single"
         if self.chains not in CHAINS.choices:
             raise InputError(f"chains of HWCM are single or cumulated, not '{self.chains}'")

@@ -32,8 +32,7 @@ class NgramPrecision(_Share):
     options: ClassVar[tuple[Option, ...]] = (OVERLAP,)
 
     def __init__(self, n: int = 1, overlap: str | None = None) -> None:
-        self.overlap = overlap or "union"
-        check_overlap(self.overlap, OVERLAP.choices)
+        self.overlap = "union" if overlap is None else check_overlap(overlap)
         self.n = n
         self.name = f"Precision-{n}"
         self.summary = f"clipped precision of n-grams with n = {n}"
@@ -94,8 +93,7 @@ class UnigramRecall(_Share):
     options: ClassVar[tuple[Option, ...]] = (OVERLAP,)
 
     def __init__(self, overlap: str | None = None) -> None:
-        # A recall of the union is not defined; a run that asks for it means precision.
-        self.overlap = "max" if overlap in (None, "union") else check_overlap(overlap, OVERLAP.choices)
+        self.overlap = "max" if overlap is None else check_overlap(overlap)
 
     def prepare(self, references: Captions) -> None:
         references.ngrams(1)

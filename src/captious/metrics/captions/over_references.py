@@ -10,6 +10,7 @@ from captious.core.ragged import IntArray, runs
 from captious.corpus import Corpus
 from captious.metrics.base import FloatArray
 from captious.metrics.options import COMBINE as OPTION
+from captious.metrics.options import OVERLAP
 
 COMBINE: dict[str, np.ufunc] = {"mean": np.add, "max": np.maximum, "min": np.minimum}
 
@@ -21,10 +22,10 @@ def check_combine(how: str) -> str:
     return how
 
 
-def check_overlap(how: str | None, choices: tuple[str, ...]) -> str:
+def check_overlap(how: str) -> str:
     """Return ``how`` if it is a way to combine the overlaps with references."""
-    if how is None or how not in choices:
-        raise InputError(f"overlaps with references are combined by {', '.join(choices)}, not '{how}'")
+    if how not in OVERLAP.choices:
+        raise InputError(f"overlaps with references are combined by max, mean or min, not '{how}'")
     return how
 
 

@@ -10,7 +10,7 @@ from captious.corpus.frequencies import DocumentFrequencies
 from captious.metrics.base import FloatArray, Measure, Resource, as_statistics
 from captious.metrics.captions.cider import SCALE, CiderD
 from captious.metrics.captions.spice import Scenes, Spice
-from captious.metrics.options import Option
+from captious.metrics.options import METEOR_DATA, PARSER, Option
 from captious.parser import Parser
 
 
@@ -21,7 +21,7 @@ class Spider(Measure):
     summary = "mean of SPICE and CIDEr-D (Liu et al. 2017)"
     bounds = (0.0, (1.0 + SCALE) / 2)
     needs = Spice.needs | CiderD.needs
-    options: ClassVar[tuple[Option, ...]] = (*CiderD.options, *Spice.options)
+    options: ClassVar[tuple[Option, ...]] = (*CiderD.options, METEOR_DATA, PARSER)
     perfect_is_maximum = False
 
     def __init__(

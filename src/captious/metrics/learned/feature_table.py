@@ -15,7 +15,7 @@ from captious.metrics import registry
 from captious.metrics.base import FloatArray, Measure, Resource
 from captious.metrics.learned.feature_tools import OPTIONS, Tools
 from captious.metrics.learned.own_features import OWN
-from captious.metrics.options import Option
+from captious.metrics.options import TRUTH, Option
 
 #: LCEval's features by group (Sharif et al. 2019).
 LEXICAL = (
@@ -86,7 +86,10 @@ class Features:
                 if name not in OWN
                 else tuple(o for tool in sorted(OWN[name].uses) for o in OPTIONS[tool])
             )
-            options.update({option.name: option for option in taken if not option.setting})
+            # Weights were learned with captions as references, so concepts cannot replace them.
+            options.update(
+                {option.name: option for option in taken if not option.setting and option is not TRUTH}
+            )
         return tuple(options.values())
 
     def check(self, corpus: Corpus | None = None) -> None:
