@@ -38,6 +38,15 @@ LAMBDAS = (0, 5, 20, 1, 10, 2, 3)
 BETAS = (1, 3, 5, 10, 20)
 #: λ of the models with a retrieval reward.
 RETRIEVAL_LAMBDA = 1
+#: Weights of cross-entropy, CIDEr-D (λ) and retrieval (β) of the part losses (Figure 8).
+LOSSES = (
+    *((1, 0, 0), (0, 1, 0), (0, 1, 2), (0, 0, 1), (1, 0, 20), (1, 20, 0), (1, 20, 20), (0, 1, 10)),
+    *((1, 5, 0), (1, 5, 5), (1, 5, 20), (1, 0, 5)),
+)
+#: Size of latent vectors, and their free bits (nats of each component).
+LATENT, FREE_BITS = 16, 0.25
+#: Seeds of their trainings.
+SEEDS = (2, 3, 4)
 UNSEEN, M = 500, 10
 #: Images of the test split that models are not trained on. ``benchmarks.rerank`` uses those after ``UNSEEN``.
 RESERVED = 2500
@@ -66,9 +75,9 @@ class Sizes(NamedTuple):
 class CaptionerStudy(Study):
     """Captioners with different rewards, and their captions of unseen images."""
 
-    def __init__(self, folder: Path, sizes: Sizes) -> None:
+    def __init__(self, folder: Path, sizes: Sizes, seeds: int = 1) -> None:
         super().__init__(folder)
-        self.sizes = sizes
+        self.sizes, self.seeds = sizes, seeds
         test, self.validation = self.split("test"), self.split("val")[:100]
         self.unseen = test[:UNSEEN]
         barred = {*test[:RESERVED], *self.validation}
@@ -96,37 +105,79 @@ class CaptionerStudy(Study):
             ),
         )
 
-    def base(self) -> TrainedCaptioner:
-        """Return the model that all others start from."""
+    def base(self, name: str = "base", prior: str = "", free_bits: float = 0.0) -> TrainedCaptioner:
+        """Return the model that all others start from, or one like it with a latent vector."""
         steps = self.sizes.steps
         settings = CaptionerSettings(
-            steps=steps, batch=50, rate=4e-3, evaluate_every=max(steps // 4, 1), save_every=50, seed=1
+            steps=steps,
+            batch=50,
+            rate=4e-3,
+            evaluate_every=max(steps // 4, 1),
+            save_every=50,
+            seed=1,
+            free_bits=free_bits,
         )
         shape = CaptionerShape(hidden=self.sizes.hidden, dropout=0.1)
-        return self.trained("base", settings, shape=shape, least=self.sizes.least)
+        if prior:
+            shape = CaptionerShape(hidden=self.sizes.hidden, dropout=0.1, latent=LATENT, prior=prior)
+        return self.trained(name, settings, shape=shape, least=self.sizes.least)
 
-    def tuned(self, weight: float, beta: float = 0.0) -> TrainedCaptioner:
-        """Continue the base model with rewards, or with cross-entropy alone if λ and β are 0."""
+    def gan(self) -> TrainedCaptioner:
+        """Continue the CVAE with free bits against a learned evaluator."""
+        settings = CaptionerSettings(
+            steps=self.sizes.tuning,
+            rate=1e-3,
+            adversary=5.0,
+            images=self.sizes.images,
+            evaluate_every=self.sizes.tuning,
+            save_every=20,
+            seed=2,
+            free_bits=FREE_BITS,
+            batch=50,
+        )
+        return self.trained("gan", settings, start=self.base("cvae-free", "normal", FREE_BITS))
+
+    def tuned(
+        self,
+        weight: float,
+        beta: float = 0.0,
+        xe: float = 1.0,
+        *,
+        seed: int = 2,
+        images: int | None = None,
+        matcher_steps: int = 120,
+        start: tuple[str, TrainedCaptioner] | None = None,
+    ) -> TrainedCaptioner:
+        """Continue the base model (or ``start``) with rewards, or by cross-entropy if λ and β are 0."""
         settings = CaptionerSettings(
             steps=self.sizes.tuning,
             rate=1e-3,
             rewards={"CIDEr-D": float(weight)} if weight else {},
             retrieval=beta,
+            xe=xe,
             evaluate_every=self.sizes.tuning,
             save_every=20,
-            seed=2,
-            images=self.sizes.images,
+            seed=seed,
+            images=images or self.sizes.images,
             batch=50,
         )
-        matcher = self._matcher() if beta else None
-        return self.trained(f"lambda{weight:g}beta{beta:g}", settings, start=self.base(), matcher=matcher)
+        matcher = self._matcher(matcher_steps) if beta else None
+        name = f"lambda{weight:g}beta{beta:g}"
+        for label, value, usual in (
+            *(("xe", xe, 1), ("seed", seed, 2), ("images", settings.images, self.sizes.images)),
+            ("matcher", matcher_steps, 120),
+        ):
+            name += f"{label}{value:g}" if value != usual else ""
+        label, model = start or ("", self.base())
+        return self.trained(name + label, settings, start=model, matcher=matcher)
 
-    def _matcher(self) -> Matcher:
-        path, base = self.path("matcher.pt"), self.base()
+    def _matcher(self, steps: int = 120) -> Matcher:
+        path, base = self.path(f"matcher{steps if steps != 120 else ''}.pt"), self.base()
         matcher = Matcher(len(base.units), base.model.width)
         if not path.exists():
             examples = lessons(self.images, self.references, self.ids, base.units, base.longest)
-            torch.save(train_matcher(examples, len(base.units), steps=120, progress=print).state_dict(), path)
+            matcher = train_matcher(examples, len(base.units), steps=steps, progress=print)
+            torch.save(matcher.state_dict(), path)
         matcher.load_state_dict(torch.load(path, weights_only=True))
         return matcher.eval()
 
@@ -220,11 +271,75 @@ def by_number(study: CaptionerStudy) -> dict[str, Path]:
     return {f"m = {m}": study.samples(f"m{m}", study.base, Plan("rs", m)) for m in (2, 5, 10, 20)}
 
 
+def by_loss(study: CaptionerStudy) -> dict[str, Path]:
+    """Sample from models with each combination of losses and each seed."""
+    return {
+        f"{_loss_name(*weights)}, seed {seed}": study.samples(
+            f"loss-xe{weights[0]}-lambda{weights[1]}-beta{weights[2]}-seed{seed}",
+            partial(study.tuned, weights[1], weights[2], weights[0], seed=seed),
+            Plan("rs", M),
+        )
+        for seed in SEEDS[: study.seeds]
+        for weights in LOSSES
+    }
+
+
+def _loss_name(xe: float, weight: float, beta: float) -> str:
+    parts = (("XE", xe), ("CIDEr-D", weight), ("retrieval", beta))
+    return " + ".join(f"{value:g} {name}" if value != 1 else name for name, value in parts if value)
+
+
+def by_latent(study: CaptionerStudy) -> dict[str, Path]:
+    """Generate sets with latent vectors (CVAE, GMM-CVAE, conditional GAN), by vectors and by sampling."""
+    models: dict[str, Callable[[], TrainedCaptioner]] = {
+        "CVAE": partial(study.base, "cvae", "normal"),
+        "CVAE, free bits": partial(study.base, "cvae-free", "normal", FREE_BITS),
+        "GMM-CVAE, free bits": partial(study.base, "gmm", "gmm", FREE_BITS),
+        "GAN": study.gan,
+    }
+    files = {}
+    for name, model in models.items():
+        for curve in model().history[-1]["curve"][-1:]:
+            print(f"{name}: divergence {curve.get('divergence', float('nan')):.3f} nats", flush=True)
+        for how in ("drv", "rs"):
+            plan = Plan(how, M, sigma=(1.0, 1.0)) if how == "drv" else Plan(how, M)
+            label = f"latent-{name.replace(', ', '-').replace(' ', '-')}-{how}"
+            files[f"{name}, {how}"] = study.samples(label, model, plan)
+    return files
+
+
+def by_retrieval(study: CaptionerStudy) -> dict[str, Path]:
+    """Sample from models whose retrieval reward has another matcher, other distractors or another start."""
+
+    def after_rewards(beta: float) -> TrainedCaptioner:
+        """Continue the model of CIDEr-D alone, with and without a retrieval reward."""
+        return study.tuned(1, beta, 0, start=("after", study.tuned(1, 0, 0)))
+
+    models: dict[str, Callable[[], TrainedCaptioner]] = {
+        "no retrieval": partial(study.tuned, 0),
+        "matcher of 30 steps": partial(study.tuned, 0, 20, matcher_steps=30),
+        "matcher of 120 steps": partial(study.tuned, 0, 20),
+        "matcher of 1,000 steps": partial(study.tuned, 0, 20, matcher_steps=1000),
+        "8 images": partial(study.tuned, 0, 20, images=8),
+        "96 images": partial(study.tuned, 0, 20, images=96),
+        "CIDEr-D, then CIDEr-D": partial(after_rewards, 0),
+        "CIDEr-D, then CIDEr-D + 5 retrieval": partial(after_rewards, 5),
+        "CIDEr-D, then CIDEr-D + 20 retrieval": partial(after_rewards, 20),
+    }
+    return {
+        name: study.samples(f"why-{k}", model, Plan("rs", M))
+        for k, (name, model) in enumerate(models.items())
+    }
+
+
 PARTS: dict[str, Callable[[CaptionerStudy], dict[str, Path]]] = {
     "lambda": by_lambda,
     "generators": by_generator,
     "m": by_number,
     "beta": by_beta,
+    "losses": by_loss,
+    "retrieval": by_retrieval,
+    "latent": by_latent,
 }
 
 
@@ -234,10 +349,11 @@ def main() -> None:
     arguments.add_argument("--only", choices=list(PARTS), action="append", help="run this part; repeatable")
     for name, value in Sizes()._asdict().items():
         arguments.add_argument(f"--{name}", type=int, default=value)
+    arguments.add_argument("--seeds", type=int, default=1, help="trainings of each model of the part losses")
     options = arguments.parse_args()
     torch.set_num_threads(1)
     sizes = Sizes(**{name: getattr(options, name) for name in Sizes._fields})
-    study = CaptionerStudy(options.folder, sizes)
+    study = CaptionerStudy(options.folder, sizes, options.seeds)
     for part in options.only or PARTS:
         rows = measure(study, PARTS[part](study))
         study.path(f"{part}.json").write_text(

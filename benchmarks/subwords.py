@@ -216,13 +216,20 @@ def main() -> None:
     arguments.add_argument("--rate", type=float, default=1e-3, help="its learning rate")
     arguments.add_argument("--taught", type=int, default=9800, help="training images")
     arguments.add_argument("--models", default=",".join(UNITS), help="relation, fc, or both")
+    arguments.add_argument("--units", help="only these, such as words,bpe1000 (default: all)")
+    arguments.add_argument("--seeds", type=int, default=len(SEEDS), help="trainings of each model")
     arguments.add_argument("--table", action="store_true", help="print the results and train nothing")
     options = arguments.parse_args()
     torch.set_num_threads(1)
     study = CaptionerStudy(options.folder, Sizes(taught=options.taught))
     if not options.table:
         for cell in cells():
-            if cell.model in options.models.split(",") and claimed(study.path(f"{cell.name}.lock")):
+            wanted = (
+                cell.model in options.models.split(",")
+                and cell.seed <= options.seeds
+                and (not options.units or f"{cell.units}{cell.size or ''}" in options.units.split(","))
+            )
+            if wanted and claimed(study.path(f"{cell.name}.lock")):
                 study.stored(cell.name, lambda cell=cell: train_and_measure(study, cell, options))  # type: ignore[misc]
                 print(cell.name, flush=True)
     print(table(study))

@@ -39,6 +39,8 @@ def missing() -> dict[str, str]:
             "run 'make browser', or set CAPTIOUS_BROWSER to Chromium's path",
         ),
         "ray": (importlib.util.find_spec("ray") is not None, "run 'make engines'"),
+        "mlflow": (importlib.util.find_spec("mlflow") is not None, "run 'pip install mlflow-skinny'"),
+        "wandb": (importlib.util.find_spec("wandb") is not None, "run 'pip install wandb'"),
         "spark": (
             importlib.util.find_spec("pyspark") is not None and shutil.which("java") is not None,
             "run 'make engines' (needs Java 17)",

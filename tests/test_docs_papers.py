@@ -11,12 +11,12 @@ import click
 import pytest
 
 from captious.cli.app import app
-from captious.metrics.registry import GROUPS, names
+from captious.metrics.registry import GROUPS, OF_FILES, names, split_value
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
 COMMANDS = sorted(set(re.findall(r"`((?:captious|python -m benchmarks\.\w+) ?[^`]*)`", PAGE)))
-MEASURES = {*names(), *GROUPS}
+MEASURES = {*names(), *OF_FILES, *GROUPS}
 #: Tables and figures of each work, as printed.
 PRINTED = {
     "Wang & Chan 2019": {"Table": "1-2", "Figure": "1-18"},
@@ -69,7 +69,8 @@ def unknown_parts(line: str) -> list[str]:
         for option in command.params
         if option.required and not isinstance(values[option.name], str | list | tuple)
     ]
-    return [*extra, *absent, *(name for text in metrics for name in text.split(",") if name not in MEASURES)]
+    measures = [split_value(name)[0] for text in metrics for name in text.split(",")]
+    return [*extra, *absent, *(name for name in measures if name not in MEASURES)]
 
 
 def test_the_page_has_commands() -> None:

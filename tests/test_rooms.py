@@ -28,7 +28,7 @@ ORDER = [
     {"reporting"},
     {"scale"},
     {"training"},
-    {"compat"},
+    {"compat", "track"},
     {"api"},
     {"cli"},
 ]

@@ -60,10 +60,10 @@ def metrics_page() -> str:
     from click.testing import CliRunner
 
     from captious.cli.app import app
-    from captious.metrics.registry import names
+    from captious.metrics.registry import OF_FILES, names
 
     pages = []
-    for words in ([], [",".join(names())]):
+    for words in ([], [",".join([*names(), *OF_FILES])]):
         result = CliRunner().invoke(app, ["metrics", *words, "--format", "markdown", "--quiet"])
         if result.exit_code:
             raise RuntimeError(f"captious metrics failed: {result.output}")

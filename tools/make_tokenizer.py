@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from captious.core.writing import atomic_write
-from captious.text.ptb.automaton import SHIPPED
 from captious.text.ptb.generator import generate
+from captious.text.ptb.lexer import SHIPPED
 
 
 def main() -> None:

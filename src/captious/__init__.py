@@ -129,6 +129,7 @@ _MODULES = (
     "robustness",
     "scale",
     "torchmetrics",
+    "track",
     "training",
 )
 

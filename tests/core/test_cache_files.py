@@ -17,9 +17,8 @@ import pytest
 from click.testing import CliRunner
 
 from captious.cli.app import app
-from captious.core import cache, cache_files, container
-from captious.core.cache import content_digest, derived
-from captious.core.cache_files import (
+from captious.core import cache, container
+from captious.core.cache import (
     DIGESTS,
     ENCODERS,
     GRAMMAR,
@@ -28,6 +27,8 @@ from captious.core.cache_files import (
     PARAPHRASES,
     VECTORS,
     clear,
+    content_digest,
+    derived,
     entries,
 )
 from captious.meteor import meteor_tables
@@ -244,7 +245,7 @@ def open_grammar(tmp_path: Path, which: int) -> object:
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_planted_swapped_and_damaged_files_change_nothing(
-    kind: cache_files.Kind, read: Callable[[Path, int], object], tmp_path: Path, folder: Path
+    kind: cache.Kind, read: Callable[[Path, int], object], tmp_path: Path, folder: Path
 ) -> None:
     expected = [read(tmp_path, which) for which in (0, 1)]
     kept = sorted(

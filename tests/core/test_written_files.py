@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from captious.core import cache
-from captious.core.cache import CacheWarning, content_digest, derived
-from captious.core.cache_files import VECTORS
+from captious.core.cache import VECTORS, CacheWarning, content_digest, derived
 from captious.meteor import meteor_tables
 
 

@@ -212,3 +212,29 @@ def test_a_digest_names_the_content() -> None:
 
 def test_the_world_is_what_it_says() -> None:
     assert all(MACHINE.split()[0] == text.split()[0] for text in WORLD.machine.values()) and len(THINGS) == 6
+
+
+def test_negatives_by_name() -> None:
+    only = Negatives.of(["random-caption"], (100.0, 100.0))
+    assert only.kinds == ("pathological",) and only.transformations == ("random caption",)
+    assert Negatives.of(["system", "pathological", "samples"]) == Negatives()
+    assert Negatives.of(["samples", "system"]).kinds == ("system", "samples")
+    with pytest.raises(InputError, match="did you mean 'random caption'"):
+        Negatives.of(["random-captions"])
+
+
+def test_full_strength_draws_any_other_image_without_a_search() -> None:
+    made = lessons(Negatives.of(["random caption"], (100.0, 100.0)))
+    assert made.neighbours is None
+    drawn = collections.Counter()
+    for step in range(40):
+        batch = made.batch(3, step, 60)
+        half = len(batch.labels) // 2
+        for row in range(half, 2 * half):
+            text, image = said(made, row, *batch.candidates), IDS[batch.images[row]]
+            others = [other for other, texts in WORLD.captions.items() if text in texts and other != image]
+            assert others  # the caption belongs to another image
+            drawn.update(others[:1])
+    assert len(drawn) > 20
+    # Weaker captions still come from near images.
+    assert lessons(Negatives.of(["random caption"], (50.0, 100.0))).neighbours is not None

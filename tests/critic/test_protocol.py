@@ -25,11 +25,13 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
 from captious.critic import protocol  # noqa: E402
+from captious.critic.critic_measure import CriticMeasure  # noqa: E402
 from captious.critic.critic_network import CriticShape, load_critic  # noqa: E402
-from captious.critic.critic_scoring import CriticMeasure  # noqa: E402
 from captious.critic.critic_training import CriticSettings  # noqa: E402
 from captious.critic.protocol import CriticProtocol, folds, hold_out, judge  # noqa: E402
+from captious.critic.system_judging import CriticOptions  # noqa: E402
 from captious.generate.captioner.image_features import read_images  # noqa: E402
+from captious.training import train_critic  # noqa: E402
 
 WORLD = world()
 IDS = list(WORLD.captions)
@@ -134,6 +136,69 @@ def test_critics_that_learned_nothing_are_told_of() -> None:
         judge([corpus], replace(SMALL, settings=replace(SMALL.settings, epochs=1, rate=1e-9)))
 
 
+def test_a_critic_by_its_file_in_every_command(files: Files, tmp_path: Path) -> None:
+    """score, report, agreement, robustness and rerank take -m Critic=FILE; images are found by their ids."""
+    from captious.agreement import agreement
+    from captious.io.judgements.judged_sets import Protocol, RatedCaptions
+    from captious.results.scores import Score
+    from captious.robustness import robustness_curves
+
+    corpus = load_systems(WORLD.captions, [WORLD.machine], names=["machine"])[0]
+    shape = replace(SMALL.shape, context=("image", "reference"))
+    judge([corpus], replace(SMALL, shape=shape), images=read_images(files.objects), output=tmp_path)
+    first, second = sorted(tmp_path.rglob("*.safetensors"))
+    images = read_images(files.objects)
+    features = dict(zip(images.ids, images.counted()))
+    expected = Score.of(CriticMeasure([load_critic(first)], features), corpus)
+    options = {"critic_images": str(files.objects)}
+    scored = captious.score(corpus, f"critic={first}", **options)["Critic"]
+    assert scored.per_caption.tolist() == expected.per_caption.tolist()
+    assert "critic:1 critic@" in scored.signature and "images:images@" in scored.signature
+    both = captious.score(corpus, f"Critic={first},Critic={second},ROUGE-L", **options)
+    assert list(both) == [f"Critic={first.stem}", f"Critic={second.stem}", "ROUGE-L"]
+    mean = captious.score(corpus, f"Critic={first.parent}", **options)["Critic"]
+    assert mean.value == pytest.approx(np.mean([score.value for score in list(both.values())[:2]]))
+    again = captious.score(corpus, "Critic", critic=first, **options)["Critic"]
+    assert again.signature == scored.signature
+
+    # Entries of judgements are numbered, and their images are still found.
+    rated = RatedCaptions(
+        name="rated",
+        images=IDS[10:20],
+        captions=[WORLD.machine[image] for image in IDS[10:20]],
+        references=[WORLD.captions[image] for image in IDS[10:20]],
+        ratings=[[float(k)] for k in range(10)],
+        protocol=Protocol("tau-c"),
+    )
+    (row,) = agreement(rated, f"Critic={first}", **options)
+    assert np.isfinite(row.value)
+    curves = robustness_curves(
+        {image: WORLD.captions[image] for image in IDS[:20]}, f"Critic={first}", options=options, resamples=20
+    )
+    assert all(np.isfinite(curve.area) for curve in curves)
+
+
+def test_a_critic_needs_its_file_and_its_images(files: Files, tmp_path: Path) -> None:
+    corpus = load_systems(WORLD.captions, [WORLD.machine])[0]
+    shape = replace(SMALL.shape, context=("image", "reference"))
+    judge([corpus], replace(SMALL, shape=shape), images=read_images(files.objects), output=tmp_path)
+    path = next(tmp_path.rglob("*.safetensors"))
+    with pytest.raises(InputError, match="--critic-images FILE"):
+        captious.score(corpus, f"Critic={path}")
+    with pytest.raises(InputError, match="-m Critic=FILE"):
+        captious.score(corpus, "Critic")
+    with pytest.raises(InputError, match="no such critic"):
+        captious.score(corpus, f"Critic={tmp_path / 'none.safetensors'}")
+    with pytest.raises(InputError, match="has no critics"):
+        captious.score(corpus, f"Critic={files.references.parent}")
+    with pytest.raises(InputError, match="ROUGE-L is written without a file; Learned, Critic"):
+        captious.score(corpus, "ROUGE-L=x")
+    with pytest.raises(InputError, match="the file is missing"):
+        captious.score(corpus, "Critic=")
+    with pytest.raises(InputError, match="unknown metric 'Critik'; did you mean 'Critic'"):
+        captious.score(corpus, "Critik=x")
+
+
 def test_a_critic_as_a_measure(files: Files, tmp_path: Path) -> None:
     """Trained critics score any captions, with features by image id; several are averaged."""
     corpus = load_systems(WORLD.captions, [WORLD.machine])[0]
@@ -154,7 +219,7 @@ def test_a_critic_as_a_measure(files: Files, tmp_path: Path) -> None:
     assert captious.score(corpus, metrics=[CriticMeasure(critics, features)])["Critic"].value == both.value
     with pytest.raises(InputError, match="no vector for image"):
         Score.of(CriticMeasure(critics, {"nowhere": np.zeros(6)}), corpus)
-    with pytest.raises(InputError, match="captious critic REFS SYSTEM"):
+    with pytest.raises(InputError, match="-m Critic=FILE"):
         Score.of(CriticMeasure(), corpus)
 
 
@@ -333,3 +398,39 @@ def test_without_torch_one_line_says_what_to_install(files: Files, monkeypatch: 
     monkeypatch.setitem(sys.modules, "torch", None)
     done = CliRunner().invoke(app, ["critic", str(files.references), str(files.machine)])
     assert isinstance(done.exception, MissingExtraError) and "captious[train]" in str(done.exception)
+
+
+def test_a_critic_trained_by_one_command_scores_captions(files: Files, tmp_path: Path) -> None:
+    """Right captions score higher than those of other images. All of it on the command line."""
+    from captious.cli.app import app
+
+    critic = tmp_path / "critic.safetensors"
+    negatives = ["--negatives", "random-caption", "--strength", "100"]
+    small = ["--least", "1", "--epochs", "30", "--hidden", "16", "--seed", "2"]
+    command = ["train", "critic", str(files.references), "-o", str(critic), *negatives, *small]
+    result = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert result.exit_code == 0 and f"-m Critic={critic}" in result.output
+    wrong = {image: [WORLD.captions[other][0]] for image, other in zip(IDS, [*IDS[1:], IDS[0]])}
+    right = {image: texts[:1] for image, texts in WORLD.captions.items()}
+    rest = {image: texts[1:] for image, texts in WORLD.captions.items()}
+    scores = [
+        captious.score(rest, captions, f"Critic={critic}")["Critic"].value for captions in (right, wrong)
+    ]
+    assert scores[0] > scores[1] + 0.2
+    with pytest.raises(InputError, match="already exists"):
+        train_critic(files.references, critic)
+    with pytest.raises(InputError, match="'system' need captions"):
+        train_critic(files.references, tmp_path / "b", options=CriticOptions(negatives=["system"]))
+    with pytest.raises(InputError, match="leave one of the two options out"):
+        CriticOptions(negatives=["system"], augmentation=False).shape_and_settings(False)
+    with pytest.raises(InputError, match="not used by these --negatives"):
+        CriticOptions(negatives=["system"], samples="x").shape_and_settings(False)
+    seen = train_critic(
+        files.references,
+        tmp_path / "seen.safetensors",
+        [files.machine, files.samples],
+        CriticOptions(hidden=8, epochs=1, least=1, combine="mlp"),
+        images=files.objects,
+    )
+    assert seen.images == len(IDS) and seen.trained.model.shape.context == ("image", "reference")
+    assert seen.trained.history["settings"]["negatives"]["kinds"] == ["system", "pathological"]

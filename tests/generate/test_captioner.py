@@ -303,6 +303,119 @@ def test_a_latent_vector_varies_captions(
     assert named(trained, images) > 0.45
 
 
+def test_free_bits_keep_the_latent_vector_in_use(
+    images: ImageFeatures, references: References, tmp_path: Path
+) -> None:
+    """A heavy divergence switches the vector off. Free bits keep it at their size."""
+    divergences = {}
+    for free_bits in (0.0, 0.5):
+        rows: list[dict[str, Any]] = []
+        settings = CaptionerSettings(
+            steps=100, batch=40, rate=1e-2, divergence=1.0, annealing=0.0, free_bits=free_bits,
+            evaluate_every=25, save_every=1000,
+        )  # fmt: skip
+        train(
+            *(images, references, tmp_path / f"{free_bits}"),
+            ids=TAUGHT,
+            shape=CaptionerShape(hidden=32, dropout=0, latent=4),
+            settings=settings,
+            least=1,
+            progress=rows.append,
+        )
+        divergences[free_bits] = rows[-1]["divergence"]
+    assert divergences[0.0] < 0.05 and divergences[0.5] > 0.3
+
+
+def test_a_mixture_as_prior_draws_vectors_of_the_objects(
+    images: ImageFeatures, references: References, tmp_path: Path
+) -> None:
+    trained = train(
+        *(images, references, tmp_path / "gmm"),
+        ids=TAUGHT,
+        shape=CaptionerShape(hidden=48, dropout=0, latent=6, prior="gmm"),
+        settings=CaptionerSettings(
+            steps=120, batch=50, rate=1e-2, free_bits=0.1, evaluate_every=120, save_every=1000
+        ),
+        least=1,
+    )
+    model, seen = trained.model, Views(images).batch(np.arange(60))
+    latent = model.draw_latent(seen, 1.0, torch.Generator().manual_seed(1))
+    near = torch.cdist(latent, model.centres).argmin(1)
+    assert all(seen.vector[row, column] == 1 for row, column in enumerate(near.tolist()))
+    assert named(checkpoint.load(tmp_path / "gmm"), images) > 0.45
+    made = generate(trained, images.take(UNSEEN), Plan("drv", 8, sigma=(1.0, 1.0))).captions
+    assert np.mean([len(set(group)) for group in made]) > 1.2
+
+
+def test_an_adversary_learns_and_rewards(
+    fc: TrainedCaptioner, images: ImageFeatures, references: References, tmp_path: Path
+) -> None:
+    """The evaluator prefers a right caption to another image's. Its reward rises, also without cross-entropy."""
+    from captious.training.captioner_adversary import Adversary
+
+    examples = lessons(images, references, TAUGHT, fc.units, fc.longest)
+    adversary, draw = (
+        Adversary(examples, len(fc.units), 1, hidden=16, rate=1e-2),
+        torch.Generator().manual_seed(1),
+    )
+    rows = np.arange(len(TAUGHT))
+    seen = examples.views.batch(rows)
+    samples = torch.full((len(rows), 3), 3)
+    for _ in range(80):
+        loss = adversary.learn(rows, seen, samples, draw)
+    right = examples.batch(examples.first[:-1])[1]
+    assert (
+        loss < 0.5
+        and adversary.reward(seen, right).mean() > adversary.reward(seen, right.roll(7, 0)).mean() + 0.3
+    )
+    assert adversary.reward(seen, samples).mean() < 0.3
+    curve: list[dict[str, Any]] = []
+    settings = CaptionerSettings(
+        steps=4, rate=1e-3, adversary=1.0, xe=0.0, adversary_steps=(5, 1), images=16, samples=3,
+        evaluate_every=2, save_every=2,
+    )  # fmt: skip
+    options: dict[str, Any] = {"ids": TAUGHT, "settings": settings}
+    start = tmp_path / "start"
+    checkpoint.save(start, fc)
+    train(
+        *(images, references, tmp_path / "a"), start=checkpoint.load(start), progress=curve.append, **options
+    )
+    assert "xe" not in curve[-1] and 0 <= curve[-1]["reward"] <= 1 and curve[-1]["adversary loss"] > 0
+    # A killed training continues to the same weights: the evaluator is part of the checkpoint.
+    with pytest.raises(KilledError):
+        train(
+            *(images, references, tmp_path / "b"),
+            start=checkpoint.load(start),
+            progress=_killing(4),
+            **options,
+        )
+    train(*(images, references, tmp_path / "b"), resume=True, **options)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_the_weight_of_cross_entropy(
+    fc: TrainedCaptioner, images: ImageFeatures, references: References, tmp_path: Path
+) -> None:
+    checkpoint.save(tmp_path / "start", fc)
+    curves: dict[float, list[dict[str, Any]]] = {}
+    for weight in (0.0, 1.0, 3.0):
+        curves[weight] = []
+        train(
+            *(images, references, tmp_path / f"{weight}"),
+            ids=TAUGHT,
+            start=checkpoint.load(tmp_path / "start"),
+            settings=CaptionerSettings(
+                steps=1, rewards={"CIDEr-D": 1.0}, xe=weight, images=16, samples=3, evaluate_every=1
+            ),
+            progress=curves[weight].append,
+        )
+    (alone,), (once,), (thrice,) = curves.values()
+    assert "xe" not in alone and once["xe"] == pytest.approx(thrice["xe"])
+    # The same samples and captions: the losses differ by the weight alone.
+    assert once["loss"] == pytest.approx(alone["loss"] + once["xe"], abs=1e-5)
+    assert thrice["loss"] == pytest.approx(alone["loss"] + 3 * once["xe"], abs=1e-5)
+
+
 class KilledError(Exception):
     pass
 
@@ -440,6 +553,8 @@ def test_bad_settings_are_refused_before_training(
     for shape, message in (
         (CaptionerShape("cnn"), "unknown model 'cnn'"),
         (CaptionerShape("att", latent=3), "latent"),
+        (CaptionerShape(prior="gmm"), "--latent 32"),
+        (CaptionerShape(latent=3, prior="mixed"), "unknown prior"),
         (CaptionerShape("relation", 30, heads=4), "multiple"),
     ):
         with pytest.raises(InputError, match=message):

@@ -26,7 +26,6 @@ PACKAGE = Path("src") / "captious"
 #: Modules that write to the cache folder. A mutant in one of them starts with an empty cache.
 MAKERS = (
     "core/cache.py",
-    "core/cache_files.py",
     "cli/listings.py",
     "core/container.py",
     "vectors/",

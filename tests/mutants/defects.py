@@ -93,7 +93,7 @@ _mutant(
 )
 _mutant(
     "only-whole-texts-match",
-    "text/ptb/automaton.py",
+    "text/ptb/lexer.py",
     "            if state < 0:\n                break\n",
     "            if state < 0:\n                return -1, start\n",
     _TOKENS,
@@ -929,7 +929,7 @@ _mutant(
 _mutant(
     "references-as-predictions",
     "results/references.py",
-    "if same is not None:",
+    "if same is not None and not _has_both_sides(same):",
     "if False:",
     "results/test_references.py",
 )
@@ -1179,14 +1179,14 @@ _mutant(
 )
 _mutant(
     "images-in-another-order",
-    "results/paired_tests.py",
+    "results/significance.py",
     "return score.image_statistics[self._orders[key]]",
     "return score.image_statistics",
     "results/test_comparison.py::test_the_order_of_images_does_not_matter_but_the_images_do",
 )
 _mutant(
     "paired-p-can-be-zero",
-    "results/paired_tests.py",
+    "results/significance.py",
     "float((extreme + 1) / (defined + 1))",
     "float(extreme / defined)",
     "results/test_comparison.py::test_p_is_never_smaller_than_the_trials_allow",
@@ -1743,7 +1743,7 @@ _mutant(
 )
 _mutant(
     "frames-lose-the-ids",
-    "core/data_frames.py",
+    "results/result_rows.py",
     'frame.index.name = "image_id"',
     "pass",
     "test_notebooks.py::test_frames",
@@ -1751,7 +1751,7 @@ _mutant(
 _mutant("no-limit-counts", "core/limits.py", "if value > self.value():", "if False:", "io/test_limits.py")
 _mutant(
     "words-at-no-break-spaces",
-    "compat/pycocoevalcap.py",
+    "compat/scoring.py",
     'return " ".join(text.split())',
     "return text",
     "compat/test_compat.py",
@@ -1773,21 +1773,21 @@ _mutant(
 )
 _mutant(
     "links-are-followed",
-    "core/cache_files.py",
+    "core/cache.py",
     "if name and place.is_symlink():",
     "if False:",
     "core/test_cache_files.py",
 )
 _mutant(
     "any-name-is-ours",
-    "core/cache_files.py",
+    "core/cache.py",
     "return OLD if _OLD[folder].fullmatch(name) else None",
     "return OLD",
     "core/test_cache_files.py",
 )
 _mutant(
     "what-is-used-goes-first",
-    "core/cache_files.py",
+    "core/cache.py",
     "key=lambda entry: entry.used",
     "key=lambda entry: -entry.used",
     "core/test_cache_files.py",
@@ -2691,3 +2691,13 @@ _mutant(
     _LIBRARY,
 )
 _mutant("a-warning-for-every-kernel", "kernels/library.py", "@cache\ndef _load()", "def _load()", _LIBRARY)
+
+# Trackers ------------------------------------------------------------------------------------------------------------
+
+_mutant(
+    "steps-are-not-logged",
+    "track.py",
+    "writer.add_scalar(name, value, global_step=step)",
+    "writer.add_scalar(name, value)",
+    "compat/test_loops.py::test_tensorboard",
+)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from captious.core.container import Texts
 from captious.text import ptb
 from captious.text.ptb import numbering
-from captious.text.ptb.automaton import SHIPPED, Automaton
 from captious.text.ptb.generator import Scanner, generate
+from captious.text.ptb.lexer import SHIPPED, Automaton
 from tests.conftest import read_jsonl
 
 # Established with the reference; `·` stands for a no-break space inside a token.

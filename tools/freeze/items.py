@@ -162,7 +162,8 @@ ITEMS: dict[str, Item] = {
 def measures() -> list[dict[str, Any]]:
     """Return all measures, as ``captious metrics`` describes them."""
     listed: list[dict[str, Any]] = json.loads(run("metrics --json -", Path.cwd()))
-    return listed
+    # A critic has to be trained first.
+    return [row for row in listed if "critic" not in row["options"]]
 
 
 def _rows(statistics: Any) -> dict[str, Any]:

@@ -137,13 +137,15 @@ def score_captions(
     references: Sequence[Sequence[str]],
     metrics: Sequence[Any],
     name: str = "captions",
+    images: Sequence[str] | None = None,
 ) -> list[CaptionScores]:
     """Score groups of captions, each group with its own references, as entries of one corpus.
 
     An image is repeated for each of its judgements, as in the published experiments: CIDEr's document
-    frequencies depend on it.
+    frequencies depend on it. ``images`` are the images of the groups, for metrics that see them.
     """
-    corpus = Corpus.build([str(k) for k in range(len(groups))], groups, references, name=name)
+    ids = [str(k) for k in range(len(groups))]
+    corpus = Corpus.build(ids, groups, references, name=name, image_names=images)
     caption_scores = []
     for metric in track(metrics, f"scoring {name}"):
         score = Score.of(metric, corpus)
@@ -223,7 +225,11 @@ def _rated_table(judged: RatedCaptions, metrics: Sequence[Any], published: bool)
         if not chosen:
             raise InputError(f"{judged.name}: no caption is left under this protocol ({protocol})")
         caption_scores = score_captions(
-            [[judged.captions[k]] for k in chosen], references, metrics, judged.name
+            [[judged.captions[k]] for k in chosen],
+            references,
+            metrics,
+            judged.name,
+            [judged.images[k] for k in chosen],
         )
         supplied = {**judged.scores, **(judged.published if published else {})}
         caption_scores += [
@@ -326,7 +332,7 @@ def _pair_tables(judged: CaptionPairs, metrics: Sequence[Any]) -> list[Judgement
                 )
             references.append(usable)
         groups = list(zip(judged.first, judged.second))
-        for item in score_captions(groups, references, metrics, judged.name):
+        for item in score_captions(groups, references, metrics, judged.name, judged.images):
             difference = item.values[0::2] - item.values[1::2]
             scores.setdefault(item.metric, []).append(np.where(np.abs(difference) <= TIE, 0.0, difference))
             signatures[item.metric] = item.signature

@@ -11,9 +11,25 @@ from captious.cli.formatting import ScoreTables, interval, look, number
 from captious.cli.formatting import score as shown
 from captious.cli.output import is_taken, note, print_table, write_json
 from captious.cli.score_tables import print_signatures
+from captious.core.errors import InputError
 
 if TYPE_CHECKING:
     from captious.critic.system_judging import CriticReport
+
+
+Negatives = Annotated[
+    str | None,
+    Option(
+        "--negatives",
+        metavar="KINDS",
+        help="Negative examples, with commas: system, random-caption, word-permutation, random-word, samples "
+        "(default: all there are).",
+    ),
+]
+Strength = Annotated[
+    str,
+    Option("--strength", metavar="FROM:TO", help="Strength of wrong captions in percent; 100 for full."),
+]
 
 
 def critic(
@@ -65,6 +81,8 @@ def critic(
         bool,
         Option("--augmentation/--no-augmentation", help="Also learn from corrupted and sampled captions."),
     ] = True,
+    negatives: Negatives = None,
+    strength: Strength = "0:100",
     runs: Annotated[int, Option("--runs", min=1, help="Trainings to average.")] = 1,
     human: Annotated[
         bool,
@@ -124,11 +142,13 @@ def critic(
 
     quiet = is_taken(json)
     chosen = CriticOptions(
-        context=_context(context),
+        context=context_parts(context),
         combine=combine,
         preset=preset,
         samples=samples,
         augmentation=augmentation,
+        negatives=negative_names(negatives),
+        strength=strength_range(strength),
         runs=runs,
         epochs=epochs,
         hidden=hidden,
@@ -167,7 +187,21 @@ def critic(
         print_signatures(scores)
 
 
-def _context(text: str | None) -> list[str] | None:
+def negative_names(text: str | None) -> list[str] | None:
+    """Split a list with commas."""
+    return None if text is None else text.split(",")
+
+
+def strength_range(text: str) -> tuple[float, float]:
+    """Return the range of ``FROM:TO``, or of one number."""
+    low, _, high = text.partition(":")
+    try:
+        return float(low), float(high or low)
+    except ValueError:
+        raise InputError(f"--strength is a number, or two as FROM:TO, not '{text}'") from None
+
+
+def context_parts(text: str | None) -> list[str] | None:
     """Return the parts of a context; none for the word "none"."""
     if text is None:
         return None

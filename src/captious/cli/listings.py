@@ -14,7 +14,7 @@ from captious.metrics.options import PARSER
 from captious.metrics.options import Option as MeasureOption
 
 if TYPE_CHECKING:
-    from captious.core import cache_files
+    from captious.core.cache import Entry
     from captious.metrics.base import Measure
 
 
@@ -30,7 +30,7 @@ def metrics(
     """List all metrics, or describe some: what they measure and which options they take."""
     from captious.metrics import registry
 
-    chosen = registry.resolve(names) if names else registry.usable()
+    chosen = registry.resolve(names) if names else [*registry.usable(), *registry.OF_FILES]
     measures = {name: registry.create(name) for name in chosen if isinstance(name, str)}
     if json is not None:
         described = [
@@ -108,26 +108,26 @@ def cache(
     json: JsonOut = None,
 ) -> None:
     """List or clear the files that captious keeps for later runs. All of them can be made again."""
-    from captious.core import cache_files, limits
-    from captious.core.cache import cache_directory
+    from captious.core import cache as files
+    from captious.core import limits
 
-    names = [one.name for one in cache_files.KINDS]
+    names = [one.name for one in files.KINDS]
     if kind is not None and kind not in names:
         raise InputError(
             f"there is no kind {kind!r} of cached files{did_you_mean(kind, names)}; "
             f"there are {', '.join(names)}"
         )
-    folder = cache_directory()
+    folder = files.cache_directory()
     if folder is None:
         raise InputError(
             "there is no home folder, so nothing is cached; set CAPTIOUS_CACHE to a folder that can be "
             "written"
         )
-    kinds = [one for one in cache_files.KINDS if kind in (None, one.name)]
+    kinds = [one for one in files.KINDS if kind in (None, one.name)]
     entries = (
-        cache_files.clear(folder, kinds)
+        files.clear(folder, kinds)
         if clear
-        else [entry for entry in cache_files.entries(folder) if entry.kind in kinds]
+        else [entry for entry in files.entries(folder) if entry.kind in kinds]
     )
     by_kind = [(one, [entry for entry in entries if entry.kind == one]) for one in kinds]
     limit, total = limits.CACHE.value(), _total(entries)
@@ -157,11 +157,11 @@ def cache(
     )
 
 
-def _total(entries: list[cache_files.Entry]) -> int:
+def _total(entries: list[Entry]) -> int:
     return sum(entry.size for entry in entries)
 
 
-def _last_used(entries: list[cache_files.Entry]) -> str | None:
+def _last_used(entries: list[Entry]) -> str | None:
     if not entries:
         return None
     return datetime.datetime.fromtimestamp(max(entry.used for entry in entries)).date().isoformat()

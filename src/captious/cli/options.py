@@ -22,7 +22,7 @@ def metric_names() -> list[str]:
     """Return the names of all measures and groups, for completion."""
     from captious.metrics import registry
 
-    return [*registry.GROUPS, *registry.FAMILIES, *registry.names()]
+    return [*registry.GROUPS, *registry.FAMILIES, *registry.names(), *registry.OF_FILES]
 
 
 References = Annotated[

@@ -1,4 +1,4 @@
-"""``captious train``: composite metrics, captioners and language models."""
+"""``captious train``: composite metrics, captioners, critics and language models."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from captious.cli import train_captioner, train_composite, train_lm
+from captious.cli import train_captioner, train_composite, train_critic, train_lm
 from captious.cli.command import group
 
 
@@ -21,9 +21,10 @@ class _ByFeatures(click.Group):
 
 COMMAND = group(
     "train",
-    "Train models of your own: composite metrics, a captioner, a language model.",
+    "Train models of your own: composite metrics, a captioner, a critic, a language model.",
     *train_composite.COMMANDS,
     train_captioner.COMMAND,
+    train_critic.COMMAND,
     train_lm.COMMAND,
     cls=_ByFeatures,
 )

@@ -45,6 +45,19 @@ def captioner(
     latent: Annotated[
         int, Option("--latent", min=0, help="Size of the latent vector, 0 for none (a CVAE; only fc).")
     ] = 0,
+    prior: Annotated[
+        str,
+        Option("--prior", help="Prior of the latent vector: normal, or gmm (one Gaussian for each class)."),
+    ] = "normal",
+    divergence: Annotated[
+        float, Option("--divergence", help="Weight of the latent vector's KL divergence.")
+    ] = 0.1,
+    annealing: Annotated[
+        float, Option("--annealing", help="Share of the training over which this weight rises from 0.")
+    ] = 0.5,
+    free_bits: Annotated[
+        float, Option("--free-bits", help="Nats of each component of the latent vector that cost nothing.")
+    ] = 0.0,
     dropout: Annotated[float, Option("--dropout", help="Share of dropout.")] = 0.2,
     units: Annotated[str, Option("--units", help="words, characters, bpe or unigram.")] = "words",
     vocabulary: Annotated[
@@ -71,6 +84,13 @@ def captioner(
     retrieval: Annotated[
         float, Option("--retrieval", metavar="β", help="Weight of the retrieval reward.")
     ] = 0.0,
+    adversary: Annotated[
+        float,
+        Option("--adversary", metavar="γ", help="Weight of a learned evaluator as reward (conditional GAN)."),
+    ] = 0.0,
+    xe: Annotated[
+        float, Option("--xe", metavar="WEIGHT", help="Weight of cross-entropy beside rewards; 0 for none.")
+    ] = 1.0,
     samples: Annotated[int, Option("--samples", min=1, help="Samples per image, for rewards.")] = 5,
     at_once: Annotated[int, Option("--images", min=1, help="Images per step with rewards.")] = 64,
     baseline: Annotated[str, Option("--baseline", help="leave-one-out or greedy.")] = "leave-one-out",
@@ -104,8 +124,8 @@ def captioner(
 ) -> None:
     """Train a captioner on the objects (or features) of images and their captions.
 
-    With --reward or --retrieval the loss is XE + λ · reward + β · retrieval reward, and --from names the
-    model to start from.
+    With --reward, --retrieval or --adversary the loss is w · XE + λ · reward + β · retrieval reward + γ ·
+    evaluator, with w from --xe, and --from names the model to start from.
     """
     from captious.generate.captioner.image_source import ImageSource
     from captious.training import train_captioner
@@ -131,6 +151,12 @@ def captioner(
         start=start,
         rewards=dict(map(_reward, rewards or [])),
         retrieval=retrieval,
+        adversary=adversary,
+        xe=xe,
+        prior=prior,
+        divergence=divergence,
+        annealing=annealing,
+        free_bits=free_bits,
         samples=samples,
         images_per_step=at_once,
         baseline=baseline,

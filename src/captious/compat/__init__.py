@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 #: Modules that are imported on first use, and the other names, by module.
-_MODULES = ("torchmetrics",)
+_MODULES = ("lightning", "pyciderevalcap", "torchmetrics")
 _NAMES = {
     **dict.fromkeys(("install", "uninstall"), "stand_in"),
-    **dict.fromkeys(("CiderD",), "pyciderevalcap"),
+    "CiderD": "pyciderevalcap",
+    "hf_metrics": "huggingface",
     **dict.fromkeys(
         (
             *("COCO", "Bleu", "BleuScorer", "COCOEvalCap", "Cider", "CiderScorer"),
@@ -23,6 +25,11 @@ _NAMES = {
 }
 
 __all__ = list(_NAMES)
+
+
+def evaluate_module() -> str:
+    """Return the path of the module for the package evaluate: ``evaluate.load(evaluate_module())``."""
+    return str(Path(__file__).with_name("evaluate_module") / "captious_score")
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,6 @@ differences.
 from __future__ import annotations
 
 import io
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +21,7 @@ from captious.compat.coco import COCO
 from captious.compat.scoring import Captions, Scorer, checked, words
 from captious.compat.segment_scorers import BleuScorer, CiderScorer, listed_results, print_counts
 from captious.core.errors import InputError, some
+from captious.core.locks import Lock
 from captious.io.caption_files import kind
 from captious.metrics import registry
 from captious.metrics.captions.bleu import MAX_N
@@ -166,7 +166,7 @@ class Meteor(Scorer):
 
     def __init__(self) -> None:
         self.meteor_p = _StoppedProcess()
-        self.lock = threading.Lock()
+        self.lock = Lock()
 
     def compute_score(self, gts: Captions, res: Captions) -> tuple[float, list[float]]:
         """Return the corpus value, and the values by image in the order of the keys."""

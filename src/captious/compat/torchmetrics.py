@@ -6,6 +6,7 @@
     print(metric.compute()); metric.reset()
 
 The package torchmetrics is not needed. With torch installed values are tensors, else floats.
+`CaptionMetric` is a true ``torchmetrics.Metric`` and needs the package.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from captious.core.errors import InputError
+from captious.core.errors import InputError, require
 from captious.metrics.registry import Wanted, make_measures
 from captious.results.references import parallel
 from captious.results.scores import Scores
@@ -96,6 +97,16 @@ class CaptionScore:
     def __repr__(self) -> str:
         names = ", ".join(measure.name for measure in self.measures)
         return f"CaptionScore({names}; {len(self._predictions):,} captions)"
+
+
+def __getattr__(name: str) -> Any:
+    """Import the true ``torchmetrics.Metric`` on first use: only it needs the package."""
+    if name != "CaptionMetric":
+        raise AttributeError(f"module 'captious.compat.torchmetrics' has no attribute {name!r}")
+    require("torchmetrics", "loops", "CaptionMetric")
+    from captious.compat.torch_metric import CaptionMetric
+
+    return CaptionMetric
 
 
 def _number(value: float) -> Any:

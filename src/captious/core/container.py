@@ -22,8 +22,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.core.cache import remember, remembered, stamp
-from captious.core.cache_files import Kind
+from captious.core.cache import Kind, remember, remembered, stamp
 from captious.core.errors import InputError
 from captious.core.ragged import IntArray, offsets_of, runs
 from captious.core.threads import side_by_side

@@ -263,6 +263,7 @@ class Corpus:
         name: str = "candidates",
         left_out: int = 0,
         images: IntArray | None = None,
+        image_names: Sequence[str] | None = None,
     ) -> None:
         self.candidates = candidates
         self.references = references if references is not None else nothing_like(candidates)
@@ -279,6 +280,8 @@ class Corpus:
         self.name = name
         #: Reference images without a prediction that were left out on request.
         self.left_out = left_out
+        #: Image of each id. Ids differ from images where an image is repeated for each of its judgements.
+        self.image_names: Sequence[str] = image_names if image_names is not None else candidates.ids
         self.memo = Memo()
 
     @classmethod
@@ -291,28 +294,45 @@ class Corpus:
         tokenizer: str = "ptb",
         name: str = "candidates",
         left_out: int = 0,
+        image_names: Sequence[str] | None = None,
     ) -> Corpus:
         """Tokenize and encode caption texts, one list per image on either side.
 
-        ``references`` may be missing, or already encoded (for these ids or more).
+        ``references`` may be missing, or already encoded (for these ids or more). ``image_names`` are the
+        images of the ids, where they differ.
         """
         ids = list(ids)
         _check(ids, candidates, "candidate")
         if references is None:
-            return cls(Captions.of(candidates, tokenizer, ids=ids), name=name, left_out=left_out)
+            ours = Captions.of(candidates, tokenizer, ids=ids)
+            return cls(ours, name=name, left_out=left_out, image_names=image_names)
         if isinstance(references, Captions):
             encoded = references
         else:
             _check(ids, references, "reference")
             encoded = Captions.of(references, tokenizer, ids=ids)
         ours = Captions.of(candidates, encoded.tokenizer, ids=ids, over=encoded)
-        return cls(ours, encoded, name=name, left_out=left_out, images=places(ids, encoded))
+        return cls(
+            ours,
+            encoded,
+            name=name,
+            left_out=left_out,
+            images=places(ids, encoded),
+            image_names=image_names,
+        )
 
     def with_candidates(self, candidates: Sequence[Sequence[str]], *, name: str) -> Corpus:
         """Return a corpus of another system on the same images, which shares the encoded references."""
         _check(self.ids, candidates, "candidate")
         encoded = Captions.of(candidates, self.tokenizer, ids=self.ids, over=self.references)
-        return Corpus(encoded, self.references, name=name, left_out=self.left_out, images=self.images)
+        return Corpus(
+            encoded,
+            self.references,
+            name=name,
+            left_out=self.left_out,
+            images=self.images,
+            image_names=self.image_names,
+        )
 
     def with_captions(
         self, candidates: Captions, references: Captions | None = None, *, name: str | None = None
@@ -320,7 +340,14 @@ class Corpus:
         """Return the same corpus with some of its captions, regrouped (see :meth:`Captions.take`)."""
         images = self.images if references is None else None
         references = references if references is not None else self.references
-        return Corpus(candidates, references, name=name or self.name, left_out=self.left_out, images=images)
+        return Corpus(
+            candidates,
+            references,
+            name=name or self.name,
+            left_out=self.left_out,
+            images=images,
+            image_names=self.image_names if candidates.ids == self.candidates.ids else None,
+        )
 
     def __len__(self) -> int:
         return self.candidates.n_images

@@ -75,6 +75,29 @@ class Negatives:
     #: Range of the random strength of transformations, in percent.
     strength: tuple[float, float] = (0.0, 100.0)
 
+    @classmethod
+    def of(cls, names: Sequence[str], strength: tuple[float, float] = (0.0, 100.0)) -> Negatives:
+        """Return the negatives of a list of names.
+
+        Names are "system", "samples", transformations such as "random caption" (also with a hyphen), or
+        "pathological" for all transformations.
+        """
+        plain = [name.strip().casefold().replace("-", " ") for name in names]
+        choices = (*NEGATIVES, *TRANSFORMATIONS)
+        for name in plain:
+            if name not in choices:
+                listed = ", ".join(choice.replace(" ", "-") for choice in choices)
+                raise InputError(
+                    f"unknown negatives '{name}'{did_you_mean(name, choices)}; choose some of {listed}"
+                )
+        transformations = tuple(name for name in TRANSFORMATIONS if name in plain or "pathological" in plain)
+        kinds = tuple(
+            kind for kind in NEGATIVES if (transformations if kind == "pathological" else kind in plain)
+        )
+        negatives = cls(kinds, transformations or TRANSFORMATIONS, strength)
+        negatives.check()
+        return negatives
+
     def check(self) -> None:
         """Raise InputError for unknown kinds or an invalid strength."""
         for label, names, choices in (
@@ -140,7 +163,9 @@ class CriticExamples:
             for sentence in references.sentences
         ]
         self.neighbours: Neighbours | None = None
-        if "pathological" in negatives.kinds and "random caption" in negatives.transformations:
+        draws_captions = "pathological" in negatives.kinds and "random caption" in negatives.transformations
+        # Full strength means any other image, which needs no search.
+        if draws_captions and negatives.strength[0] < 100:
             if by_features and data.features is not None:
                 self.neighbours = Neighbours(data.features.astype(np.float64))
             else:
@@ -226,8 +251,13 @@ class CriticExamples:
         words = self.texts[source]
         if name == "word permutation" and len(set(words)) > 1:
             return permute_words(words, gamma, rng)
-        if self.neighbours is None or (name != "random caption" and words):
+        draws_captions = "random caption" in self.negatives.transformations
+        if not draws_captions or (name != "random caption" and words):
             return random_words(words, gamma, self.words.names, rng)
         # Also the fallback for captions without words to change.
-        other = self.neighbours.draw(image, gamma, rng)
+        if self.neighbours is None:
+            other = int(rng.integers(0, len(self.data) - 1))
+            other += other >= image
+        else:
+            other = self.neighbours.draw(image, gamma, rng)
         return self.texts[int(self._reference(np.array([other]), rng)[0])]

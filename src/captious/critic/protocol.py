@@ -22,8 +22,9 @@ from captious.core.names import distinct
 from captious.core.ragged import IntArray, runs
 from captious.corpus import Captions, Corpus
 from captious.critic.critic_examples import TrainingData
+from captious.critic.critic_measure import CriticMeasure
 from captious.critic.critic_network import CriticShape
-from captious.critic.critic_scoring import CriticMeasure, chances
+from captious.critic.critic_scoring import chances
 from captious.critic.critic_training import CriticSettings, check_images, train
 from captious.generate.captioner.image_features import ImageFeatures
 from captious.io import CaptionWarning
@@ -112,6 +113,8 @@ class CriticProtocol:
             fields["transformations"] = "+".join(
                 "".join(part[0] for part in name.split()) for name in negatives.transformations
             )
+            if negatives.strength != (0.0, 100.0):
+                fields["strength"] = "-".join(f"{part:g}" for part in negatives.strength)
         if "image" in shape.context:
             fields["features"] = features
         if "samples" in negatives.kinds:

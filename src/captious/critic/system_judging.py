@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from captious.core.errors import InputError, did_you_mean
-from captious.core.torch_extra import require_torch
+from captious.core.threads import require_torch
 from captious.core.writing import atomic_write
 from captious.generate.captioner.image_source import ImageSource
 from captious.io import read
@@ -44,6 +44,11 @@ class CriticOptions:
     samples: str | Path | None = None
     #: Learn from wrong and from sampled captions, too.
     augmentation: bool = True
+    #: Kinds of negative examples: "system", "random caption", "word permutation", "random word" (or
+    #: "pathological" for these three), "samples". The default is all that there are captions for.
+    negatives: Sequence[str] | None = None
+    #: Range of the random strength of wrong captions, in percent.
+    strength: tuple[float, float] = (0.0, 100.0)
     #: Trainings to average.
     runs: int = 1
     epochs: int | None = None
@@ -55,8 +60,11 @@ class CriticOptions:
     vectors: str | None = None
     seed: int = 1
 
-    def shape_and_settings(self, has_images: bool) -> tuple[CriticShape, CriticSettings]:
+    def shape_and_settings(
+        self, has_images: bool, *, has_systems: bool = True
+    ) -> tuple[CriticShape, CriticSettings]:
         """Return the architecture and the training settings, checked."""
+        from captious.critic.critic_examples import Negatives
         from captious.critic.critic_network import CONTEXTS
         from captious.critic.critic_training import PRESETS
 
@@ -83,16 +91,31 @@ class CriticOptions:
                 "the context includes the image, but there are no image features; "
                 "add --features, or set --context reference"
             )
-        kinds = ["system", "pathological", "samples"]
-        if not self.augmentation:
-            kinds = kinds[:1]
-        elif self.samples is None:
-            kinds = kinds[:2]
+        kinds = ["system"] if has_systems else []
+        if self.augmentation:
+            kinds += ["pathological"] if self.samples is None else ["pathological", "samples"]
+        if self.negatives is not None:
+            if not self.augmentation:
+                raise InputError(
+                    "--no-augmentation stands for --negatives system; leave one of the two options out"
+                )
+            kinds = list(self.negatives)
+        negatives = Negatives.of(kinds, self.strength)
+        for kind, present, option in (
+            ("samples", self.samples is not None, "--samples FILE"),
+            ("system", has_systems, "a file of captions of a system"),
+        ):
+            if kind in negatives.kinds and not present:
+                raise InputError(f"negatives of the kind '{kind}' need captions; add {option}")
+        if self.samples is not None and "samples" not in negatives.kinds:
+            raise InputError(
+                "--samples are not used by these --negatives; add samples to them, or leave them out"
+            )
         settings = replace(
             settings,
             epochs=self.epochs or settings.epochs,
             least=self.least,
-            negatives=replace(settings.negatives, kinds=tuple(kinds)),
+            negatives=negatives,
         )
         settings.check()
         return shape, settings
@@ -189,7 +212,11 @@ def judge_systems(
         )
         if save_features is not None:
             _save(features, save_features)
-    samples = _samples(Path(options.samples), features, options.seed) if options.samples is not None else None
+    samples = (
+        sampled_captions(Path(options.samples), features, options.seed)
+        if options.samples is not None
+        else None
+    )
     folder = _critics_folder(output, resume)
     judged = judge(
         corpora,
@@ -218,7 +245,7 @@ def _save(images: ImageFeatures, path: str | Path) -> None:
         np.savez(file, ids=np.array(images.ids), features=images.counted())
 
 
-def _samples(path: Path, images: ImageFeatures | None, seed: int) -> dict[str, list[str]]:
+def sampled_captions(path: Path, images: ImageFeatures | None, seed: int) -> dict[str, list[str]]:
     """Read sampled captions, or let a captioner draw one for each image."""
     if path.suffix != ".safetensors":
         file = read(path, "predictions", several=True)

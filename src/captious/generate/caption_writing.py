@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from captious.core.torch_extra import require_torch
+from captious.core.threads import require_torch
 
 if TYPE_CHECKING:
     from captious.generate.captioner.image_source import ImageSource

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from captious.core.container import Grouped
 from captious.core.errors import InputError, some
-from captious.core.garbage import collector_paused
+from captious.core.threads import collector_paused
 from captious.core.writing import is_standard
 from captious.corpus import Captions
 from captious.io import json_formats, json_reader

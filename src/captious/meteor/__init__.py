@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from captious.meteor.meteor_statistics import pair_statistics, statistics
+from captious.meteor.align import pair_statistics, statistics
 from captious.meteor.parameters import score
 
 __all__ = ["pair_statistics", "score", "statistics"]

@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core import digests as digest
-from captious.core.cache import cache_directory, derived
-from captious.core.cache_files import PARAPHRASES
+from captious.core.cache import PARAPHRASES, cache_directory, derived
 from captious.core.errors import InputError
 from captious.core.memo import cached_property
 from captious.io import saved_files as container

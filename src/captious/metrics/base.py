@@ -66,6 +66,8 @@ class Measure(ABC):
     needs: frozenset[Need] = frozenset({"references"})
     #: Options of the constructor. Python, the command line and signatures take them from here.
     options: ClassVar[tuple[Option, ...]] = ()
+    #: Option that ``-m NAME=VALUE`` sets.
+    value_option: ClassVar[str | None] = None
     #: Built-in settings that distinguish the numbers from those of a variant.
     fixed: Mapping[str, str] = {}
     #: Whether a caption equal to one of its references gets the upper bound.

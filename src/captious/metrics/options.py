@@ -128,6 +128,12 @@ CLIP = Option(
 PICTURES = Option(
     "pictures", "Folder of the pictures, each named by its image's id, for --clip.", metavar="DIR"
 )
+CRITIC = Option(
+    "critic", "Trained critic (safetensors), or a folder of critics to average, for Critic.", metavar="FILE"
+)
+CRITIC_IMAGES = Option(
+    "critic_images", "Objects or features of the images, for a Critic that sees them.", metavar="FILE"
+)
 
 #: Options of the built-in measures. Each is a flag of the commands that compute scores.
 STANDARD = (
@@ -152,6 +158,8 @@ STANDARD = (
     TEXT_VECTORS,
     CLIP,
     PICTURES,
+    CRITIC,
+    CRITIC_IMAGES,
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
@@ -119,6 +120,9 @@ ENTRIES: dict[str, Entry] = {
     "POS-JSD": Entry(_CORPUS + "pos_counts:PosDistance"),
 }
 
+#: Measures that exist with a file only (``-m NAME=FILE``). No group contains them.
+OF_FILES: dict[str, Entry] = {"Critic": Entry("captious.critic.critic_measure:CriticMeasure")}
+
 #: Groups of metrics.
 GROUPS: dict[str, tuple[str, ...]] = {
     "coco": ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR", "ROUGE-L", "CIDEr-D", "SPICE"),
@@ -156,6 +160,10 @@ def names() -> list[str]:
     return list(entries())
 
 
+def _entry(name: str) -> Entry:
+    return OF_FILES[name] if name in OF_FILES else entries()[name]
+
+
 @lru_cache(maxsize=1)
 def usable() -> tuple[str, ...]:
     """Return the names of all measures that can be loaded, and warn of broken packages."""
@@ -170,7 +178,7 @@ def usable() -> tuple[str, ...]:
 
 
 def _folded() -> dict[str, str]:
-    return {name.casefold(): name for name in entries()}
+    return {name.casefold(): name for name in (*entries(), *OF_FILES)}
 
 
 #: Names of our measures in other tools and papers, as :func:`_plain` writes them.
@@ -205,6 +213,32 @@ def parts(wanted: Wanted) -> list[str | Measure]:
     return separate
 
 
+def split_value(name: str) -> tuple[str, str | None]:
+    """Return the name and the value of ``NAME=VALUE``, such as ``Critic=critic.safetensors``."""
+    own, sign, value = name.partition("=")
+    return (own.strip(), value.strip()) if sign else (name, None)
+
+
+def _with_value(part: str) -> str | None:
+    """Return ``NAME=VALUE`` with our name of the measure. None if the text has no value."""
+    own, value = split_value(part)
+    if value is None:
+        return None
+    name = canonical(own)
+    if name is None:
+        raise InputError(
+            f"unknown metric '{own}'{did_you_mean(own, _folded().values())} ('captious metrics' lists all)"
+        )
+    if measure_class(name).value_option is None or not value:
+        takers = [one for one in (*usable(), *OF_FILES) if measure_class(one).value_option is not None]
+        raise InputError(
+            f"'{part}': {name} is written without a file; {some(takers)} are written NAME=FILE"
+            if value
+            else f"'{part}': the file is missing; write {name}=FILE"
+        )
+    return f"{name}={value}"
+
+
 def _members(group: str) -> Sequence[str] | None:
     """Return the measures of a group or family, or None for any other name."""
     fold = group.casefold()
@@ -224,13 +258,15 @@ def _resolve(wanted: Wanted) -> dict[str | Measure, bool]:
     for part in parts(wanted):
         if isinstance(part, Measure):
             resolved[part] = True
+        elif (named := _with_value(part)) is not None:
+            resolved[named] = True
         elif (members := _members(part)) is not None:
             for member in members:
                 resolved.setdefault(member, False)
         elif (name := canonical(part)) is not None:
             resolved[name] = True
         elif part:
-            hint = did_you_mean(part, [*entries(), *GROUPS, *FAMILIES])
+            hint = did_you_mean(part, [*entries(), *OF_FILES, *GROUPS, *FAMILIES])
             raise InputError(f"unknown metric '{part}'{hint} ('captious metrics' lists all)")
     if not resolved:
         raise InputError("no metric was named ('captious metrics' lists all)")
@@ -245,7 +281,8 @@ def of_family(family: str) -> list[str]:
 @cache
 def measure_class(name: str) -> type[Measure]:
     """Return the class of a measure."""
-    path = entries()[name].path
+    name, _ = split_value(name)
+    path = _entry(name).path
     module, _, attribute = path.partition(":")
     try:
         kind: Any = getattr(import_module(module), attribute, None)
@@ -267,13 +304,16 @@ def measure_class(name: str) -> type[Measure]:
 
 def option_table() -> dict[str, Option]:
     """Return the options of all measures by name."""
-    return {option.name: option for name in usable() for option in measure_class(name).options}
+    return {option.name: option for name in (*usable(), *OF_FILES) for option in measure_class(name).options}
 
 
 def create(name: str, options: Mapping[str, Any] | None = None) -> Measure:
     """Create the measure of that name with those of the options that it takes."""
+    name, own_value = split_value(name)
     kind = measure_class(name)
-    arguments = dict(entries()[name].arguments)
+    arguments = dict(_entry(name).arguments)
+    if own_value is not None and kind.value_option is not None:
+        options = {**(options or {}), kind.value_option: own_value}
     for option in kind.options:
         value = (options or {}).get(option.name)
         if value is not None:
@@ -296,7 +336,7 @@ def check_options(metrics: Wanted, options: Iterable[str], spare: Collection[str
         table = option_table()
         if name not in table:
             raise InputError(f"unknown option '{name}'{did_you_mean(name, table)}")
-        takers = [metric for metric in usable() if table[name] in measure_class(metric).options]
+        takers = [metric for metric in (*usable(), *OF_FILES) if table[name] in measure_class(metric).options]
         theirs = ", ".join(f"{option.name} ({option.flag})" for option in own.values()) or "none"
         raise InputError(
             f"'{name}' ({table[name].flag}) is an option of {some(takers)}, but not of the chosen "
@@ -330,11 +370,23 @@ def make_measures(
             left_out.setdefault(str(error), []).append(str(wanted))
             continue
         measures.append(measure)
+    _tell_apart(measures, resolved)
     if resolved.get("CIDEr") and not any(measure.name == "CIDEr-D" for measure in measures):
         _hint_at_cider_d()
     for reason, absent in left_out.items():
         warnings.warn(CaptionWarning(f"left out {', '.join(absent)}: {reason}"), stacklevel=3)
     return measures
+
+
+def _tell_apart(measures: Sequence[Measure], wanted: Iterable[str | Measure]) -> None:
+    """Name measures of one kind after their files, if there are several."""
+    for name, count in Counter(measure.name for measure in measures).items():
+        values = [
+            split_value(one)[1] for one in wanted if isinstance(one, str) and split_value(one)[0] == name
+        ]
+        if count > 1 and len(values) == count:
+            for measure, value in zip((one for one in measures if one.name == name), values):
+                measure.name = f"{name}={Path(value or '').stem}"
 
 
 @lru_cache(maxsize=1)

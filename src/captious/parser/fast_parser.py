@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.errors import InputError
-from captious.core.garbage import collector_paused
 from captious.core.memo import cached_property
 from captious.core.progress import track
 from captious.core.ragged import offsets_of, runs
-from captious.core.threads import one_blas_thread, side_by_side, threads
+from captious.core.threads import collector_paused, one_blas_thread, side_by_side, threads
 from captious.corpus.corpus import distinct_runs
 from captious.parser.lemmas import lemma
 from captious.parser.network_model import Model, chunk_size, shipped_model

@@ -28,9 +28,9 @@ from captious.rerank.selection_rules import Grid, best
 from captious.results import significance
 from captious.results.comparison import compare
 from captious.results.comparison_result import Comparisons
-from captious.results.paired_tests import PairedTests
 from captious.results.references import References
 from captious.results.scores import Score, Scores, json_number
+from captious.results.significance import PairedTests
 
 #: Default grid of λ and α: 0 to 1 in steps of 0.1.
 STEPS: tuple[float, ...] = tuple(round(0.1 * k, 1) for k in range(11))

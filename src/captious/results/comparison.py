@@ -21,10 +21,10 @@ from captious.metrics.registry import Wanted, make_measures
 from captious.metrics.statistics import Sequences
 from captious.results import significance
 from captious.results.comparison_result import ALPHA, Comparison, Comparisons
-from captious.results.paired_tests import PairedTests
 from captious.results.references import Source, load_systems
 from captious.results.saved_scores import SUFFIX, is_saved
 from captious.results.scores import Score, Scores
+from captious.results.significance import PairedTests
 
 #: A corpus, scores, a path of saved scores, or with references any predictions.
 System = Corpus | Scores | Source

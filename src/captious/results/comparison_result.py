@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from captious.core import data_frames, notebook_html
+from captious.core import notebook_html
 from captious.core.errors import some
-from captious.results.result_rows import COLUMNS, EXACT, NumberStyle, ResultRow, tidy
+from captious.results.result_rows import COLUMNS, EXACT, NumberStyle, ResultRow, frame_of_rows, tidy
 from captious.results.scores import Scores, json_number
 
 #: Chance of at least one false positive over all comparisons of one call.
@@ -165,7 +165,7 @@ class Comparisons(list[Comparison]):
 
         The columns are those of the CSV output: ``value`` is ``system`` minus ``other_system``.
         """
-        return data_frames.of_rows(COLUMNS, tidy(row.tidy_row() for row in self))
+        return frame_of_rows(COLUMNS, tidy(row.tidy_row() for row in self))
 
     def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
         """Return a JSON-ready description. With two systems, ``a`` and ``b`` are their names."""

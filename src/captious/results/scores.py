@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.core import data_frames as frames
 from captious.core import notebook_html as html
 from captious.core.errors import InputError, did_you_mean
 from captious.core.memo import cached_property
@@ -25,7 +24,7 @@ from captious.metrics.statistics import Rows, arranged
 from captious.results import saved_scores as records
 from captious.results import significance
 from captious.results.merging import merged
-from captious.results.result_rows import EXACT, NumberStyle, ResultRow
+from captious.results.result_rows import EXACT, NumberStyle, ResultRow, frame_of_images, frame_of_metrics
 from captious.results.saved_scores import ScoredCaptions
 from captious.results.signatures import LazySignature, Signature
 from captious.results.significance import Bootstrap
@@ -181,7 +180,7 @@ class Score:
 
     def to_frame(self) -> Any:
         """Return a data frame with a row per image (needs pandas)."""
-        return frames.of_images("", [self])
+        return frame_of_images("", [self])
 
     def _repr_html_(self) -> str:
         return html.score(self)
@@ -369,7 +368,7 @@ class Scores(Mapping[str, Score]):
 
     def to_frame(self, *, per_image: bool = False) -> Any:
         """Return a data frame (needs pandas) with a row per metric, or a row per image if ``per_image``."""
-        return frames.of_images(self.system, list(self.values())) if per_image else frames.of_metrics(self)
+        return frame_of_images(self.system, list(self.values())) if per_image else frame_of_metrics(self)
 
     def _repr_html_(self) -> str:
         return html.scores(self)

@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.errors import InputError, some
-from captious.core.garbage import collector_paused
 from captious.core.memo import cached_property
 from captious.core.ragged import IntArray, offsets_of, runs
-from captious.core.threads import threads, working
+from captious.core.threads import collector_paused, threads, working
 from captious.corpus import Captions, Corpus, places
 from captious.corpus.encoding import Encoding
 from captious.metrics import registry

@@ -126,7 +126,7 @@ def robustness_curves(
                 " ".join(data.transformed(transformation, k, s, g)) for s, g in zip(steps, generators)
             ]
     scored = score_captions(
-        groups, data.references, make_measures(metrics, dict(options or {})), "transformed captions"
+        groups, data.references, make_measures(metrics, dict(options or {})), "transformed captions", chosen
     )
     curves = []
     nearest_by = "features" if features is not None else "captions"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from captious.training.composite_recipe import TrainedComposite, train_composite
+from captious.training.critic_recipe import CriticTraining, train_critic
 from captious.training.recipes import (
     CaptionerTraining,
     TrainedLanguageModel,
@@ -12,9 +13,11 @@ from captious.training.recipes import (
 
 __all__ = [
     "CaptionerTraining",
+    "CriticTraining",
     "TrainedComposite",
     "TrainedLanguageModel",
     "train_captioner",
     "train_composite",
+    "train_critic",
     "train_language_model",
 ]

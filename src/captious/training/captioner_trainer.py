@@ -1,9 +1,9 @@
 """Training of a captioner: cross-entropy, then cross-entropy together with rewards.
 
-The loss is XE + λ · self-critical reward + β · retrieval reward. The advantage of a sample is its reward
-minus a baseline: the mean of the other samples of its image (leave one out), or the reward of the greedy
-caption. All randomness comes from the seed, and an interrupted training continues from its last checkpoint to
-the same result.
+The loss is w · XE + λ · self-critical reward + β · retrieval reward + γ · reward of an adversary, where w can
+be 0. The advantage of a sample is its reward minus a baseline: the mean of the other samples of its image
+(leave one out), or the reward of the greedy caption. All randomness comes from the seed, and an interrupted
+training continues from its last checkpoint to the same result.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from captious.generate.captioner.subword_units import BEGIN, Units
 from captious.generate.network_files import optimizer_state, restore_optimizer
 from captious.results.references import References
 from captious.rewards import Reward, reward
+from captious.training.captioner_adversary import Adversary
 from captious.training.captioner_examples import (
     CaptionerExamples,
     Matcher,
@@ -63,12 +64,22 @@ class CaptionerSettings:
     #: Weights of metrics (λ) and of the retrieval reward (β). Without both, only cross-entropy is used.
     rewards: Mapping[str, float] = field(default_factory=dict)
     retrieval: float = 0.0
+    #: Weight of cross-entropy beside rewards. With 0, only rewards are used.
+    xe: float = 1.0
     #: For rewards: samples per image, and images per batch.
     samples: int = 5
     images: int = 64
     baseline: str = "leave-one-out"
-    #: Weight of the latent vector's KL divergence, reached linearly over the first half of the training.
+    #: Weight of the latent vector's KL divergence (per caption; cross-entropy is per unit), and share of the
+    #: training over which it rises from 0.
     divergence: float = 0.1
+    annealing: float = 0.5
+    #: Divergence of each component that costs nothing, in nats (free bits, Kingma et al. 2016).
+    free_bits: float = 0.0
+    #: Weight of the reward of a learned evaluator, which is trained against the captioner.
+    adversary: float = 0.0
+    #: Steps of the evaluator before the first step of the captioner, and after each.
+    adversary_steps: tuple[int, int] = (100, 1)
     evaluate_every: int = 500
     #: Number of images per validation.
     validate: int = 200
@@ -96,16 +107,32 @@ class CaptionerSettings:
             raise InputError(f"unknown baseline '{self.baseline}'; choose {' or '.join(BASELINES)}")
         if self.rewarded and self.baseline == "leave-one-out" and self.samples < 2:
             raise InputError("the baseline leave-one-out needs at least 2 samples per image")
-        for name, weight in {**self.rewards, "retrieval": self.retrieval}.items():
+        for name, weight in {
+            **self.rewards,
+            "retrieval": self.retrieval,
+            "the adversary": self.adversary,
+            "the divergence": self.divergence,
+        }.items():
             if not math.isfinite(weight):
                 raise InputError(f"the weight of {name} must be a finite number, not {weight}")
+        if not (self.xe >= 0 and math.isfinite(self.xe)):
+            raise InputError(f"the weight of cross-entropy must be 0 or more, not {self.xe}")
+        if not self.rewarded and self.xe != 1:
+            raise InputError(
+                "the weight of cross-entropy counts beside a reward only; add --reward METRIC=λ, "
+                "--retrieval β or --adversary γ, or leave out --xe"
+            )
+        if not 0 <= self.annealing <= 1:
+            raise InputError(f"the share of annealing must be between 0 and 1, not {self.annealing}")
+        if not (self.free_bits >= 0 and math.isfinite(self.free_bits)):
+            raise InputError(f"free bits must be 0 or more, not {self.free_bits}")
 
     @property
     def rewarded(self) -> bool:
-        return any(self.rewards.values()) or self.retrieval != 0
+        return any(self.rewards.values()) or self.retrieval != 0 or self.adversary != 0
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "adversary_steps": list(self.adversary_steps)}
 
 
 def train(
@@ -188,6 +215,8 @@ def _begin(
     if Path(output).exists() and resume:
         trained, step, state = checkpoint.load_unfinished(output)
         last = trained.history[-1]["settings"] if trained.history else None
+        if isinstance(last, dict):  # files of older versions lack newer settings
+            last = {**CaptionerSettings().to_json(), **last}
         if last != settings.to_json():
             differing = sorted(
                 k for k, v in settings.to_json().items() if not isinstance(last, dict) or last.get(k) != v
@@ -255,6 +284,7 @@ class _CaptionerTraining:
         self.matcher = matcher
         if settings.retrieval and matcher is None:
             self.matcher = train_matcher(taught, len(trained.units), seed=settings.seed)
+        self.adversary = Adversary(taught, len(trained.units), settings.seed) if settings.adversary else None
         self.optimizer = torch.optim.Adam(self.model.parameters(), settings.rate)
         self.draw = torch.Generator()
 
@@ -267,6 +297,10 @@ class _CaptionerTraining:
             restore_optimizer(self.optimizer, state)
             torch.set_rng_state(state["rng"])
             self.draw.set_state(state["draw"])
+            if self.adversary is not None:
+                self.adversary.restore(state)
+        elif self.adversary is not None:
+            self._teach_adversary(settings.adversary_steps[0])
         size = settings.images if settings.rewarded else settings.batch
         steps = batches(
             self.taught, settings.seed, size, first_step, settings.steps, images=settings.rewarded
@@ -296,6 +330,7 @@ class _CaptionerTraining:
                     "rng": torch.get_rng_state(),
                     "draw": self.draw.get_state(),
                     **_losses_state(losses),
+                    **({} if self.adversary is None else self.adversary.state()),
                 }
                 checkpoint.save(output, self.trained, at, state_to_save)
         checkpoint.save(output, self.trained)
@@ -307,12 +342,15 @@ class _CaptionerTraining:
         seen = self.taught.views.batch(image)
         if not self.model.shape.latent:
             return self._cross_entropy(seen, units), {}
-        mean, log_variance = self.model.posterior(seen, units)
-        noise = torch.randn(mean.shape, generator=self.draw)
-        xe = self._cross_entropy(seen, units, mean + noise * (log_variance / 2).exp())
-        divergence = 0.5 * (mean**2 + log_variance.exp() - 1 - log_variance).sum(1).mean()
-        weight = self.settings.divergence * min(1.0, 2 * step / self.settings.steps)
-        return xe + weight * divergence, {"xe": float(xe.detach()), "divergence": float(divergence.detach())}
+        settings = self.settings
+        latent, _, each = self.model.posterior(seen, units, self.draw)
+        xe = self._cross_entropy(seen, units, latent)
+        # Free bits: a component costs nothing up to this divergence, in the mean of the batch.
+        by_component = each.mean(0)
+        cost = by_component.clamp(min=settings.free_bits).sum()
+        rising = min(1.0, step / (settings.annealing * settings.steps)) if settings.annealing else 1.0
+        row = {"xe": float(xe.detach()), "divergence": float(by_component.sum().detach())}
+        return xe + settings.divergence * rising * cost, row
 
     def _cross_entropy(self, seen: Seen, units: Tensor, latent: Tensor | None = None) -> Tensor:
         values, counted = log_likelihood(self._scores(seen, units, latent), units)
@@ -331,11 +369,7 @@ class _CaptionerTraining:
         ids = [self.taught.ids[i] for i in rows.tolist()]
         seen = self.taught.views.batch(rows)
         many = seen.rows(torch.arange(len(rows)).repeat_interleave(k))
-        latent = (
-            torch.randn(len(many.vector), self.model.shape.latent, generator=self.draw)
-            if self.model.shape.latent
-            else None
-        )
+        latent = self._latent(many)
         self.model.eval()
         units, _ = decoding.sample(
             self.model, many, self.trained.longest + 1, generator=self.draw, latent=latent
@@ -350,14 +384,39 @@ class _CaptionerTraining:
         advantage = (values - baseline).flatten()
         log_p, counted = log_likelihood(self._scores(many, units, latent), units)
         policy = -(advantage[:, None] * log_p * counted).sum() / counted.sum()
+        row = {"reward": float(values.mean())}
+        if self.adversary is not None:
+            row["adversary loss"] = self._teach_adversary(settings.adversary_steps[1])
+        if not settings.xe:
+            return policy, row
         # Cross-entropy on two captions per image keeps the language fluent.
         first, each = self.taught.first[rows], np.diff(self.taught.first)[rows]
         picks = torch.randint(0, 1 << 30, (2, len(rows)), generator=self.draw).numpy()
         xe, _ = self._taught(np.concatenate([first + pick % each for pick in picks]), settings.steps)
-        return xe + policy, {"xe": float(xe.detach()), "reward": float(values.mean())}
+        return settings.xe * xe + policy, {"xe": float(xe.detach()), **row}
+
+    def _latent(self, seen: Seen) -> Tensor | None:
+        """Draw latent vectors from the prior, for a model that has them."""
+        return self.model.draw_latent(seen, 1.0, self.draw) if self.model.shape.latent else None
+
+    def _teach_adversary(self, steps: int) -> float:
+        """Show the evaluator human captions, samples and captions of other images. Return its last loss."""
+        assert self.adversary is not None
+        loss, size = 0.0, self.settings.images
+        training = self.model.training
+        self.model.eval()
+        for _ in range(steps):
+            rows = torch.randint(0, len(self.taught.ids), (size,), generator=self.draw).numpy()
+            seen = self.taught.views.batch(rows)
+            samples, _ = decoding.sample(
+                self.model, seen, self.trained.longest + 1, generator=self.draw, latent=self._latent(seen)
+            )
+            loss = self.adversary.learn(rows, seen, samples, self.draw)
+        self.model.train(training)
+        return loss
 
     def _worth(self, ids: Sequence[str], seen: Seen, units: Tensor, k: int) -> Tensor:
-        """Return λ times the metrics plus β times the retrieval reward of each sample (images × samples)."""
+        """Return the weighted sum of all rewards of each sample (images × samples)."""
         total = torch.zeros(len(ids), k)
         captions = _for_rewards(self.trained, units, k)
         for weight, metric in self.rewards:
@@ -367,6 +426,9 @@ class _CaptionerTraining:
             total += self.settings.retrieval * self.matcher.reward(seen.vector, units, owner).view(
                 len(ids), k
             )
+        if self.adversary is not None:
+            many = seen.rows(torch.arange(len(ids)).repeat_interleave(k))
+            total += self.settings.adversary * self.adversary.reward(many, units).view(len(ids), k)
         return total
 
     # Validation.

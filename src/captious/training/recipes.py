@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from captious.core.errors import InputError
-from captious.core.torch_extra import require_torch
+from captious.core.threads import require_torch
 from captious.io import read
 from captious.rerank.language_models import model_files
 from captious.rerank.language_models.arpa import write_arpa
@@ -56,6 +56,7 @@ def train_captioner(
     heads: int = 4,
     width: int = 0,
     latent: int = 0,
+    prior: str = "normal",
     dropout: float = 0.2,
     units: str = "words",
     vocabulary: int | None = None,
@@ -65,6 +66,7 @@ def train_captioner(
     start: str | Path | None = None,
     rewards: Mapping[str, float] | None = None,
     retrieval: float = 0.0,
+    adversary: float = 0.0,
     images_per_step: int = 64,
     validation: int = 200,
     exclude: str | Path | None = None,
@@ -77,8 +79,8 @@ def train_captioner(
 ) -> CaptionerTraining:
     """Train a captioner on the objects (or features) of images and their captions.
 
-    With rewards the loss is XE + λ · reward + β · retrieval reward, and ``start`` names the model to start
-    from.
+    With rewards the loss is ``xe`` · XE + λ · reward + β · retrieval reward + γ · evaluator, which is trained
+    against the captioner, and ``start`` names the model to start from.
 
     Parameters
     ----------
@@ -88,9 +90,9 @@ def train_captioner(
         Captions of the images.
     output
         File for the captioner (safetensors).
-    model, hidden, latent, dropout
-        Architecture ("fc", "att" or "relation"), its width, the size of its latent vector, and the share of
-        dropout.
+    model, hidden, latent, prior, dropout
+        Architecture ("fc", "att" or "relation"), its width, the size of its latent vector, the prior of that
+        vector ("normal" or "gmm"), and the share of dropout.
     layers, heads, width
         Layers of encoder and decoder, attention heads, and width of the feed-forward layers (0: twice
         ``hidden``) of "relation".
@@ -101,8 +103,9 @@ def train_captioner(
         rewards).
     start
         A captioner to continue with.
-    rewards, retrieval
-        Metrics with their weights, such as ``{"CIDEr-D": 5}``, and the weight of the retrieval reward.
+    rewards, retrieval, adversary
+        Metrics with their weights, such as ``{"CIDEr-D": 5}``, the weight of the retrieval reward, and that
+        of a learned evaluator (conditional GAN).
     images_per_step
         Images of a step with rewards.
     validation
@@ -117,8 +120,8 @@ def train_captioner(
     progress
         Callback for each row of the validation curve.
     settings
-        Other fields of :class:`~captious.training.captioner_trainer.CaptionerSettings`: batch,
-        samples, baseline, warmup, evaluate_every, save_every.
+        Other fields of :class:`~captious.training.captioner_trainer.CaptionerSettings`: xe, divergence,
+        annealing, free_bits, batch, samples, baseline, warmup, evaluate_every, save_every.
     """
     require_torch("training a captioner", threads)
     from captious.generate.captioner import captioner_checkpoint
@@ -131,7 +134,7 @@ def train_captioner(
     weights = dict(rewards or {})
     for name in weights:
         make_measures(name, {})
-    rewarded = bool(weights) or retrieval != 0
+    rewarded = bool(weights) or retrieval != 0 or adversary != 0
     if Path(output).exists() and not resume:
         raise InputError(f"{output} already exists; continue it with --resume, or name another file")
     if rewarded and start is None:
@@ -144,12 +147,13 @@ def train_captioner(
         rate=rate or (5e-4 if rewarded else 2e-3),
         rewards=weights,
         retrieval=retrieval,
+        adversary=adversary,
         images=images_per_step,
         seed=seed,
         **settings,
     )
     chosen.check()
-    shape = CaptionerShape(model, hidden, dropout, latent, layers, heads, width)
+    shape = CaptionerShape(model, hidden, dropout, latent, layers, heads, width, prior)
     shape.check()
     first = captioner_checkpoint.load(start) if start is not None else None
     source = ImageSource.of(images)

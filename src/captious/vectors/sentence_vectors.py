@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 
 from captious.core import container, limits
 from captious.core import digests as digest
-from captious.core.cache import content_digest, derived
-from captious.core.cache_files import ENCODERS
+from captious.core.cache import ENCODERS, content_digest, derived
 from captious.core.errors import InputError, MissingExtraError, printable
 from captious.core.progress import track
 from captious.core.ragged import offsets_of

@@ -16,8 +16,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from captious.core import container, limits
-from captious.core.cache import content_digest, derived
-from captious.core.cache_files import VECTORS
+from captious.core.cache import VECTORS, content_digest, derived
 from captious.core.errors import InputError, printable
 from captious.core.progress import track
 from captious.vectors.vector_table import MappedWords, PlainRows, digest_of

@@ -189,10 +189,10 @@ def _make(
     elif plan.how == "crop":
         many = _cropped(many, plan.keep, random, classes=bool(trained.classes))
     elif plan.how == "drv":
-        latent = sigma * torch.randn(n * m, model.shape.latent, generator=random)
+        latent = model.draw_latent(many, sigma, random)
     if plan.how == "rs":
         if model.shape.latent:
-            latent = torch.randn(n * m, model.shape.latent, generator=random)
+            latent = model.draw_latent(many, 1.0, random)
         units, log_p = decoding.sample(model, many, longest, plan.sampling, generator=random, latent=latent)
     else:
         units, log_p = decoding.greedy(model, many, longest, latent)

@@ -2,7 +2,8 @@
 
 ``fc`` feeds an image vector to an LSTM, ``att`` attends to regions at every step (Att2in), and ``relation``
 is a Transformer over regions whose attention is weighted by geometry. ``fc`` can have a latent vector
-(conditional VAE).
+(conditional VAE), whose prior is a standard Gaussian, or a mixture with a Gaussian for each class of objects
+(GMM-CVAE, Wang et al. 2017).
 
 All models share one interface: :meth:`begin` creates a state from images, :meth:`step` consumes a unit and
 returns the scores of the next, :meth:`forward` does so for whole captions. States are tuples of tensors whose
@@ -29,6 +30,9 @@ from captious.generate.captioner.image_features import ImageFeatures
 
 State = tuple[Tensor, ...]
 KINDS = ("fc", "att", "relation")
+PRIORS = ("normal", "gmm")
+#: Standard deviation of each Gaussian of a mixture.
+GMM_SPREAD = 0.1
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ class CaptionerShape:
     layers: int = 2
     heads: int = 4
     width: int = 0
+    #: Prior of the latent vector: "normal", or "gmm".
+    prior: str = "normal"
 
     def check(self) -> None:
         """Raise InputError for invalid combinations and sizes."""
@@ -52,6 +58,10 @@ class CaptionerShape:
             raise InputError(f"unknown model '{self.kind}'; choose {', '.join(KINDS)}")
         if self.latent and self.kind != "fc":
             raise InputError(f"the model {self.kind} cannot have a latent vector; use fc")
+        if self.prior not in PRIORS:
+            raise InputError(f"unknown prior '{self.prior}'; choose {' or '.join(PRIORS)}")
+        if self.prior != "normal" and not self.latent:
+            raise InputError("a prior is that of a latent vector; add --latent 32, or leave out --prior")
         if self.hidden < 1 or self.latent < 0 or self.layers < 1 or self.heads < 1 or self.width < 0:
             raise InputError(
                 "the sizes of a model (hidden, latent, layers, heads, width) must be positive integers"
@@ -158,11 +168,22 @@ class Captioner(nn.Module, ABC):  # type: ignore[misc]
             scores.append(step_scores)
         return torch.stack(scores, 1)
 
-    def posterior(self, seen: Seen, units: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the mean and log variance of the latent vector given a caption."""
-        raise InputError(
-            f"the model {type(self).__name__.lower()} has no latent vector; train 'fc' with --latent"
-        )
+    def posterior(
+        self, seen: Seen, units: Tensor, generator: torch.Generator | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return a latent vector drawn given a caption, its mean, and its divergence from the prior.
+
+        The divergence has one column for each component of the vector.
+        """
+        raise self._no_latent()
+
+    def draw_latent(self, seen: Seen, sigma: Tensor | float, generator: torch.Generator) -> Tensor:
+        """Draw a latent vector for each row from the prior. ``sigma`` scales its standard deviation."""
+        raise self._no_latent()
+
+    def _no_latent(self) -> InputError:
+        name = type(self).__name__.lower()
+        return InputError(f"the model {name} has no latent vector; train 'fc' with --latent")
 
 
 class FC(Captioner):
@@ -179,6 +200,11 @@ class FC(Captioner):
         self.lstm = nn.LSTM(h, h, batch_first=True)
         if shape.latent:
             self.infer = nn.Sequential(nn.Linear(width + h, h), nn.Tanh(), nn.Linear(h, 2 * shape.latent))
+        if shape.prior == "gmm":
+            # Means are drawn once and stay, on the unit sphere times the square root of the dimension.
+            means = torch.randn(width, shape.latent)
+            scale = math.sqrt(shape.latent) / means.norm(dim=1, keepdim=True).clamp(min=1e-6)
+            self.register_buffer("centres", means * scale)
 
     def begin(self, seen: Seen, latent: Tensor | None = None) -> State:
         image = self._image(seen, latent)
@@ -187,7 +213,7 @@ class FC(Captioner):
     def _image(self, seen: Seen, latent: Tensor | None) -> Tensor:
         vector = seen.vector
         if self.shape.latent:
-            z = latent if latent is not None else torch.zeros(len(vector), self.shape.latent)
+            z = latent if latent is not None else self._prior_mean(seen)
             vector = torch.cat([vector, z], 1)
         image: Tensor = self.drop(torch.relu(self.look(vector)))
         return image
@@ -203,11 +229,45 @@ class FC(Captioner):
         inputs = self.drop(self.embed(units)) + self._image(seen, latent)[:, None]
         return self.out(self.drop(self.lstm(inputs)[0]))
 
-    def posterior(self, seen: Seen, units: Tensor) -> tuple[Tensor, Tensor]:
+    def posterior(
+        self, seen: Seen, units: Tensor, generator: torch.Generator | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
         is_word = (units > 1).float().unsqueeze(2)
-        mean = (self.embed(units) * is_word).sum(1) / is_word.sum(1).clamp(min=1)
-        mu, log_variance = self.infer(torch.cat([seen.vector, mean], 1)).chunk(2, 1)
-        return mu, log_variance
+        mean_word = (self.embed(units) * is_word).sum(1) / is_word.sum(1).clamp(min=1)
+        offset, log_variance = self.infer(torch.cat([seen.vector, mean_word], 1)).chunk(2, 1)
+        spread, centre = self._prior(seen, generator)
+        # Posterior and prior share the centre, and both are scaled by the prior's deviation.
+        divergence = (offset**2 + log_variance.exp() - 1 - log_variance) / 2
+        noise = torch.randn(offset.shape, generator=generator)
+        mean = centre + spread * offset
+        return mean + spread * noise * (log_variance / 2).exp(), mean, divergence
+
+    def draw_latent(self, seen: Seen, sigma: Tensor | float, generator: torch.Generator) -> Tensor:
+        spread, centre = self._prior(seen, generator)
+        noise = torch.randn(len(seen.vector), self.shape.latent, generator=generator)
+        return centre + spread * sigma * noise
+
+    def _prior(self, seen: Seen, generator: torch.Generator | None) -> tuple[float, Tensor | float]:
+        """Return the standard deviation and the centre of the prior.
+
+        A mixture has a centre for each class. One of the image's objects is drawn.
+        """
+        if self.shape.prior == "normal":
+            return 1.0, 0.0
+        drawn = torch.multinomial(self._weights(seen), 1, generator=generator).squeeze(1)
+        return GMM_SPREAD, self.centres[drawn]
+
+    def _prior_mean(self, seen: Seen) -> Tensor:
+        if self.shape.prior == "normal":
+            return torch.zeros(len(seen.vector), self.shape.latent)
+        weights = self._weights(seen)
+        mean: Tensor = weights / weights.sum(1, keepdim=True) @ self.centres
+        return mean
+
+    def _weights(self, seen: Seen) -> Tensor:
+        """Return the weight of each class: equal for the objects of an image, and for all without any."""
+        present = seen.vector.clamp(min=0)
+        return torch.where(present.sum(1, keepdim=True) > 0, present, torch.ones_like(present))
 
 
 class Att(Captioner):

@@ -12,13 +12,13 @@ import io
 from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.errors import InputError, MissingExtraError, printable
+from captious.core.memo import cached_property
 from captious.corpus import Captions
 
 END, BEGIN, UNKNOWN = 0, 1, 2

@@ -90,9 +90,9 @@ class _Clip(Measure):
             check_needs(self, corpus)
             # All missing inputs are reported before anything is computed.
             if self._of_images is not None:
-                self._of_images.of_images(corpus.ids)
+                self._of_images.of_images(corpus.image_names)
             elif self._pictures is not None:
-                self._pictures.paths(corpus.ids)
+                self._pictures.paths(corpus.image_names)
             if self._of_texts is not None:
                 for captions in (corpus.candidates, corpus.references)[: 1 + self.uses_references()]:
                     self.text_rows(captions)
@@ -105,9 +105,9 @@ class _Clip(Measure):
     def image_rows(self, corpus: Corpus) -> Floats:
         """Return the unit vector of each image."""
         if self._of_images is not None:
-            return self._of_images.of_images(corpus.ids)
+            return self._of_images.of_images(corpus.image_names)
         assert self._pictures is not None
-        return self._encoder.images(self._pictures.paths(corpus.ids))
+        return self._encoder.images(self._pictures.paths(corpus.image_names))
 
     def text_rows(self, captions: Captions) -> Floats:
         """Return the unit vector of each caption's text. An empty caption has a zero vector."""

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from captious.core.ragged import IntArray, offsets_of, stretches
 from captious.corpus import Captions, Corpus
+from captious.meteor.align import links, pair_statistics
 from captious.meteor.encoding_words import encode_captions, prepare_references
-from captious.meteor.meteor_statistics import links, pair_statistics
 from captious.meteor.meteor_tables import MeteorTables, Resources
 from captious.meteor.parameters import STATISTICS, combined, score_sums, summable
 from captious.metrics.base import FloatArray, Measure, Resource

@@ -76,6 +76,7 @@ class Learned(Composite):
     name = "Learned"
     summary = "a learned metric of one's own (captious train), from its weights"
     options: ClassVar[tuple[Option, ...]] = (WEIGHTS,)
+    value_option = "weights"
 
     def __init__(self, weights: str | Path | None = None) -> None:
         self._weights_file = weights

@@ -10,10 +10,9 @@ from typing import TypeVar
 import numpy as np
 
 from captious.core.errors import InputError
-from captious.core.garbage import collector_paused
 from captious.core.locks import Lock
 from captious.core.progress import track
-from captious.core.threads import side_by_side, threads
+from captious.core.threads import collector_paused, side_by_side, threads
 from captious.parser.exact.lanes import LANES
 from captious.parser.exact.pcfg import Floats, Ints
 from captious.parser.exact.phrase_trees import Node

@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core import container
-from captious.core.cache import derived
-from captious.core.cache_files import GRAMMAR
+from captious.core.cache import GRAMMAR, derived
 from captious.core.errors import InputError
 from captious.parser.exact.javastream import JavaObject, JavaStream
 

@@ -4,7 +4,7 @@ The reference tokenizer is a table-driven scanner: at every position all rules r
 match wins, and between equally long matches the rule listed first wins. A backtracking engine cannot do
 that faithfully (its alternation prefers order over length) nor safely (hostile text makes it exponential),
 so rules are compiled into one automaton here. The result ships with captious
-(:mod:`captious.text.ptb.automaton`); nothing else uses this module.
+(:mod:`captious.text.ptb.lexer`); nothing else uses this module.
 
 Expressions know literals, ``[sets]`` with ranges and negation, ``( )``, ``|``, ``* + ?``, ``{m,n}``,
 ``{NAME}`` for a named part and backslash escapes. ``.`` is a literal dot. A literal ASCII letter matches
@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from captious.text.ptb.automaton import Automaton
 from captious.text.ptb.characters import UNITS, Charset, Part, charset
+from captious.text.ptb.lexer import Automaton
 from captious.text.ptb.lexer_rules import PARTS, RULES
 
 Node = tuple[Any, ...]  # ("set", key) | ("cat", [nodes]) | ("alt", [nodes]) | ("rep", node, low, high or -1)
