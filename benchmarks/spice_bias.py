@@ -6,7 +6,8 @@ Images are held out by a hash of their names (``captious.training.parser.labels 
 captions). CoreNLP's parses are those of the exact parser. For every system, the benchmark prints the mean
 difference of the score with its bootstrap interval over images, Pearson's correlation over images, and the
 share of images with equal scores. It also prints the share of images with equal reference tuples, and of
-captions with equal tuples. The example system is also compared with Java SPICE's stored output.
+captions with equal tuples. The example system is also compared with Java SPICE's stored output. The brief
+captions of a vision-language model for the Karpathy test split have that split's references.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from captious.training.parser.labels import is_held_out
 from captious.training.parser.treebank import part_of
 
 DRAWS = 2000
+MODERN = "LLaVA-1.5-7B-briefly"
 
 
 class FastParser:
@@ -108,7 +110,7 @@ def compare(name: str, values: np.ndarray[Any, Any], expected: np.ndarray[Any, A
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    arguments.add_argument("--models", type=Path, nargs="+", default=[SHIPPED])
+    arguments.add_argument("--models", type=Path, nargs="*", default=[SHIPPED])
     arguments.add_argument(
         "--captions", type=Path, nargs="*", default=[SHIPPED_GRAMMAR], help="caption grammars"
     )
@@ -147,13 +149,26 @@ def main() -> None:
     java_rows = {str(row["image_id"]): row for row in read_jsonl(data / "gold/spice_coco.jsonl.gz")}
     java_rows = {image: row for image, row in java_rows.items() if image in texts}
     systems["example system"] = {image: row["caption"] for image, row in java_rows.items()}
+    split = {
+        str(row["image_id"]): [" ".join(tokenize(caption)) for caption in row["captions"]]
+        for row in read_jsonl(data / "karpathy_test/references.jsonl.gz")
+        if is_held_out(row["image_id"], options.percent)
+    }
+    systems[MODERN] = {
+        str(row["image_id"]): " ".join(tokenize(row["caption"]))
+        for row in read_jsonl(data / f"karpathy_test/{MODERN}.jsonl.gz")
+        if str(row["image_id"]) in split
+    }
     exact = CachedExactParser(options.grammar, options.cache)
-    groups = [*texts.values(), *(list(system.values()) for system in systems.values())]
+    groups = [*texts.values(), *split.values(), *(list(system.values()) for system in systems.values())]
     distinct = dict.fromkeys(text for group in groups for text in group)
     exact.parse_batch([text.split(" ") for text in distinct], jobs=options.jobs)
     corpora = {
         name: Corpus.build(
-            list(system), [[text] for text in system.values()], [texts[i] for i in system], tokenizer="none"
+            list(system),
+            [[text] for text in system.values()],
+            [(split if name == MODERN else texts)[i] for i in system],
+            tokenizer="none",
         )
         for name, system in systems.items()
     }

@@ -29,6 +29,7 @@ ROOMS = (
     "captious.rewards",
     "captious.robustness",
     "captious.scale",
+    "captious.tasks",
     "captious.training",
 )
 

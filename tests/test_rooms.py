@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -28,7 +29,7 @@ ORDER = [
     {"reporting"},
     {"scale"},
     {"training"},
-    {"compat", "track"},
+    {"compat", "tasks", "track"},
     {"api"},
     {"cli"},
 ]
@@ -121,3 +122,11 @@ def test_training_code_is_apart_from_what_runs_at_scoring_time() -> None:
             continue
         for name in _imports(path):
             assert ".training." not in f"{name}.", f"{path.relative_to(ROOT)} uses {name}"
+
+
+def test_the_architecture_page_names_the_rooms() -> None:
+    page = (ROOT.parent.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = page.partition("\n## Rooms\n")[2].partition("\n## ")[0]
+    cells = [line.split("|")[1] for line in table.split("\n") if line.startswith("| `")]
+    named = {name for cell in cells for name in re.findall(r"`(\w+)/`", cell)}
+    assert named == {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"data"}

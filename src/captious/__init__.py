@@ -130,6 +130,7 @@ _MODULES = (
     "rewards",
     "robustness",
     "scale",
+    "tasks",
     "torchmetrics",
     "track",
     "training",

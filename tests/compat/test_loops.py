@@ -214,7 +214,8 @@ def test_tensorboard(tmp_path: Path) -> None:
 
 
 @pytest.mark.mlflow
-def test_mlflow(tmp_path: Path) -> None:
+def test_mlflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     import mlflow
 
     mlflow.set_tracking_uri(f"file://{tmp_path}")

@@ -32,6 +32,8 @@ COMMANDS = {
     "corpus": "Measure the diversity of whole corpora.",
     "agreement": "Measure how well metrics agree with people.",
     "robustness": "Test metrics with wrong captions.",
+    "task": "Score systems on a named benchmark.",
+    "why": "Say why a number does not match a published one.",
     "formats": "Say what a caption file is.",
     "changes": "Show how metrics react to changes of one caption.",
     "metrics": "List all metrics and their options.",
@@ -56,6 +58,8 @@ COMMANDS = {
 #: Commands that share a module: its name, and the command's name there. Each other command is the ``COMMAND``
 #: of the module with its name.
 _SHARED_MODULES = {
+    "task": ("task", "TASK"),
+    "why": ("task", "WHY"),
     "show": ("saved", "SHOW"),
     "merge": ("saved", "MERGE"),
     "prepare": ("reference_data", "PREPARE"),

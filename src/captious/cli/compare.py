@@ -247,7 +247,7 @@ def print_standings(comparisons: Comparisons) -> None:
             )
         rows.append([name, *cells])
     print_table(
-        "in brackets: ahead of how many of those compared with",
+        "in brackets: systems significantly beaten, of those compared",
         ["system", *comparisons.metrics],
         rows,
         turn=True,

@@ -321,6 +321,7 @@ class Model:
     def _upper_side(
         self, layer: int, side: int, steps: Steps, below: Floats, gates: Floats, state: Floats, out: Floats
     ) -> None:
+        """Run one direction of an upper LSTM layer on the outputs of the layer below, into ``out``."""
         width = state.shape[1]
         matrix, bias = self._upper[layer - 1][0][side], self._upper[layer - 1][1]
         place = below.shape[1] - width

@@ -142,6 +142,7 @@ class Chair(Measure):
         return True
 
     def prepare(self, references: Captions) -> None:
+        # Cached with the references; statistics reads it there.
         self._named(references)
 
     def _named(self, references: Captions) -> IntArray:

@@ -34,19 +34,23 @@ class _Parser:
         self.source, self.at, self.parts, self.sets = source, 0, parts, sets
 
     def parse(self) -> Node:
+        """Return the syntax tree of the whole expression."""
         node = self.alternatives()
         if self.at != len(self.source):
             raise ValueError(f"unexpected {self.source[self.at]!r} at {self.at} in {self.source!r}")
         return node
 
     def peek(self) -> str:
+        """Return the next character, or an empty text at the end."""
         return self.source[self.at] if self.at < len(self.source) else ""
 
     def take(self) -> str:
+        """Return the next character and move past it."""
         self.at += 1
         return self.source[self.at - 1]
 
     def alternatives(self) -> Node:
+        """Parse sequences separated by ``|``."""
         branches = [self.sequence()]
         while self.peek() == "|":
             self.take()
@@ -54,12 +58,14 @@ class _Parser:
         return branches[0] if len(branches) == 1 else ("alt", branches)
 
     def sequence(self) -> Node:
+        """Parse items up to the end, a ``|`` or a closing bracket."""
         items: list[Node] = []
         while self.peek() not in ("", "|", ")"):
             items.append(self.repeated())
         return items[0] if len(items) == 1 else ("cat", items)
 
     def repeated(self) -> Node:
+        """Parse an item and the ``*``, ``+``, ``?`` or ``{low,high}`` after it."""
         node = self.atom()
         while self.peek() in ("*", "+", "?", "{"):
             if self.peek() == "{":

@@ -116,17 +116,17 @@ def count_words(
                 after_space = at == low or kinds[data[at - 1]] == _SPACE
                 before_space = at + 1 == high or kinds[data[at + 1]] == _SPACE
                 after_letter = at > low and kinds[data[at - 1]] == _LETTER
-                if byte == 44:
+                if byte == 44:  # comma
                     plain = before_space
                     inside = False
                     words += keep_punctuation
-                elif byte == 46:
+                elif byte == 46:  # period
                     plain = before_space and not _is_short(data, low, at, kinds, codes)
                     # Periods with spaces between them can be an ellipsis.
                     plain = plain and not (keep_punctuation and after_space)
                     inside = False
                     words += keep_punctuation
-                elif byte == 45:
+                elif byte == 45:  # hyphen
                     plain = after_letter and at + 1 < high and kinds[data[at + 1]] == _LETTER
                 elif byte == 39:
                     plain = after_letter and at + 1 < high and data[at + 1] == 115

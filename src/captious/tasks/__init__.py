@@ -1,0 +1,18 @@
+"""Named tasks: benchmarks described in small files, and the diagnosis of numbers that do not match."""
+
+from __future__ import annotations
+
+from captious.tasks.diagnosis import Variant, diagnose, parse_published
+from captious.tasks.task_files import Task, load_task, task_names
+from captious.tasks.task_runs import TaskResult, run_task
+
+__all__ = [
+    "Task",
+    "TaskResult",
+    "Variant",
+    "diagnose",
+    "load_task",
+    "parse_published",
+    "run_task",
+    "task_names",
+]
