@@ -71,7 +71,7 @@ def test_the_command_divides_its_inputs(tmp_path: Path) -> None:
     ]
     done = CliRunner().invoke(app, [*words, "-o", str(target)])
     assert done.exit_code == 0, done.output
-    assert '{"sets":[{"name":"references","meta":' in target.read_text()
+    assert '{"datasets":[{"name":"references","meta":' in target.read_text()
     done = CliRunner().invoke(app, [*words[:4], "-o", str(target)])
     assert isinstance(done.exception, InputError) and "stands between data sets" in str(done.exception)
     with pytest.raises(InputError, match="no reports"):

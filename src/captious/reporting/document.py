@@ -187,7 +187,7 @@ class JoinedReport(Report):
             sets.append({"name": name, "meta": {**meta, "title": self.meta["title"]}})
             blocks.update({f"{number}-{key}": block for key, block in own.items()})
             policies.update(dict.fromkeys(policy.split()))
-        return document(str(self.meta["title"]), {"sets": sets}, blocks, " ".join(policies))
+        return document(str(self.meta["title"]), {"datasets": sets}, blocks, " ".join(policies))
 
 
 def join_reports(reports: Mapping[str, Report], title: str | None = None) -> JoinedReport:

@@ -2,7 +2,7 @@
 
 // A page may have several data sets. The link names the one that is shown (#data=1); another one loads the page anew.
 const whole = JSON.parse(document.getElementById('data-meta').textContent);
-const sets = whole.sets || [{ name: '', meta: whole }];
+const sets = whole.datasets || [{ name: '', meta: whole }];
 const setNumber = () => { const text = new URLSearchParams(location.hash.slice(1)).get('data') || '0'; return /^\d{1,3}$/.test(text) && Number(text) < sets.length ? Number(text) : 0; };
 const shownSet = setNumber();
 const meta = sets[shownSet].meta;
@@ -25,7 +25,7 @@ function block(name) {
 }
 
 async function unpack(name) {
-  const element = document.getElementById(whole.sets ? `data-${shownSet}-${name}` : `data-${name}`);
+  const element = document.getElementById(whole.datasets ? `data-${shownSet}-${name}` : `data-${name}`);
   if (!element) return null;
   const text = element.textContent;
   const bytes = Uint8Array.fromBase64 ? Uint8Array.fromBase64(text) : Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
