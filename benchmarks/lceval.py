@@ -7,7 +7,8 @@ sets it is tested on. ``groups`` measures every group of features on COMPOSITE, 
 and distractions (Tables 7.5, 7.7, 7.9, B.2; Figure 7.8). ``epochs`` follows validation accuracy and
 agreement by epoch (Figure 7.7) and prints the weights. ``references`` measures PASCAL-50S with 1 to 48
 references (Figure 7.10), and ``over-references`` with n-gram precision, recall, HWCM and MOWE combined by
-maximum, mean or minimum (Figure B.1). Features are stored in the folder, and a stopped run continues.
+maximum, mean or minimum (Figure B.1). ``systems`` trains on captions of one system or of all (Tables 7.10,
+7.11). Features are stored in the folder, and a stopped run continues.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ TESTED = ("composite", "flickr8k-expert", "thumb", "capeval1k")
 EPOCHS, RESAMPLES, SEED = 40, 500, 1
 COUNTS = (1, 2, 4, 8, 12, 24, 48)
 DISTRACTION_IMAGES, INSTANCES = 600, 100
-PARTS = ("groups", "epochs", "references", "over-references")
+PARTS = ("groups", "epochs", "references", "over-references", "systems")
 #: All feature groups and their combinations.
 SETS = {
     "lexical": ("lexical",),
@@ -106,10 +107,10 @@ class Thesis:
         self.work, self.data = work, data or public_data()
         work.mkdir(parents=True, exist_ok=True)
         self.images = images
-        self._examples: Examples | None = None
+        self._examples: dict[tuple[str, ...], Examples] = {}
 
-    def examples(self) -> Examples:
-        if self._examples is None:
+    def examples(self, kinds: tuple[str, ...] = ("human", "other", "other-machine")) -> Examples:
+        if kinds not in self._examples:
             file = read(self.data / "coco" / "references.jsonl.gz", "references")
             people = {image: list(group) for image, group in zip(file.ids, file.captions)}
             machines = {}
@@ -119,12 +120,12 @@ class Thesis:
                     image: group[0] for image, group in zip(found.ids, found.captions) if image in people
                 }
             sets = [rated(name, self.data) for name in TESTED]
-            self._examples = build_examples(
-                people, machines, images=self.images, seed=SEED, kinds=("human", "other", "other-machine"),
+            self._examples[kinds] = build_examples(
+                people, machines, images=self.images, seed=SEED, kinds=kinds,
                 without=[caption for judged in sets for caption in judged.captions],
                 without_references=[texts for judged in sets for texts in judged.references],
             )  # fmt: skip
-        return self._examples
+        return self._examples[kinds]
 
     def table(self, name: str, corpus: Callable[[], Corpus], way: str = "max") -> Floats:
         """Return LCEval's features of a corpus, from the folder or computed."""
@@ -274,6 +275,25 @@ def references(study: Thesis, ways: tuple[str, ...] = ("max",), counts: tuple[in
         print(f"| {way} | " + " | ".join(cells) + " |", flush=True)
 
 
+def systems(study: Thesis) -> None:
+    """Train on human captions and those of one system, or of all, and test on PASCAL-50S and COMPOSITE."""
+    examples = study.examples(("human", "machine"))
+    table = study.table(f"systems{study.images}", examples.corpus)
+    tasks = [study.pascal(), study.rated("composite")]
+    system, human = np.array(examples.system), np.flatnonzero(examples.kind == 0)
+    names = sorted(set(examples.system) - {""})
+    print("\n| trained on | examples | PASCAL-50S | COMPOSITE |\n|---|---:|---:|---:|", flush=True)
+    for label, chosen in [*((name, [name]) for name in names), ("all", names)]:
+        machine = np.flatnonzero(np.isin(system, chosen))
+        count = min(len(machine), len(human))
+        order = np.random.default_rng(SEED)
+        rows = np.concatenate([order.permutation(part)[:count] for part in (human, machine)])
+        # The number of steps is constant: epochs refer to all systems.
+        network = fitted(table[rows], examples.labels[rows], round(EPOCHS * len(human) / count))
+        cells = [_cell(task.value(scores_of(network, task.table))) for task in tasks]
+        print(f"| {label} | {len(rows):,} | " + " | ".join(cells) + " |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--work", type=Path, required=True)
@@ -286,6 +306,7 @@ def main() -> None:
         "epochs": epochs,
         "references": references,
         "over-references": partial(references, ways=WAYS, counts=(1, 5, 20, 48)),
+        "systems": systems,
     }
     for part in given.only or PARTS:
         parts[part](study)

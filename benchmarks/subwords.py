@@ -178,7 +178,7 @@ def _row(group: Group, words: Group) -> list[str]:
 
     def mean(name: str, scale: float = 1, digits: int = 3) -> str:
         value = scale * float(np.mean(group.seeds(name)))
-        if name == "BLEU-4":  # not a mean over images
+        if name in ("BLEU-4", "METEOR"):  # no means over images
             return f"{value:.{digits}f}"
         low, high = (scale * end for end in interval(group.per_image(name)))
         return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"

@@ -3,14 +3,14 @@
     python -m tools.make_learned ../shared/data --work FOLDER [--only NAME,…]
 
 Examples are drawn from COCO's references and nine systems; no judgement is learned from. THumB and CapEval1k chose the epochs of LCEval and
-NNEval (``captious train`` chooses them anew). The weights of CaptiousScore were chosen by THumB, COMPOSITE, CapEval1k and Crisscrossed Captions (docs/results/learned.md) and stand here; the
-examples decide its bounds and make it a probability. Features are kept in the work folder, since they take minutes; those that are there already are used again.
+NNEval (``captious train`` chooses them anew). The weights of CaptiousScore were chosen by THumB, COMPOSITE, CapEval1k and Crisscrossed Captions, those of CaptiousScore-lite by THumB, CapEval1k and the samples of
+COMPOSITE, PASCAL-50S and nocaps-FOIL (docs/results/learned.md), and stand here; the examples decide its bounds and make it a probability. Features are kept in the work folder, since they take minutes; those that are there already are used again.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +44,8 @@ FULL_PARTS = {
     "spice-f": Part(0.3, high=25), "word-order": Part(0.3, high=2),
 }  # fmt: skip
 LITE_PARTS = {
-    "word-centroid": Part(0.8), "word-max": Part(0.2), "word-agreement": Part(-0.1), "soft-word-recall-idf": Part(0.5),
-    "soft-word-union-idf": Part(0.1), "soft-word-agreement-recall-idf": Part(-0.1), "spice-f": Part(0.3), "word-order": Part(0.4, high=2),
+    "caption-centroid": Part(1.0), "caption-max": Part(0.4), "caption-agreement": Part(-0.2), "caption-word-recall-idf": Part(0.4, low=1),
+    "caption-word-union-idf": Part(0.3, high=25), "spice-f": Part(0.3, high=50), "word-order": Part(0.4, high=2),
 }  # fmt: skip
 #: The worse captions that people's are told from, each kind as often; people's as often as both.
 AGAINST = ("other", "neighbour")
@@ -95,8 +95,8 @@ class Maker:
             self._drawn = build_examples(people, machines, images=IMAGES, without=without, seed=SEED)
         return self._drawn
 
-    def examples(self) -> Table:
-        return kept(self.work / "train.npz", lambda: self._of(self.drawn()), self.names)
+    def examples(self, names: Sequence[str] | None = None, file: str = "train.npz") -> Table:
+        return kept(self.work / file, lambda: self._of(self.drawn()), list(names or self.names))
 
     def _of(self, examples: Examples) -> tuple[Corpus, dict[str, Any]]:
         return examples.corpus(), {
@@ -126,7 +126,8 @@ class Maker:
 
     def own(self, name: str, parts: dict[str, Part]) -> Network:
         """A sum of features whose weights are given; people's captions against worse ones make it a probability."""
-        table = self.examples()
+        # CaptiousScore-lite needs no encoder, which takes most of the time.
+        table = self.examples(tuple(parts), f"train-{name.casefold()}.npz")
         inputs, kind = columns(table, tuple(parts)), table["kind"]
         weights = np.zeros(len(kind))
         weights[kind == 0] = len(AGAINST) / (kind == 0).sum()

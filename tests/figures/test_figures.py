@@ -12,6 +12,7 @@ import captious
 from captious.data import demo_path
 from captious.figures import corpus_plots, style
 from captious.figures import diversity_plots as plots
+from captious.figures import diversity_relations as relations
 from captious.figures.diversity_figures import draw
 
 
@@ -120,3 +121,39 @@ def test_the_key_of_the_latent_space() -> None:
     assert all(f"axis {k}: {name}" in key for k, name in enumerate(names, 1))
     assert "…" not in key and "Dashed ring: 0" in key
     assert "Axes 1 to 3: directions" in plots.radar(np.eye(3), ["x", "y", "z"]).get_supxlabel()
+
+
+def test_measures_are_drawn_beside_each_other_and_beside_people(tmp_path: Any) -> None:
+    sampled = captious.load(demo_path("references"), demo_path("sampling"))
+    measured, people = captious.diversity(sampled), captious.diversity_analysis.sets.human(sampled)
+    scores = {
+        d.system: {image: 0.1 * k for k, image in enumerate(sampled.ids[:5])} for d in (measured, people)
+    }
+    written = {path.stem for path in draw([measured], people, tmp_path, human_scores=scores)}
+    assert {
+        f"diversity_{name}"
+        for name in (
+            "plane_lsa",
+            "best_m_lsa",
+            "f_measure",
+            "vocabulary",
+            "measures",
+            "ranking",
+            "human_scores",
+        )
+    } <= written
+
+
+def test_ranks_and_bars_put_the_highest_first() -> None:
+    looks = style.looks_of(["a", "b"])
+    values = {"a": 0.2, "b": 0.5, "human": 0.9}
+    [axes] = relations.bars(values, "human", "title", "F", looks=looks).axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["human", "b", "a"]
+    [axes] = relations.ranking(
+        {"x": values, "y": {"a": 1.0, "b": 0.5, "human": 0.7}}, "human", looks=looks
+    ).axes
+    ranks = {line.get_label(): list(line.get_ydata()) for line in axes.get_lines()}
+    assert ranks == {"a": [3, 1], "b": [2, 3], "human": [1, 2]}
+    rows = [("a", np.array([0.0, 1.0]), np.array([1.0, 3.0])), ("human", np.array([2.0]), np.array([5.0]))]
+    [axes] = relations.human_scores({"LSA": rows}, "human", looks=looks).axes
+    assert list(axes.get_lines()[-1].get_ydata()) == pytest.approx([1.0, 5.0])

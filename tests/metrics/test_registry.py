@@ -126,8 +126,8 @@ def test_unknown_names_get_a_hint(wrong: str, meant: str) -> None:
 
 def test_an_option_of_other_metrics_is_refused(base: Corpus) -> None:
     message = (
-        r"'combine' \(--combine\) is an option of WEmbSim, MOWE, SentenceSim, but not of the chosen metrics "
-        r"BLEU-4, CIDEr-D, whose options are: df \(--df\)"
+        r"'combine' \(--combine\) is an option of WEmbSim, MOWE, SentenceSim, SentenceSim-lite, "
+        r"but not of the chosen metrics BLEU-4, CIDEr-D, whose options are: df \(--df\)"
     )
     with pytest.raises(captious.InputError, match=message):
         captious.score(base, "BLEU-4,CIDEr-D", combine="max")

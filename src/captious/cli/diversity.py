@@ -131,6 +131,7 @@ def diversity(
             accuracy=study.accuracy[0] if study.accuracy else "CIDEr-D",
             images=image,
             beta_squared=beta2,
+            human_scores=study.human_scores,
         )
     if output is not None:
         Scores.save_all(study.rows, output, texts=not no_texts)

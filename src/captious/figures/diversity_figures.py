@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from captious.diversity_analysis.sets.best_of_m import SIZES, BestOfM, best
 from captious.diversity_analysis.sets.semantic_space import caption_map, captions_of, latent_space
 from captious.diversity_analysis.sets.set_diversity import SetDiversity
 from captious.figures import diversity_plots as plots
+from captious.figures import diversity_relations as relations
 from captious.figures import style
 from captious.metrics.sets.similarity_kernels import KernelChoice, make_kernel
 
@@ -32,11 +34,13 @@ def draw(
     images: Sequence[str] | None = None,
     beta_squared: float = BETA_SQUARED,
     sizes: Sequence[int] = SIZES,
+    human_scores: Mapping[str, Mapping[str, float]] | None = None,
 ) -> list[Path]:
     """Draw every possible figure into a folder, and return the written files.
 
     ``images`` are the images of the radar charts (the first one) and of the map. By default, they are the
-    images with the most diverse sets of the first system.
+    images with the most diverse sets of the first system. ``human_scores`` (system → image → score) are
+    plotted against the measures.
     """
     everyone = [*systems, *([people] if people is not None else [])]
     chosen = list(images) if images else varied_images(systems[0], MAP_IMAGES)
@@ -60,9 +64,25 @@ def draw(
             ),
             "plane",
         )
+        save(
+            plots.plane(
+                [_point(d, mean, d is people, "LSA") for d in with_accuracy],
+                accuracy=accuracy,
+                diversity="LSA",
+                beta_squared=None,
+                looks=looks,
+            ),
+            "plane LSA",
+        )
     growth_curves = _growth(systems, people, sizes, accuracy, df, kernel) if with_accuracy else []
     if growth_curves:
         save(plots.effect_of_m(growth_curves, looks=looks), "best_m")
+        lsa_curves = _growth(systems, people, sizes, accuracy, df, kernel, "LSA")
+        save(plots.effect_of_m(lsa_curves, diversity="LSA", looks=looks), "best_m LSA")
+    for name, figure in _compared(everyone, people, looks).items():
+        save(figure, name)
+    if human_scores:
+        save(_judged(everyone, people, human_scores, looks), "human scores")
     save(
         plots.word_frequencies(
             [
@@ -95,8 +115,59 @@ def draw(
     return written
 
 
-def _point(measured: SetDiversity, mean: str, human: bool) -> plots.PlanePoint:
-    accuracy, diversity = measured[mean], measured["Self-CIDEr"]
+def _compared(
+    everyone: Sequence[SetDiversity], people: SetDiversity | None, looks: plots.Looks
+) -> dict[str, object]:
+    """Return figures that compare systems by several measures, where all of them have these."""
+
+    def values(name: str) -> dict[str, float]:
+        return {measured.system: measured[name].value for measured in everyone if name in measured}
+
+    star = people.system if people is not None else None
+    figures: dict[str, object] = {}
+    if len(values("F-measure")) > 1:
+        figures["f_measure"] = relations.bars(
+            values("F-measure"), star, "Accuracy and diversity in one number", "F-measure", looks=looks
+        )
+    self_cider, vocabulary = values("Self-CIDEr"), values("Vocabulary")
+    if len(everyone) > 1 and len(self_cider) == len(vocabulary) == len(everyone):
+        figures["vocabulary"] = relations.relations(
+            vocabulary, {"Self-CIDEr": self_cider}, star, "different words per image", looks=looks
+        )
+        names = ("1-mBLEU-1", "1-mBLEU-2", "1-mBLEU-3", "1-mBLEU-4", "1-mBLEU-mix", "LSA")
+        others = {name: values(name) for name in names if len(values(name)) == len(everyone)}
+        figures["measures"] = relations.relations(self_cider, others, star, "Self-CIDEr", looks=looks)
+        ranked = {"Self-CIDEr": self_cider}
+        ranked.update({name: others[name] for name in ("1-mBLEU-mix", "LSA") if name in others})
+        figures["ranking"] = relations.ranking(ranked, star, looks=looks)
+    return figures
+
+
+def _judged(
+    everyone: Sequence[SetDiversity],
+    people: SetDiversity | None,
+    human_scores: Mapping[str, Mapping[str, float]],
+    looks: plots.Looks,
+) -> object:
+    """Return the figure of people's scores against the measures of the same sets."""
+    panels: dict[str, list[tuple[str, np.ndarray[Any, Any], np.ndarray[Any, Any]]]] = {}
+    for name in ("LSA", "Self-CIDEr", "1-mBLEU-mix"):
+        for measured in everyone:
+            if name in measured and measured.system in human_scores:
+                own, scores = measured[name].per_image, human_scores[measured.system]
+                images = [str(image) for image in scores]
+                panels.setdefault(name, []).append(
+                    (
+                        measured.system,
+                        np.array([own[image] for image in images]),
+                        np.array(list(scores.values()), dtype=np.float64),
+                    )
+                )
+    return relations.human_scores(panels, people.system if people is not None else None, looks=looks)
+
+
+def _point(measured: SetDiversity, mean: str, human: bool, by: str = "Self-CIDEr") -> plots.PlanePoint:
+    accuracy, diversity = measured[mean], measured[by]
     return plots.PlanePoint(
         measured.system, accuracy.value, diversity.value, accuracy.interval(), diversity.interval(), human
     )
@@ -109,23 +180,26 @@ def _growth(
     accuracy: str,
     df: DocumentFrequencies | None,
     kernel: KernelChoice,
+    by: str = "Self-CIDEr",
 ) -> list[plots.PlotCurve]:
-    """Return Self-CIDEr by m: of the most accurate captions of systems, and of any captions of people."""
+    """Return diversity by m: of the most accurate captions of systems, and of any captions of people."""
     curves = []
     for measured in systems:
         rows = best(measured.corpus, sizes, metric=accuracy, df=df, kernel=kernel)
         if len(rows) > 1:
-            curves.append(_curve(measured.system, rows))
+            curves.append(_curve(measured.system, rows, by=by))
     if curves and people is not None:
         own_sizes = range(2, int(people.corpus.candidates.per_image.max(initial=0)) + 1)
         rows = best(people.corpus, own_sizes, order="random", df=df, kernel=kernel) if own_sizes else []
         if rows:
-            curves.append(_curve(f"{people.system} (any m)", rows, human=True))
+            curves.append(_curve(f"{people.system} (any m)", rows, human=True, by=by))
     return curves
 
 
-def _curve(name: str, rows: Sequence[BestOfM], *, human: bool = False) -> plots.PlotCurve:
-    scores = [row.scores["Self-CIDEr"] for row in rows]
+def _curve(
+    name: str, rows: Sequence[BestOfM], *, human: bool = False, by: str = "Self-CIDEr"
+) -> plots.PlotCurve:
+    scores = [row.scores[by] for row in rows]
     return plots.PlotCurve(
         name,
         [row.m for row in rows],

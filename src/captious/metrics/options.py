@@ -52,10 +52,10 @@ METEOR_DATA = Option(
     "SPICE then reads its synonyms there, too.",
     metavar="DIR",
 )
-VECTORS = Option("vectors", "Word vectors: a file, glove-6b-50d, or default.", metavar="VECTORS")
+VECTORS = Option("vectors", "Word vectors: a file, glove-6b-50d, captions, or default.", metavar="VECTORS")
 COMBINE = Option(
     "combine",
-    "Over references, for WEmbSim, MOWE and SentenceSim: mean, max, min, or centroid "
+    "Over references, for WEmbSim, MOWE, SentenceSim and SentenceSim-lite: mean, max, min, or centroid "
     "(cosine with the mean of their vectors).",
     choices=("mean", "max", "min", "centroid"),
     setting=True,
@@ -89,7 +89,12 @@ PARSER = Option(
     metavar="NAME",
 )
 
-WEIGHTS = Option("weights", "Weights of a learned metric (captious train), for Learned.", metavar="FILE")
+WEIGHTS = Option(
+    "weights",
+    "Weights of a learned metric (captious train), for Learned; "
+    "captious_score_lite-0.7 is CaptiousScore-lite as of version 0.7.",
+    metavar="FILE",
+)
 CHAINS = Option(
     "chains",
     "Chains of HWCM-n: of n words (single), or the mean over chains of 1 to n words (cumulated).",

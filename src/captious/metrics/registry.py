@@ -64,6 +64,7 @@ ENTRIES: dict[str, Entry] = {
     "WEmbSim": Entry(_CAPTIONS + "wembsim:WEmbSim"),
     "MOWE": Entry(_CAPTIONS + "wembsim:MOWE"),
     "SentenceSim": Entry(_CAPTIONS + "sentence_sim:SentenceSim"),
+    "SentenceSim-lite": Entry(_CAPTIONS + "sentence_sim_lite:SentenceSimLite"),
     "TokenSim-P": Entry(_CAPTIONS + "token_sim:TokenSim", {"kind": "P"}),
     "TokenSim-R": Entry(_CAPTIONS + "token_sim:TokenSim", {"kind": "R"}),
     "TokenSim-R-idf": Entry(_CAPTIONS + "token_sim:TokenSim", {"kind": "R-idf"}),

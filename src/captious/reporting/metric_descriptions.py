@@ -80,6 +80,10 @@ _KNOWN: dict[str, MetricDescription] = {
         "How near the caption is to its references in the space of a sentence encoder.",
         "Who does what to whom is often lost.",
     ),
+    "SentenceSim-lite": MetricDescription(
+        "How near the caption is to its references, by word vectors fitted to a sentence encoder.",
+        "Word order hardly counts, and who does what to whom is lost.",
+    ),
     "CLIP-S": MetricDescription(
         "How near the caption is to the picture itself, by a model that reads both.",
         "It was made for short captions; counts, colours and who does what to whom often pass.",
@@ -215,12 +219,17 @@ _FEATURES: dict[str, tuple[str, str]] = {
             ("sentence", "the whole sentence"),
             ("word", "content words"),
             ("all-words", "all words"),
+            ("caption", "the whole caption, by distilled vectors"),
         )
         for how, label in _NEAR.items()
     },
     **{
         f"{kind}-{part}{idf}": (label, note + rare)
-        for kind, note in (("token", "words in context"), ("soft-word", "word by word"))
+        for kind, note in (
+            ("token", "words in context"),
+            ("soft-word", "word by word"),
+            ("caption-word", "word by word, by distilled vectors"),
+        )
         for part, label in _FOUND.items()
         for idf, rare in (("", ""), ("-idf", ", rare ones count more"))
     },

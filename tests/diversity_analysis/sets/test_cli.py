@@ -116,9 +116,10 @@ def test_figures(tmp_path: Path) -> None:
         REFERENCES, SAMPLES, GOOD, "--plots", str(tmp_path / "plots"), "--image", "1003", "--image", "1004"
     )
     names = ["plane", "best_m", "word_frequencies", "latent_lsa", "latent_self_cider", "map"]
+    names += ["plane_lsa", "best_m_lsa", "f_measure", "vocabulary", "measures", "ranking"]
     found = {path.name: path for path in (tmp_path / "plots").iterdir()}
     assert set(found) == {f"diversity_{name}.{ending}" for name in names for ending in ("png", "pdf", "svg")}
-    assert f"6 figures (18 files) in {tmp_path / 'plots'}" in out
+    assert f"12 figures (36 files) in {tmp_path / 'plots'}" in out
     for path in found.values():
         content = path.read_bytes()
         assert len(content) > 5000

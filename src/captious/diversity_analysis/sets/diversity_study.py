@@ -138,7 +138,10 @@ PRESETS = {"as-published": "cider-d"}
 HUMAN = "human"
 
 #: Measures that are correlated with human scores.
-CORRELATED = ("Self-CIDEr", "LSA", "1-mBLEU-mix", "1-mBLEU-4", "Div-1", "Div-2")
+CORRELATED = (
+    *("Self-CIDEr", "LSA", "1-mBLEU-mix", "1-mBLEU-1", "1-mBLEU-2", "1-mBLEU-3", "1-mBLEU-4"),
+    *("Div-1", "Div-2"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +159,8 @@ class DiversityStudy:
     #: Document frequencies and similarity kernel, for figures.
     df: Any
     kernel: Any
+    #: Human diversity scores: system → image → score.
+    human_scores: Mapping[str, Mapping[str, float]] | None = None
 
     @property
     def rows(self) -> list[SetDiversity]:
@@ -281,7 +286,9 @@ def measure_diversity(
     if best_captions and metrics:
         cut = {s.system: best(s.corpus, metric=metrics[0], df=table, kernel=chosen) for s in systems}
     agreement = [] if judged is None else _correlations([people, *systems], judged)
-    return DiversityStudy(systems, people, [metric.name for metric in metrics], cut, agreement, table, chosen)
+    return DiversityStudy(
+        systems, people, [metric.name for metric in metrics], cut, agreement, table, chosen, judged
+    )
 
 
 def _correlations(

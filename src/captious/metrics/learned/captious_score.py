@@ -21,14 +21,13 @@ FULL = (
     "spice-f",
     "word-order",
 )
-#: Features of word vectors, scenes and word order.
+#: Features of distilled caption vectors, scenes and word order.
 LITE = (
-    "word-centroid",
-    "word-max",
-    "word-agreement",
-    "soft-word-recall-idf",
-    "soft-word-union-idf",
-    "soft-word-agreement-recall-idf",
+    "caption-centroid",
+    "caption-max",
+    "caption-agreement",
+    "caption-word-recall-idf",
+    "caption-word-union-idf",
     "spice-f",
     "word-order",
 )
@@ -52,14 +51,14 @@ class CaptiousScore(Composite):
 
 
 class CaptiousScoreLite(Composite):
-    """CaptiousScore with the built-in word vectors in place of the sentence encoder."""
+    """CaptiousScore with distilled caption vectors in place of the sentence encoder."""
 
     name = "CaptiousScore-lite"
     summary = "CaptiousScore without the sentence encoder, for the base install"
     options: ClassVar[tuple[Option, ...]] = Features.options_of(LITE)
 
-    def __init__(self, vectors: Any = None, meteor_data: Any = None, parser: Any = None) -> None:
+    def __init__(self, meteor_data: Any = None, parser: Any = None) -> None:
         super().__init__(
             load(WEIGHTS_FOLDER / "captious_score_lite.safetensors"),
-            {"vectors": vectors, "meteor_data": meteor_data, "parser": parser},
+            {"meteor_data": meteor_data, "parser": parser},
         )

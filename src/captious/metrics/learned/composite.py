@@ -26,8 +26,14 @@ def _network(path: Path, content: str) -> Network:
 
 
 def load(path: str | Path) -> Network:
-    """Return the network of a file, read again only if the file has changed."""
+    """Return the network of a file, read again only if the file has changed.
+
+    The name of shipped weights, such as ``captious_score_lite-0.7``, works like a path.
+    """
     file = Path(path).expanduser()
+    shipped = WEIGHTS_FOLDER / f"{path}.safetensors"
+    if not file.exists() and Path(path).name == str(path) and shipped.is_file():
+        file = shipped
     return _network(file.resolve(), content_digest(file)) if file.is_file() else read(file)
 
 

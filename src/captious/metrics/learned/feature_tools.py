@@ -13,7 +13,8 @@ from captious.metrics.captions.spice import Scenes, Spice
 from captious.metrics.captions.token_alignment import Reader, by_encoder, by_words
 from captious.metrics.learned import word_order as order
 from captious.metrics.options import METEOR_DATA, PARSER, SENTENCE_MODEL, VECTORS, Option
-from captious.vectors import WordVectors, get
+from captious.vectors import WordVectors, caption_vectors, get
+from captious.vectors.caption_vectors import CaptionVectors
 from captious.vectors.sentence_vectors import SentenceEncoder, load_pieces
 
 #: Options of each tool.
@@ -21,6 +22,7 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
     "encoder": (SENTENCE_MODEL,),
     "scenes": (METEOR_DATA, PARSER),
     "words": (VECTORS,),
+    "captions": (),
 }
 
 
@@ -37,7 +39,12 @@ class Tools:
         self.options = {name: value for name, value in (options or {}).items() if value is not None}
         # Report a wrong path before captions are read.
         self.encoder_user = _Tokens(self.options.get("sentence_model"))
-        self.vectors: WordVectors = get(self.options.get("vectors"))
+        if "vectors" in self.options:
+            _ = self.vectors
+
+    @cached_property
+    def vectors(self) -> WordVectors:
+        return get(self.options.get("vectors"))
 
     @property
     def encoder(self) -> SentenceEncoder:
@@ -59,6 +66,15 @@ class Tools:
         """Return the reader of captions as word vectors."""
         return by_words(self.vectors)
 
+    @property
+    def captions(self) -> CaptionVectors:
+        """The distilled caption vectors that ship."""
+        return caption_vectors.load()
+
+    def caption_words(self) -> Reader:
+        """Return the reader of captions as words of the distilled table."""
+        return by_words(self.captions.words)
+
     def check(self, used: frozenset[str]) -> None:
         """Raise an error that says what to install if a tool in use is missing."""
         if "encoder" in used:
@@ -76,7 +92,9 @@ class Tools:
             resources["order"] = order.load()
         if "words" in used:
             resources["vectors"] = self.vectors
-        if used & {"encoder", "words"}:
+        if "captions" in used:
+            resources["captions"] = self.captions
+        if used & {"encoder", "words", "captions"}:
             resources["idf"] = load_pieces()
         return resources
 

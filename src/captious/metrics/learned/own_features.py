@@ -13,6 +13,7 @@ import numpy as np
 
 from captious.corpus import Corpus
 from captious.metrics.base import FloatArray
+from captious.metrics.captions.distilled_captions import distilled_vectors
 from captious.metrics.captions.encoded_captions import sentence_vectors
 from captious.metrics.captions.over_references import combined, pair_cosines, reference_means, with_means
 from captious.metrics.captions.soft_spice import soft_matches
@@ -46,6 +47,10 @@ def _vectors(tools: Tools, corpus: Corpus, kind: str) -> tuple[np.ndarray, np.nd
     if kind == "sentence":
         return sentence_vectors(corpus.candidates, tools.encoder), sentence_vectors(
             corpus.references, tools.encoder
+        )
+    if kind == "caption":
+        return distilled_vectors(corpus.candidates, tools.captions), distilled_vectors(
+            corpus.references, tools.captions
         )
     stop = kind == "word"
     return mean_vectors(corpus.candidates, tools.vectors, stop), mean_vectors(
@@ -147,14 +152,21 @@ def _length(sign: int) -> Compute:
 
 def _all() -> dict[str, OwnFeature]:
     encoder, words, scenes = frozenset({"encoder"}), frozenset({"words"}), frozenset({"scenes"})
+    captions = frozenset({"captions"})
     features: dict[str, OwnFeature] = {}
-    for kind, uses in (("sentence", encoder), ("word", words), ("all-words", words)):
+    for kind, uses in (
+        ("sentence", encoder),
+        ("word", words),
+        ("all-words", words),
+        ("caption", captions),
+    ):
         for how in ("mean", "max", "min", "centroid"):
             features[f"{kind}-{how}"] = OwnFeature(uses, _cosine(kind, how))
         features[f"{kind}-agreement"] = OwnFeature(uses, _cosine_agreement(kind), 0)
     readers: dict[str, tuple[Callable[[Tools], Reader], frozenset[str]]] = {
         "token": (lambda tools: tools.tokens(), encoder),
         "soft-word": (lambda tools: tools.words(), words),
+        "caption-word": (lambda tools: tools.caption_words(), captions),
     }
     for kind, (reader, uses) in readers.items():
         # Next to the best match in any reference, similarity to each of them shows how ordinary a caption is,

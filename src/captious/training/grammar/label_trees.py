@@ -38,7 +38,7 @@ RAW_PERCENT = 12  # of the captions are also taken with case and punctuation
 PART = 8000  # sentences in a file of trees
 SHOWN = 2000  # sentences from which the exact parser learns the frequencies of its states
 _IMAGES = ("image_id", "image", "image_path", "image_name", "video", "youtube_id", "id")
-_COCO = re.compile(r"(?:COCO_|coco_)?(?:\w*_)?0*(\d{1,12})(?:\.jpg)?")
+_COCO = re.compile(r"(?:(?:COCO|coco)_[a-z0-9]+_)?0*(\d{1,12})(?:\.jpg)?")
 _NOT_CAPTIONS = frozenset({*_IMAGES, "split", "method", "caption_id", "SYS", "seg_id", "sample_id", "subset"})
 
 
