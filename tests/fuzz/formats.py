@@ -28,7 +28,8 @@ from captious.rerank.templates import read_detected
 from captious.results.scores import Scores
 from captious.scale import shard_rows, shards
 from captious.scale.sketches import Bloom
-from captious.scene.uniqueness import ConceptTable
+from captious.scene.concept_truth import ConceptTruth
+from captious.scene.uniqueness import ConceptTable, JoinedConcepts
 
 
 class Format(NamedTuple):
@@ -325,6 +326,19 @@ def _read_concepts(path: Path) -> object:
     return table.images, sorted(table.counts.items())
 
 
+def _scene_graphs() -> list[object]:
+    return [
+        {
+            "image_id": i,
+            "objects": [
+                {"object_id": k, "names": [word], "attributes": ["red"]} for k, word in enumerate(_WORDS[:5])
+            ],
+            "relationships": [{"predicate": "on", "subject_id": 0, "object_id": 1 + i % 4}],
+        }
+        for i in range(300)
+    ]
+
+
 def _objects() -> str:
     return json.dumps({
         "images": [{"id": i} for i in range(500)],
@@ -360,6 +374,13 @@ TABLES = {
     "judgements, CSV": Format(_file("judged.csv", _judgement_table), _read_judgements),
     "judgements, MATLAB": Format(_matlab, lambda path: _read_judgements_of(path.parent)),
     "concepts": Format(_concepts, _read_concepts),
+    "concepts, pickle": Format(
+        _file("concepts.p", lambda: pickle.dumps({" ".join(gram): count % 100 / 100 for gram, count in _grams().items()}, 2)),
+        lambda path: sorted(JoinedConcepts.load(path).by_name.items()),
+    ),
+    "concepts of images": Format(
+        _file("truth.json", lambda: json.dumps(_scene_graphs())), lambda path: sorted(ConceptTruth.read(path).tuples.items())
+    ),
     "objects": Format(_file("instances.json", _objects), lambda path: sorted((k, sorted(v)) for k, v in read_objects(path).items())),
     "CHAIR's classes": Format(
         _file("classes.json", lambda: json.dumps({f"thing{i}": [f"word{i}", f"other {i}"] for i in range(300)})),

@@ -2701,3 +2701,17 @@ _mutant(
     "writer.add_scalar(name, value)",
     "compat/test_loops.py::test_tensorboard",
 )
+_mutant(
+    "fractions-are-percent",
+    "tasks/diagnosis.py",
+    'value * 100 if value <= (3 if "CIDEr" in str(resolved) else 1) else value',
+    "value",
+    "tasks/test_tasks.py::test_published_scores",
+)
+_mutant(
+    "the-farthest-variant-first",
+    "tasks/diagnosis.py",
+    "key=lambda variant: variant.distance",
+    "key=lambda variant: -variant.distance",
+    "tasks/test_tasks.py::test_why_finds_the_difference",
+)
