@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from captious.core import digests as digest
 from captious.core.cache import content_digest
 from captious.core.errors import InputError, MissingInputError, some
+from captious.core.memo import cached_property
 from captious.core.threads import require_torch
 from captious.corpus import Corpus
 from captious.io.align import plain_id
