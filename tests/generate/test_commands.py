@@ -205,3 +205,20 @@ def test_log_p_of_single_units(folder: Path, tmp_path: Path) -> None:
         ]
         assert units["tokens"][0] == units["captions"][0].lower().rstrip(".").split()
     assert "--score" in refused("generate", model, objects, "-o", tmp_path / "x.jsonl", "--tokens")
+
+
+def test_latent_vectors_and_rewards_without_cross_entropy(tmp_path: Path) -> None:
+    objects, captions = write(tmp_path, 30)
+    small = ["--batch", "20", "--least", "1", "--validation", "0", "--steps", "3"]
+    gmm, cider = tmp_path / "gmm.safetensors", tmp_path / "cider.safetensors"
+    run("train", "captioner", objects, captions, "-o", gmm, "--hidden", 16, "--latent", 4, "--prior", "gmm",
+        "--free-bits", 0.1, "--annealing", 0.2, *small)  # fmt: skip
+    assert json.loads(run("generate", gmm, objects, "-o", "-", "--how", "drv", "-n", 2).splitlines()[0])
+    log = run("train", "captioner", objects, captions, "-o", cider, "--from", gmm, "--reward", "CIDEr-D=1",
+              "--xe", 0, "--images", 8, "--samples", 2, *small)  # fmt: skip
+    assert "reward" in log and "xe" not in log
+    plain = ["train", "captioner", objects, captions, "-o", tmp_path / "x"]
+    assert "beside a reward only" in refused(*plain, "--xe", 0)
+    assert "must be 0 or more" in refused(*plain, "--from", gmm, "--reward", "CIDEr-D=1", "--xe", -1)
+    assert "share of annealing" in refused(*plain, "--annealing", 2)
+    assert "add --latent 32" in refused(*plain, "--prior", "gmm")
