@@ -28,6 +28,25 @@ def test_corpora_and_scores() -> None:
     assert "ROUGE-L|beta:1.2" in shown(scores["ROUGE-L"])
 
 
+def test_comparisons_and_checks() -> None:
+    paths = [demo_path(name) for name in ("good", "poor", "generic")]
+    systems = captious.score_systems(
+        demo_path("references"), paths, "BLEU-4,CHAIRs", names=["good", HOSTILE, "c"]
+    )
+    rows = captious.compare(*systems[:2], trials=200)
+    text = shown(rows)
+    assert "&lt;script&gt;" in text and "BLEU-4 ↑" in text and "CHAIRs ↓" in text
+    assert f"{rows[0].difference:+.4f}" in text and text.count("font-weight:bold") == sum(
+        r.ahead is not None for r in rows
+    )
+    assert shown(rows[0]).count("<tr") == 2
+    assert shown(captious.compare(*systems, trials=2000)).count("<tr") == 1 + 6
+    assert "failed: 2 rules of 2" in shown(captious.check(systems[1], systems[0], trials=2000))
+    scores = shown(systems[0])
+    low, high = systems[0]["BLEU-4"].interval()
+    assert f"[{low:.4f}, {high:.4f}]" in scores
+
+
 def test_a_corpus_without_references() -> None:
     assert "2 images" in shown(captious.load(None, {"1": "a dog", "2": "a cat"}))
 

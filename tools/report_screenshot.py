@@ -2,8 +2,9 @@
 
     python tools/report_screenshot.py [CHROMIUM]
 
-Creates a report of the demo, opens it in Chromium, and writes docs/figures/report.png (the leaderboard) and
-docs/figures/report-why.png (an image with METEOR's alignment).
+Creates a report and a site of the demo, opens them in Chromium, and writes into docs/figures: report.png (the
+leaderboard), report-images.png (images that metrics disagree about), report-why.png (an image with METEOR's
+alignment), report-phone.png and site.png.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ NAMES = ["good", "generic", "poor"]
 #: Name, state of the page, colours, width and height.
 SHOTS = (
     ("report", "", "light", 1240, 660),
-    ("report-why", "#image=1003&system=0&tab=meteor", "dark", 1240, 760),
+    ("report-images", "#view=images&sort=disagreement&top=20", "light", 1240, 760),
+    ("report-phone", "#board=SPICE", "light", 390, 760),
+    ("report-why", "#image=1003&system=0&tab=meteor", "dark", 1240, 840),
 )
 
 
@@ -41,11 +44,25 @@ def main() -> None:
             ).new_page()
             page.goto(page_path.as_uri() + state)
             page.wait_for_selector("html[data-ready]")
-            if state:
+            if "tab=" in state:
                 page.wait_for_selector("#why-panel:not([aria-busy]) svg")
                 page.locator("#why-panel").evaluate("panel => panel.closest('.card').scrollIntoView()")
             page.wait_for_timeout(300)
             page.screenshot(path=FIGURES / f"{name}.png")
+        runs = Path(folder) / "runs"
+        for scores in captious.score_systems(
+            demo_path("references"), [demo_path(name) for name in NAMES], "coco", names=NAMES
+        ):
+            runs.mkdir(exist_ok=True)
+            scores.save(runs / f"{scores.system}.scores")
+        made = captious.site(
+            sorted(runs.glob("*.scores")), Path(folder) / "site", title="The demo of captious",
+            data_names={"4c02afc5": "The demo: 60 images"}, reports=False,
+        )  # fmt: skip
+        page = browser.new_context(viewport={"width": 1240, "height": 760}).new_page()
+        page.goto((made.folder / "index.html").as_uri())
+        page.wait_for_selector("html[data-ready]")
+        page.screenshot(path=FIGURES / "site.png")
         browser.close()
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from captious.diversity_analysis.sets import diversity
     from captious.metrics.base import Measure
     from captious.metrics.options import Option
-    from captious.reporting import Report, report
+    from captious.reporting import Report, join_reports, report
     from captious.reporting.site import Site, site
     from captious.results.caption_explanations import Explanation, explain
     from captious.results.comparison import compare
@@ -61,6 +61,7 @@ _WHERE = {
     "diversity": "captious.diversity_analysis.sets",
     "explain": "captious.results.caption_explanations",
     "group_scores": "captious.results.score_groups",
+    "join_reports": "captious.reporting",
     "load": "captious.results.references",
     "load_scores": "captious.api",
     "load_systems": "captious.results.references",
@@ -101,6 +102,7 @@ __all__ = [
     "diversity",
     "explain",
     "group_scores",
+    "join_reports",
     "load",
     "load_scores",
     "load_systems",

@@ -10,6 +10,7 @@ from captious.cli.command import INPUT, Argument, Option, command
 from captious.cli.compare import split_inputs
 from captious.cli.output import say
 from captious.core.errors import InputError
+from captious.core.names import distinct
 from captious.core.writing import is_standard
 
 
@@ -92,32 +93,44 @@ def report(
     """Make one HTML file about systems: leaderboard, all images, why each score, comparisons, diversity.
 
     The file has everything inside and needs no network. With references first, systems are captions or saved
-    scores; saved scores alone make a page without references and explanations.
+    scores; saved scores alone make a page without references and explanations. '+' between inputs joins the
+    reports of several data sets.
     """
+    from captious.reporting import Report, join_reports
     from captious.reporting import report as make
 
     if group_file is not None and by_group is None:
         raise InputError("--group-file needs the names of the columns: give them with --group COLUMNS")
-    references, systems = split_inputs(inputs, "report", least=1)
     check_page(output, "-o")
-    page = make(
-        *systems,
-        references=references,
-        samples=samples or (),
-        images=images,
-        embed=embed,
-        group=by_group,
-        group_file=group_file,
-        metrics=metrics,
-        names=name,
-        title=title,
-        corpus=corpus,
-        alpha=alpha,
-        tokenizer=tokenizer,
-        subset=subset,
-        several=allow_several or None,
-        **metric_options,
-    )
+    parts = _data_sets(inputs)
+    if name is not None and len(parts) > 1:
+        raise InputError("--name names systems of one data set; with several ('+'), rename the files")
+
+    def make_page(references: Path | None, systems: list[Path], own_title: str | None) -> Report:
+        return make(
+            *systems,
+            references=references,
+            samples=samples or (),
+            images=images,
+            embed=embed,
+            group=by_group,
+            group_file=group_file,
+            metrics=metrics,
+            names=name,
+            title=own_title,
+            corpus=corpus,
+            alpha=alpha,
+            tokenizer=tokenizer,
+            subset=subset,
+            several=allow_several or None,
+            **metric_options,
+        )
+
+    pages = [make_page(*split_inputs(part, "report", least=1), title) for part in parts]
+    if len(pages) == 1:
+        page = pages[0]
+    else:
+        page = join_reports(dict(zip(distinct([_stem(part[0]) for part in parts]), pages)), title)
     saved = page.open(output) if open_it else page.save(output)
     n_systems, n_images = len(page.meta["systems"]), page.meta["images"]
     say(
@@ -125,6 +138,23 @@ def report(
         f"image{'s' if n_images != 1 else ''}",
         output,
     )
+
+
+def _data_sets(inputs: list[Path]) -> list[list[Path]]:
+    """Divide the inputs at '+' into data sets."""
+    parts: list[list[Path]] = [[]]
+    for one in inputs:
+        if str(one) == "+":
+            parts.append([])
+        else:
+            parts[-1].append(one)
+    if not all(parts):
+        raise InputError("'+' stands between data sets: captious report REFS SYSTEM… + REFS SYSTEM…")
+    return parts
+
+
+def _stem(path: Path) -> str:
+    return path.name.partition(".")[0] or path.name
 
 
 def check_page(path: Path, flag: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from captious.reporting.document import Report
+from captious.reporting.document import Report, join_reports
 from captious.reporting.make_report import report
 
-__all__ = ["Report", "report"]
+__all__ = ["Report", "join_reports", "report"]

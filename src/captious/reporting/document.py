@@ -31,6 +31,7 @@ SCRIPTS = (
     "images.js",
     "compare.js",
     "diversity.js",
+    "datasets.js",
     "main.js",
 )
 
@@ -121,6 +122,11 @@ class Report:
 
     def html(self, page: str | Path | None = None) -> str:
         """Return the whole page. Picture files are relative to ``page``, if set."""
+        meta, blocks, policy = self.parts(page)
+        return document(str(meta["title"]), meta, blocks, policy)
+
+    def parts(self, page: str | Path | None = None) -> tuple[dict[str, Any], dict[str, Any], str]:
+        """Return metadata, blocks, and the policy's source of pictures."""
         blocks, meta, policy = dict(self._blocks), {**self.meta, "pictures": self._images is not None}, ""
         if self._thumbnails is not None:
             blocks["pictures"], policy = self._thumbnails, "data:"
@@ -128,7 +134,7 @@ class Report:
             links = image_links.find(self._images, self._ids, Path(page) if page is not None else None)
             blocks["pictures"], policy = links.addresses, links.policy
         meta["blocks"] = list(blocks)
-        return document(str(meta["title"]), meta, blocks, policy)
+        return meta, blocks, policy
 
     def save(self, path: str | Path) -> Path:
         """Write the page to a file atomically. ``-`` is standard output."""
@@ -162,6 +168,41 @@ class Report:
         style = "width:100%;height:760px;border:1px solid #8884;border-radius:8px"
         sandbox = "allow-scripts allow-downloads"
         return f'<iframe title="{title}" sandbox="{sandbox}" style="{style}" srcdoc="{source}"></iframe>'
+
+
+class JoinedReport(Report):
+    """Reports of several data sets in one page, which shows one at a time and all side by side."""
+
+    def __init__(self, reports: Mapping[str, Report], title: str) -> None:
+        self.reports = dict(reports)
+        first = next(iter(self.reports.values()))
+        images = sum(one.meta["images"] for one in self.reports.values())
+        super().__init__({**first.meta, "title": title, "images": images}, {}, (), None)
+
+    def html(self, page: str | Path | None = None) -> str:
+        """Return the whole page. Picture files are relative to ``page``, if set."""
+        sets, blocks, policies = [], {}, dict[str, None]()
+        for number, (name, one) in enumerate(self.reports.items()):
+            meta, own, policy = one.parts(page)
+            sets.append({"name": name, "meta": {**meta, "title": self.meta["title"]}})
+            blocks.update({f"{number}-{key}": block for key, block in own.items()})
+            policies.update(dict.fromkeys(policy.split()))
+        return document(str(self.meta["title"]), {"datasets": sets}, blocks, " ".join(policies))
+
+
+def join_reports(reports: Mapping[str, Report], title: str | None = None) -> JoinedReport:
+    """Join the reports of several data sets in one page.
+
+    Parameters
+    ----------
+    reports
+        Reports by the name of their data set. Systems of the same name share a row of the overview.
+    title
+        Title of the page (default: the names of the data sets).
+    """
+    if not reports:
+        raise InputError("there are no reports to join; give at least one, by the name of its data set")
+    return JoinedReport(reports, title if title is not None else ", ".join(reports))
 
 
 def _table(meta: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from captious.core import notebook_html
 from captious.core.errors import some
 from captious.results.result_rows import COLUMNS, EXACT, NumberStyle, ResultRow, frame_of_rows, tidy
 from captious.results.scores import Scores, json_number
@@ -60,6 +61,9 @@ class Comparison:
         if not self.significant:
             return None
         return {"A": self.system_a, "B": self.system_b}.get(self.better)
+
+    def _repr_html_(self) -> str:
+        return notebook_html.comparisons([self])
 
     def tidy_row(self) -> ResultRow:
         """Return the difference B − A as a row for CSV: B is the system, A the other system."""
@@ -142,6 +146,9 @@ class Comparisons(list[Comparison]):
             f"Comparisons({some(self.systems, 10)}; {some(self.metrics, 10)}: "
             f"{ahead} of {len(self)} differences are significant)"
         )
+
+    def _repr_html_(self) -> str:
+        return notebook_html.comparisons(self)
 
     def tidy_rows(self) -> list[ResultRow]:
         """Return the value of each system, then the difference of each pair, as rows for CSV."""

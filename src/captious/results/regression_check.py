@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from captious.core import notebook_html
 from captious.core.errors import InputError, did_you_mean, printable, some
 from captious.io import CaptionWarning
 from captious.results import significance
@@ -165,6 +166,9 @@ class CheckResult(list[RuleResult]):
 
     def __repr__(self) -> str:
         return f"CheckResult({self.headline})"
+
+    def _repr_html_(self) -> str:
+        return notebook_html.check(self)
 
     def to_json(self, numbers: NumberStyle = EXACT) -> dict[str, Any]:
         """Return a JSON-ready description."""

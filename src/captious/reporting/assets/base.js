@@ -5,14 +5,14 @@
 // State that a link can set: #view=images&image=42&q=dog. Default values are left out.
 const DEFAULTS = {
   view: 'leaderboard', image: '', system: '', caption: '0', tab: '', metric: '', board: '', turn: '', q: '', within: 'captions', whole: '', sort: 'order',
-  of: '', minus: '', up: '', least: '', most: '', top: '', differ: '', empty: '', hallucinated: '', long: '', wins: '', a: '', b: '', theme: '', set: '', learned: '', boxes: '', facet: '',
+  of: '', minus: '', up: '', least: '', most: '', top: '', differ: '', empty: '', hallucinated: '', long: '', wins: '', a: '', b: '', theme: '', set: '', learned: '', boxes: '', facet: '', data: '',
 };
 const state = { ...DEFAULTS };
 const listeners = [];
 
 // Links are untrusted: invalid values are ignored.
 const isNumber = (value) => /^\d{1,6}$/.test(value), isSystem = (value) => isNumber(value) && Number(value) < systems.length;
-const VALID = { system: isSystem, of: isSystem, minus: isSystem, a: isSystem, b: isSystem, caption: isNumber, least: isNumber, most: isNumber, top: isNumber, facet: (value) => isGroup(value) };
+const VALID = { system: isSystem, of: isSystem, minus: isSystem, a: isSystem, b: isSystem, caption: isNumber, least: isNumber, most: isNumber, top: isNumber, data: (value) => isNumber(value) && Number(value) < sets.length, facet: (value) => isGroup(value) };
 
 function readAddress() {
   const values = { ...DEFAULTS };

@@ -1,6 +1,6 @@
 // The page: header, navigation, one view at a time.
 
-const VIEWS = [leaderboard, images, systems.length > 1 && compare, (meta.sets || meta.language) && diversity].filter(Boolean);
+const VIEWS = [leaderboard, images, systems.length > 1 && compare, (meta.sets || meta.language) && diversity, sets.length > 1 && datasets].filter(Boolean);
 
 function facts() {
   const parts = [plural(meta.images, 'image'), plural(systems.length, 'system'), plural(metrics.length, 'metric')];
@@ -44,7 +44,7 @@ function page() {
   replace(document.getElementById('app'),
     h('a.skip', { href: '#main', onclick: (event) => { event.preventDefault(); document.getElementById('main').focus(); } }, 'Skip to the content'),
     h('header.head', null,
-      h('div.brand', null, h('p.kind', null, 'captious report'), h('h1', null, words(meta.title)), h('p.facts', null, facts().join(' · '))),
+      h('div.brand', null, h('p.kind', null, 'captious report'), h('h1', null, words(meta.title)), h('p.facts', null, facts().join(' · ')), sets.length > 1 && h('div.setpicker', null, setPicker())),
       notes()),
     h('nav.ways', { 'aria-label': 'Parts of the report' }, links, h('span.room'), themes()),
     notice,

@@ -1,6 +1,12 @@
 // Data of the page: metadata at once, and blocks that are unpacked on demand.
 
-const meta = JSON.parse(document.getElementById('data-meta').textContent);
+// A page may have several data sets. The link names the one that is shown (#data=1); another one loads the page anew.
+const whole = JSON.parse(document.getElementById('data-meta').textContent);
+const sets = whole.datasets || [{ name: '', meta: whole }];
+const setNumber = () => { const text = new URLSearchParams(location.hash.slice(1)).get('data') || '0'; return /^\d{1,3}$/.test(text) && Number(text) < sets.length ? Number(text) : 0; };
+const shownSet = setNumber();
+const meta = sets[shownSet].meta;
+addEventListener('hashchange', () => { if (setNumber() !== shownSet) location.reload(); });
 const systems = meta.systems;
 const metrics = meta.metrics;
 const metricNumber = new Map(metrics.map((metric, m) => [metric.name, m]));
@@ -19,7 +25,7 @@ function block(name) {
 }
 
 async function unpack(name) {
-  const element = document.getElementById(`data-${name}`);
+  const element = document.getElementById(whole.datasets ? `data-${shownSet}-${name}` : `data-${name}`);
   if (!element) return null;
   const text = element.textContent;
   const bytes = Uint8Array.fromBase64 ? Uint8Array.fromBase64(text) : Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
