@@ -218,7 +218,8 @@ def test_mlflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     import mlflow
 
-    mlflow.set_tracking_uri(f"file://{tmp_path}")
+    mlflow.set_tracking_uri(f"file://{tmp_path}/runs")
+    mlflow.set_experiment("captions")
     with mlflow.start_run() as run:
         captious.track.log(scores(), to="mlflow", step=3)
         captious.track.log({"own": 0.5}, to=mlflow)

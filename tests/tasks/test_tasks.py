@@ -15,7 +15,7 @@ from captious.core.errors import InputError
 from captious.data import demo_path
 from captious.io import CaptionWarning, read
 from captious.metrics import registry
-from captious.tasks import diagnose, load_task, parse_published, run_task, task_names
+from captious.tasks import cut_off_share, diagnose, load_task, parse_published, run_task, task_names
 
 
 def captions(name: str, role: Any) -> dict[str, list[str]]:
@@ -156,6 +156,12 @@ def test_why_finds_the_difference(kind: str) -> None:
     refs, said, published, name = changed(kind)
     nearest = diagnose(refs, said, published)[0]
     assert (nearest.name, nearest.distance) == (name, pytest.approx(0, abs=1e-9))
+
+
+def test_captions_that_were_cut_off() -> None:
+    said = {1: "The image shows a dog, which runs on a", 2: "A cat sits on a mat. It", 3: "Two men talk."}
+    assert cut_off_share(said) == pytest.approx(2 / 3)
+    assert cut_off_share({1: "a dog runs", 2: "a cat"}) == 0
 
 
 def test_commands(tmp_path: Path) -> None:

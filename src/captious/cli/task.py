@@ -73,7 +73,7 @@ def why(
     json: JsonOut = None,
 ) -> None:
     """Say why a number does not match a published one: score in the ways in which evaluations differ."""
-    from captious.tasks import diagnose, load_task, parse_published
+    from captious.tasks import cut_off_share, diagnose, load_task, parse_published
 
     chosen = None if name is None else load_task(name)
     source = references or (chosen.path if chosen is not None else None)
@@ -96,6 +96,9 @@ def why(
         f"nearest: {nearest.name} (largest difference {nearest.distance:.1f})"
         + ("" if nearest.distance < 0.15 else "; none of these differences explains the numbers exactly")
     )
+    share = cut_off_share(results)
+    if share > 0.05:
+        note(f"{share:.0%} of the captions end without punctuation: a limit of tokens may have cut them off")
 
 
 TASK = command("task", task, IntervalTables)

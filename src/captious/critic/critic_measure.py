@@ -7,7 +7,7 @@ wherever a metric can be named: ``-m Critic=critic.safetensors``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from captious.core import digests as digest
 from captious.core.cache import content_digest
 from captious.core.errors import InputError, MissingInputError, some
+from captious.core.memo import cached_property
 from captious.core.threads import require_torch
 from captious.corpus import Corpus
 from captious.io.align import plain_id

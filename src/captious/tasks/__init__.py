@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from captious.tasks.diagnosis import Variant, diagnose, parse_published
+from captious.tasks.diagnosis import Variant, cut_off_share, diagnose, parse_published
 from captious.tasks.task_files import Task, load_task, task_names
 from captious.tasks.task_runs import TaskResult, run_task
 
@@ -10,6 +10,7 @@ __all__ = [
     "Task",
     "TaskResult",
     "Variant",
+    "cut_off_share",
     "diagnose",
     "load_task",
     "parse_published",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -102,6 +103,22 @@ def _texts(source: Any, role: Any) -> Texts:
     return {image: list(texts) for image, texts in zip(file.ids, file.captions)}
 
 
+#: Last characters of a finished sentence.
+_ENDS = (".", "!", "?", '"', "\u201d", ")", "\u3002")
+
+
+def cut_off_share(predictions: Any) -> float:
+    """Return the share of captions that end without punctuation, or 0 if most captions have none at all.
+
+    Classic captioners write no punctuation. In descriptions, a missing end is a sign of a limit of tokens.
+    """
+    texts = [text.strip() for texts in _texts(predictions, "predictions").values() for text in texts]
+    written = [text for text in texts if any(mark in text for mark in ".!?,;")]
+    if 2 * len(written) < len(texts) or not texts:
+        return 0.0
+    return sum(not text.endswith(_ENDS) for text in texts) / len(texts)
+
+
 Score = Callable[[list[str]], "dict[str, float] | None"]
 
 
@@ -112,8 +129,11 @@ def _variants(
         def score(metrics: list[str]) -> dict[str, float] | None:
             names = {metric: "CIDEr" if plain and metric == "CIDEr-D" else metric for metric in metrics}
             try:
-                corpus = load(references, captions, subset="part" not in options, several=True, **options)
-                scores = Scores.of(corpus, make_measures(list(names.values()), {}))
+                with warnings.catch_warnings():
+                    # Such as empty captions, which a variant has on purpose.
+                    warnings.simplefilter("ignore")
+                    corpus = load(references, captions, subset="part" not in options, several=True, **options)
+                    scores = Scores.of(corpus, make_measures(list(names.values()), {}))
             except InputError:
                 return None
             return {metric: 100 * scores[name].value for metric, name in names.items()}
