@@ -204,6 +204,17 @@ def test_people_are_beside_the_systems_and_one_legend_stays(demo_page: Path, wat
         assert 30 < top < 80
 
 
+def test_paper_shows_all_metrics(demo_page: Path, browser: Any) -> None:
+    """Eleven metrics fit the width of a page of A4."""
+    context = browser.new_context(viewport={"width": 718, "height": 1000})
+    page = context.new_page()
+    page.goto(demo_page.as_uri())
+    page.wait_for_selector("html[data-ready]")
+    page.emulate_media(media="print")
+    assert page.evaluate("document.querySelector('table.leader').getBoundingClientRect().right") <= 718
+    context.close()
+
+
 def test_wrong_links_are_said(demo_page: Path, watch: Any) -> None:
     for address, said in (
         (
