@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from captious.cli.command import INPUT, Argument, Option, command
 from captious.cli.formatting import IntervalTables, Tables, look
-from captious.cli.options import Confidence, JsonOut, Subset, WithSignatures
+from captious.cli.options import Confidence, JsonOut, PrintedOutput, Subset, WithSignatures
 from captious.cli.output import is_taken, note, print_table, write_json
 from captious.cli.score_tables import show
 from captious.core.errors import InputError, printable
@@ -101,5 +101,5 @@ def why(
         note(f"{share:.0%} of the captions end without punctuation: a limit of tokens may have cut them off")
 
 
-TASK = command("task", task, IntervalTables)
-WHY = command("why", why, Tables)
+TASK = command("task", task, PrintedOutput, IntervalTables)
+WHY = command("why", why, PrintedOutput, Tables)
