@@ -28,7 +28,6 @@ from pathlib import Path
 import captious
 from captious.metrics.registry import measure_class, names
 from captious.results.references import References
-from captious.text import synonyms
 from captious.text.stemmer import stem
 from tests.memory import traced_bytes
 from tools.freeze.inputs import OPTIONS, write_demo
@@ -79,19 +78,16 @@ def traced(full_caches: bool = True) -> Iterator[None]:
     """Trace memory, with full caches.
 
     Tracing starts before the caches are filled: a traced entry that replaces an untraced one would count as
-    growth. The cache of stems is filled, that of synsets bounded to a few words.
+    growth. The cache of stems is filled.
     """
-    bound = synonyms._REMEMBERED
     tracemalloc.start()
     stem.cache_clear()
     words = new_words(random.Random(0))
     for k in range(stem.cache_info().maxsize or 0 if full_caches else 0):
         stem(next(words) + ("", "s", "ing")[k % 3])
-    synonyms._REMEMBERED = 64
     try:
         yield
     finally:
-        synonyms._REMEMBERED = bound
         tracemalloc.stop()
 
 
