@@ -244,6 +244,22 @@ def test_single_images_follow_the_schema(table: str, tmp_path: Path) -> None:
     assert len(data["systems"][0]["scores"]["BLEU-4"]["per_image"]) == 60
 
 
+def test_a_check_follows_the_schema(tmp_path: Path) -> None:
+    for name, file in (("old", GOOD), ("new", POOR)):
+        done = CliRunner().invoke(
+            app, ["score", REFERENCES, file, "-m", "BLEU-4", "-o", str(tmp_path / f"{name}.scores")]
+        )
+        assert done.exit_code == 0, done.output
+    saved = [str(tmp_path / f"{name}.scores") for name in ("new", "old")]
+    done = CliRunner().invoke(
+        app, ["check", saved[0], "--against", saved[1], "--fail", "BLEU-4 < -1%", "--json", "-", *FEW]
+    )
+    assert done.exit_code == 1, (done.output, done.exception)
+    data = json.loads(done.stdout)
+    assert not data["passed"]
+    assert problems(data, {"$ref": "#/$defs/check_output"}) == [] and problems(data, document()) == []
+
+
 def test_the_validator_notices_mistakes(table: str) -> None:
     data = json.loads(output("score", table, "--format", "json"))
     own = {"$ref": "#/$defs/score_output"}

@@ -17,6 +17,30 @@ if TYPE_CHECKING:
     from captious.critic.system_judging import CriticReport
 
 
+BareIds = Annotated[
+    Path | None, Option("--ids", metavar="FILE", help="Ids of the images of a bare array, one per line.")
+]
+Context = Annotated[
+    str | None,
+    Option(
+        "--context",
+        help="image, reference, both with a comma, or none (default: reference, with --features both).",
+    ),
+]
+Combine = Annotated[str, Option("--combine", help="cbp (compact bilinear pooling), mlp or linear.")]
+Preset = Annotated[str, Option("--preset", help="Sizes: quick, or those of the paper.")]
+Epochs = Annotated[
+    int | None,
+    Option("--epochs", min=1, help="Passes over the references (default: by preset)."),
+]
+Hidden = Annotated[int | None, Option("--hidden", min=1, help="Width of the LSTM (default: by preset).")]
+Layers = Annotated[int | None, Option("--layers", min=1, help="Layers of the LSTM (default: 1).")]
+Least = Annotated[
+    int, Option("--least", min=1, help="Occurrences that a word needs to be in the vocabulary.")
+]
+StartVectors = Annotated[
+    str | None, Option("--vectors", help="Word vectors to begin with: a file, glove-6b-50d, or default.")
+]
 Negatives = Annotated[
     str | None,
     Option(
@@ -55,20 +79,10 @@ def critic(
             writes="file",
         ),
     ] = None,
-    ids: Annotated[
-        Path | None, Option("--ids", metavar="FILE", help="Ids of the images of a bare array, one per line.")
-    ] = None,
-    context: Annotated[
-        str | None,
-        Option(
-            "--context",
-            help="image, reference, both with a comma, or none (default: reference, with --features both).",
-        ),
-    ] = None,
-    combine: Annotated[
-        str, Option("--combine", help="cbp (compact bilinear pooling), mlp or linear.")
-    ] = "cbp",
-    preset: Annotated[str, Option("--preset", help="Sizes: quick, or those of the paper.")] = "quick",
+    ids: BareIds = None,
+    context: Context = None,
+    combine: Combine = "cbp",
+    preset: Preset = "quick",
     samples: Annotated[
         Path | None,
         Option(
@@ -92,20 +106,11 @@ def critic(
             "references.",
         ),
     ] = False,
-    epochs: Annotated[
-        int | None,
-        Option("--epochs", min=1, help="Passes over the references (default: by preset)."),
-    ] = None,
-    hidden: Annotated[
-        int | None, Option("--hidden", min=1, help="Width of the LSTM (default: by preset).")
-    ] = None,
-    layers: Annotated[int | None, Option("--layers", min=1, help="Layers of the LSTM (default: 1).")] = None,
-    least: Annotated[
-        int, Option("--least", min=1, help="Occurrences that a word needs to be in the vocabulary.")
-    ] = 5,
-    vectors: Annotated[
-        str | None, Option("--vectors", help="Word vectors to begin with: a file, glove-6b-50d, or default.")
-    ] = None,
+    epochs: Epochs = None,
+    hidden: Hidden = None,
+    layers: Layers = None,
+    least: Least = 5,
+    vectors: StartVectors = None,
     seed: Annotated[
         int, Option("--seed", min=0, help="Random seed. The same seed gives the same critics.")
     ] = 1,

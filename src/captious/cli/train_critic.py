@@ -7,7 +7,22 @@ from typing import Annotated
 
 from captious.cli import options
 from captious.cli.command import Argument, Option, command
-from captious.cli.critic import Negatives, Strength, context_parts, negative_names, strength_range
+from captious.cli.critic import (
+    BareIds,
+    Combine,
+    Context,
+    Epochs,
+    Hidden,
+    Layers,
+    Least,
+    Negatives,
+    Preset,
+    StartVectors,
+    Strength,
+    context_parts,
+    negative_names,
+    strength_range,
+)
 from captious.cli.output import say, write_json
 
 
@@ -33,20 +48,10 @@ def critic(
     ] = None,
     backbone: options.Backbone = None,
     backbone_output: options.BackboneOutput = None,
-    ids: Annotated[
-        Path | None, Option("--ids", metavar="FILE", help="Ids of the images of a bare array, one per line.")
-    ] = None,
-    context: Annotated[
-        str | None,
-        Option(
-            "--context",
-            help="image, reference, both with a comma, or none (default: reference, with --features both).",
-        ),
-    ] = None,
-    combine: Annotated[
-        str, Option("--combine", help="cbp (compact bilinear pooling), mlp or linear.")
-    ] = "cbp",
-    preset: Annotated[str, Option("--preset", help="Sizes: quick, or those of the paper.")] = "quick",
+    ids: BareIds = None,
+    context: Context = None,
+    combine: Combine = "cbp",
+    preset: Preset = "quick",
     samples: Annotated[
         Path | None,
         Option(
@@ -63,19 +68,11 @@ def critic(
             help="Exclude the images of this file of captions from training.",
         ),
     ] = None,
-    epochs: Annotated[
-        int | None, Option("--epochs", min=1, help="Passes over the references (default: by preset).")
-    ] = None,
-    hidden: Annotated[
-        int | None, Option("--hidden", min=1, help="Width of the LSTM (default: by preset).")
-    ] = None,
-    layers: Annotated[int | None, Option("--layers", min=1, help="Layers of the LSTM (default: 1).")] = None,
-    least: Annotated[
-        int, Option("--least", min=1, help="Occurrences that a word needs to be in the vocabulary.")
-    ] = 5,
-    vectors: Annotated[
-        str | None, Option("--vectors", help="Word vectors to begin with: a file, glove-6b-50d, or default.")
-    ] = None,
+    epochs: Epochs = None,
+    hidden: Hidden = None,
+    layers: Layers = None,
+    least: Least = 5,
+    vectors: StartVectors = None,
     seed: Annotated[
         int, Option("--seed", min=0, help="Random seed. The same seed gives the same critic.")
     ] = 1,

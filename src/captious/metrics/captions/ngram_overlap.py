@@ -32,7 +32,8 @@ class NgramPrecision(_Share):
     options: ClassVar[tuple[Option, ...]] = (OVERLAP,)
 
     def __init__(self, n: int = 1, overlap: str | None = None) -> None:
-        self.overlap = "union" if overlap is None else check_overlap(overlap)
+        # Saved scores name the default.
+        self.overlap = "union" if overlap in (None, "union") else check_overlap(overlap)
         self.n = n
         self.name = f"Precision-{n}"
         self.summary = f"clipped precision of n-grams with n = {n}"
