@@ -103,6 +103,16 @@ def within() -> str:
     return result_tables.as_markdown([result_tables.overview(agreements)])
 
 
+#: Sets of hallucinations and descriptions, of which the public data contain parts.
+DESCRIPTIONS = ("hat", "nocaps-foil", "imageinwords", "faithscore")
+
+
+def descriptions() -> str:
+    metrics = "ALOHa,CAPTURE,FactPrecision,SPICE,CIDEr-D,BLEU-4"
+    shown = [result_tables.of_set(agreement(judgements(name), metrics, ci=True)) for name in DESCRIPTIONS]
+    return result_tables.as_markdown(shown)
+
+
 def challenge() -> str:
     shown = [
         result_tables.of_set(agreement(judgements(name), ci=True)) for name in ("coco-2015", "coco-2015-c40")
@@ -202,7 +212,7 @@ def transformations() -> str:
 BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
     **{
         block.__name__: ("agreement.md", block)
-        for block in (whole, parts, pascal, within, challenge, differences, curves, relations)
+        for block in (whole, parts, pascal, descriptions, within, challenge, differences, curves, relations)
     },
     **{block.__name__: ("robustness.md", block) for block in (distractions, transformations)},
 }

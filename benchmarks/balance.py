@@ -24,7 +24,7 @@ import torch
 
 import captious
 from benchmarks.study import Study, print_row, write_lines
-from captious.generate.captioner.caption_sets import Plan, generate
+from captious.generate.captioner.caption_sets import CaptionPlan, generate
 from captious.generate.captioner.captioner_checkpoint import TrainedCaptioner
 from captious.generate.captioner.captioners import CaptionerShape
 from captious.generate.captioner.image_features import ImageFeatures, read_images
@@ -105,7 +105,9 @@ class CaptionerStudy(Study):
             ),
         )
 
-    def base(self, name: str = "base", prior: str = "", free_bits: float = 0.0) -> TrainedCaptioner:
+    def base(
+        self, name: str = "base", prior: str = "", free_bits: float = 0.0, seed: int = 1
+    ) -> TrainedCaptioner:
         """Return the model that all others start from, or one like it with a latent vector."""
         steps = self.sizes.steps
         settings = CaptionerSettings(
@@ -114,15 +116,16 @@ class CaptionerStudy(Study):
             rate=4e-3,
             evaluate_every=max(steps // 4, 1),
             save_every=50,
-            seed=1,
+            seed=seed,
             free_bits=free_bits,
         )
+        name += f"-seed{seed}" if seed != 1 else ""
         shape = CaptionerShape(hidden=self.sizes.hidden, dropout=0.1)
         if prior:
             shape = CaptionerShape(hidden=self.sizes.hidden, dropout=0.1, latent=LATENT, prior=prior)
         return self.trained(name, settings, shape=shape, least=self.sizes.least)
 
-    def gan(self) -> TrainedCaptioner:
+    def gan(self, seed: int = 1) -> TrainedCaptioner:
         """Continue the CVAE with free bits against a learned evaluator."""
         settings = CaptionerSettings(
             steps=self.sizes.tuning,
@@ -131,11 +134,12 @@ class CaptionerStudy(Study):
             images=self.sizes.images,
             evaluate_every=self.sizes.tuning,
             save_every=20,
-            seed=2,
+            seed=seed + 1,
             free_bits=FREE_BITS,
             batch=50,
         )
-        return self.trained("gan", settings, start=self.base("cvae-free", "normal", FREE_BITS))
+        start = self.base("cvae-free", "normal", FREE_BITS, seed)
+        return self.trained("gan" + (f"-seed{seed}" if seed != 1 else ""), settings, start=start)
 
     def tuned(
         self,
@@ -181,7 +185,7 @@ class CaptionerStudy(Study):
         matcher.load_state_dict(torch.load(path, weights_only=True))
         return matcher.eval()
 
-    def samples(self, name: str, model: Callable[[], TrainedCaptioner], plan: Plan) -> Path:
+    def samples(self, name: str, model: Callable[[], TrainedCaptioner], plan: CaptionPlan) -> Path:
         """Return a file of captions of the unseen images, which ``captious diversity`` reads."""
         path = self.path(f"{name}.jsonl")
         if not path.exists():
@@ -233,7 +237,7 @@ def table(rows: Rows) -> str:
 def by_lambda(study: CaptionerStudy) -> dict[str, Path]:
     """Sample from the models with each λ."""
     files = {
-        weight: study.samples(f"lambda{weight}", partial(study.tuned, weight), Plan("rs", M))
+        weight: study.samples(f"lambda{weight}", partial(study.tuned, weight), CaptionPlan("rs", M))
         for weight in LAMBDAS
     }
     return {f"λ = {weight}": files[weight] for weight in sorted(files)}
@@ -243,7 +247,7 @@ def by_beta(study: CaptionerStudy) -> dict[str, Path]:
     """Sample from the models with each β, and λ = 1."""
     return {
         f"λ = {RETRIEVAL_LAMBDA}, β = {beta}": study.samples(
-            f"beta{beta}", partial(study.tuned, RETRIEVAL_LAMBDA, beta), Plan("rs", M)
+            f"beta{beta}", partial(study.tuned, RETRIEVAL_LAMBDA, beta), CaptionPlan("rs", M)
         )
         for beta in BETAS
     }
@@ -252,13 +256,13 @@ def by_beta(study: CaptionerStudy) -> dict[str, Path]:
 def by_generator(study: CaptionerStudy) -> dict[str, Path]:
     """Generate sets of one model in different ways."""
     plans = {
-        "rs": Plan("rs", M),
-        "gnc 1…10": Plan("gnc", M),
-        "gnc 0.1…1": Plan("gnc", M, sigma=(0.1, 1.0)),
-        "crop": Plan("crop", M),
-        "ss": Plan("ss", M),
-        "beam": Plan("beam", M),
-        "diverse beam": Plan("diverse", M),
+        "rs": CaptionPlan("rs", M),
+        "gnc 1…10": CaptionPlan("gnc", M),
+        "gnc 0.1…1": CaptionPlan("gnc", M, sigma=(0.1, 1.0)),
+        "crop": CaptionPlan("crop", M),
+        "ss": CaptionPlan("ss", M),
+        "beam": CaptionPlan("beam", M),
+        "diverse beam": CaptionPlan("diverse", M),
     }
     return {
         name: study.samples(f"how-{name.replace(' ', '-').replace('…', '-')}", study.base, plan)
@@ -268,7 +272,7 @@ def by_generator(study: CaptionerStudy) -> dict[str, Path]:
 
 def by_number(study: CaptionerStudy) -> dict[str, Path]:
     """Sample different numbers of captions."""
-    return {f"m = {m}": study.samples(f"m{m}", study.base, Plan("rs", m)) for m in (2, 5, 10, 20)}
+    return {f"m = {m}": study.samples(f"m{m}", study.base, CaptionPlan("rs", m)) for m in (2, 5, 10, 20)}
 
 
 def by_loss(study: CaptionerStudy) -> dict[str, Path]:
@@ -277,7 +281,7 @@ def by_loss(study: CaptionerStudy) -> dict[str, Path]:
         f"{_loss_name(*weights)}, seed {seed}": study.samples(
             f"loss-xe{weights[0]}-lambda{weights[1]}-beta{weights[2]}-seed{seed}",
             partial(study.tuned, weights[1], weights[2], weights[0], seed=seed),
-            Plan("rs", M),
+            CaptionPlan("rs", M),
         )
         for seed in SEEDS[: study.seeds]
         for weights in LOSSES
@@ -291,20 +295,25 @@ def _loss_name(xe: float, weight: float, beta: float) -> str:
 
 def by_latent(study: CaptionerStudy) -> dict[str, Path]:
     """Generate sets with latent vectors (CVAE, GMM-CVAE, conditional GAN), by vectors and by sampling."""
-    models: dict[str, Callable[[], TrainedCaptioner]] = {
-        "CVAE": partial(study.base, "cvae", "normal"),
-        "CVAE, free bits": partial(study.base, "cvae-free", "normal", FREE_BITS),
-        "GMM-CVAE, free bits": partial(study.base, "gmm", "gmm", FREE_BITS),
-        "GAN": study.gan,
-    }
     files = {}
-    for name, model in models.items():
-        for curve in model().history[-1]["curve"][-1:]:
-            print(f"{name}: divergence {curve.get('divergence', float('nan')):.3f} nats", flush=True)
-        for how in ("drv", "rs"):
-            plan = Plan(how, M, sigma=(1.0, 1.0)) if how == "drv" else Plan(how, M)
-            label = f"latent-{name.replace(', ', '-').replace(' ', '-')}-{how}"
-            files[f"{name}, {how}"] = study.samples(label, model, plan)
+    for seed in range(1, study.seeds + 1):
+        models: dict[str, Callable[[], TrainedCaptioner]] = {
+            "CVAE": partial(study.base, "cvae", "normal", seed=seed),
+            "CVAE, free bits": partial(study.base, "cvae-free", "normal", FREE_BITS, seed),
+            "GMM-CVAE, free bits": partial(study.base, "gmm", "gmm", FREE_BITS, seed),
+            "GAN": partial(study.gan, seed),
+        }
+        ending = f", seed {seed}" if seed != 1 else ""
+        for kind, model in models.items():
+            name = kind + ending
+            for curve in model().history[-1]["curve"][-1:]:
+                # A model trained against an evaluator has no curve of its own divergence.
+                if "divergence" in curve:
+                    print(f"{name}: divergence {curve['divergence']:.3f} nats", flush=True)
+            for how in ("drv", "rs"):
+                plan = CaptionPlan(how, M, sigma=(1.0, 1.0)) if how == "drv" else CaptionPlan(how, M)
+                label = f"latent-{name.replace(', ', '-').replace(' ', '-')}-{how}"
+                files[f"{name}, {how}"] = study.samples(label, model, plan)
     return files
 
 
@@ -327,7 +336,16 @@ def by_retrieval(study: CaptionerStudy) -> dict[str, Path]:
         "CIDEr-D, then CIDEr-D + 20 retrieval": partial(after_rewards, 20),
     }
     return {
-        name: study.samples(f"why-{k}", model, Plan("rs", M))
+        name: study.samples(f"why-{k}", model, CaptionPlan("rs", M))
+        for k, (name, model) in enumerate(models.items())
+    }
+
+
+def by_retrieval_alone(study: CaptionerStudy) -> dict[str, Path]:
+    """Sample from a model with and without the retrieval reward, to compare sizes (``--hidden``)."""
+    models = {"no retrieval": partial(study.tuned, 0), "20 retrieval": partial(study.tuned, 0, 20)}
+    return {
+        name: study.samples(f"size-{k}", model, CaptionPlan("rs", M))
         for k, (name, model) in enumerate(models.items())
     }
 
@@ -339,6 +357,7 @@ PARTS: dict[str, Callable[[CaptionerStudy], dict[str, Path]]] = {
     "beta": by_beta,
     "losses": by_loss,
     "retrieval": by_retrieval,
+    "size": by_retrieval_alone,
     "latent": by_latent,
 }
 
@@ -349,7 +368,9 @@ def main() -> None:
     arguments.add_argument("--only", choices=list(PARTS), action="append", help="run this part; repeatable")
     for name, value in Sizes()._asdict().items():
         arguments.add_argument(f"--{name}", type=int, default=value)
-    arguments.add_argument("--seeds", type=int, default=1, help="trainings of each model of the part losses")
+    arguments.add_argument(
+        "--seeds", type=int, default=1, help="trainings of each model of the parts losses and latent"
+    )
     options = arguments.parse_args()
     torch.set_num_threads(1)
     sizes = Sizes(**{name: getattr(options, name) for name in Sizes._fields})

@@ -14,7 +14,6 @@ import numpy as np
 import captious
 from benchmarks.timing import timed
 from captious.metrics import registry
-from captious.results import significance
 from captious.results.scores import Score, Scores
 
 METRICS = ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR", "ROUGE-L", "CIDEr-D", "SPICE")
@@ -53,10 +52,7 @@ def main() -> None:
 
     def compare_one_pair() -> None:
         for name in METRICS:
-            a, b = systems[0][name], systems[1][name]
-            rows = a.image_statistics, b.image_statistics, a.measure.value
-            significance.paired_bootstrap(*rows)
-            significance.randomisation(*rows)
+            captious.compare(*systems[:2], metrics=[name])
 
     _, one = timed(compare_one_pair)
     ratio = pairs * one.wall / together.wall

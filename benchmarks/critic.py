@@ -5,7 +5,6 @@
 | part | content |
 |---|---|
 | capability | human and machine captions, by context and combination |
-| grid | all contexts × combinations × seeds: performance, and right against other image |
 | robustness | transformed captions |
 | caption | agreement with the judgements of Flickr8k |
 | systems | nine systems and human captions |
@@ -109,15 +108,6 @@ SIZES = [
 SIZES.append(Variant(WIDE, "mlp", hidden=64, seed=2))
 
 
-#: All contexts and combinations. Without context there is nothing to pool.
-GRID = [
-    Variant(context, combine)
-    for combine in ("cbp", "mlp", "linear")
-    for context in (("image",), WIDE, ("reference",), ())
-    if context or combine != "cbp"
-]
-
-
 class CriticStudy(Study):
     """Training data of critics, and trained critics."""
 
@@ -128,11 +118,10 @@ class CriticStudy(Study):
         taught: int,
         tested: int,
         epochs: int,
-        features: Path | None = None,
     ) -> None:
         super().__init__(folder)
         self.epochs = epochs
-        self.images = read_images(features or self.objects)
+        self.images = read_images(self.objects)
         self.samples: dict[str, Any] | None = None
         if samples is not None:
             file = read(samples, "predictions", several=True)
@@ -197,7 +186,10 @@ def mean(values: Any, ids: Sequence[str], offsets: Any) -> dict[str, Any]:
 def capability(study: CriticStudy, variants: Sequence[Variant], part: str) -> None:
     """Print the mean scores of human and machine captions."""
     rows = [
-        (variant, study.stored(f"capability-{variant.name}", partial(_capability, study, variant)))
+        (
+            variant,
+            study.stored(f"capability-{variant.name}", partial(score_people_and_systems, study, variant)),
+        )
         for variant in variants
     ]
     print(f"\n### {part}: mean score of {len(study.tested):,} images\n")
@@ -218,7 +210,7 @@ def capability(study: CriticStudy, variants: Sequence[Variant], part: str) -> No
         print(f"| {' | '.join(cells)} |")
 
 
-def _capability(study: CriticStudy, variant: Variant) -> dict[str, Any]:
+def score_people_and_systems(study: CriticStudy, variant: Variant) -> dict[str, Any]:
     """Score human captions and three systems with one critic."""
     critic = study.critic(variant)
     row: dict[str, Any] = {}
@@ -239,48 +231,6 @@ def _capability(study: CriticStudy, variant: Variant) -> dict[str, Any]:
 def performance(row: dict[str, Any]) -> float:
     """Return the mean of the human score and of 1 minus the machines' score (equation 10 of the paper)."""
     return float((row["human"]["value"] + 1 - np.mean([row[name]["value"] for name in THREE])) / 2)
-
-
-def grid(study: CriticStudy, seeds: int, hidden: int) -> None:
-    """Print performance, and how often a right caption beats one of another image, with and without other
-    negatives than the systems'.
-    """
-    variants = [variant._replace(hidden=hidden) for variant in GRID]
-    print("\n| combination | context | negatives | performance | right against other image |")
-    print("|---|---|---|---:|---:|")
-    for augmented in (True, False):
-        for variant in variants:
-            runs = [
-                study.stored(f"grid-{one.name}", partial(_both_measures, study, one))
-                for one in (variant._replace(seed=s, augmented=augmented) for s in range(1, seeds + 1))
-            ]
-            cells = [
-                variant.combine,
-                " + ".join(variant.context) or "none",
-                "all kinds" if augmented else "systems only",
-                *(_over_seeds([run[name] for run in runs]) for name in ("performance", "right")),
-            ]
-            print(f"| {' | '.join(cells)} |", flush=True)
-
-
-def _over_seeds(values: Sequence[float]) -> str:
-    """Return the mean, and the range over trainings."""
-    spread = f" ({min(values):.3f}–{max(values):.3f})" if len(values) > 1 else ""
-    return f"{np.mean(values):.3f}{spread}"
-
-
-def _both_measures(study: CriticStudy, variant: Variant) -> dict[str, Any]:
-    row = _capability(study, variant)
-    critic, ids = study.critic(variant), study.tested
-    first = [study.captions[image][0] for image in ids]
-    judged = Captions.of([[right, other] for right, other in zip(first, [*first[1:], first[0]])], ids=ids)
-    context = Captions.of([study.captions[image][1:] for image in ids], ids=ids)
-    values = chances(
-        *(critic, judged.sentences, judged.image_of, context.sentences, context.image_offsets),
-        study.images.take(ids).counted(),
-    ).reshape(-1, 2)
-    wins = (values[:, 0] > values[:, 1]) + 0.5 * (values[:, 0] == values[:, 1])
-    return {**row, "performance": performance(row), "right": float(wins.mean())}
 
 
 def _average(cells: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -450,14 +400,11 @@ def main() -> None:
     arguments.add_argument("--folder", type=Path, default=Path("critic-study"))
     arguments.add_argument("--samples", type=Path, help="captions sampled from a captioner")
     arguments.add_argument(
-        "--only", choices=[*PARTS, "grid", "speed"], action="append", help="run this part; repeatable"
+        "--only", choices=[*PARTS, "speed"], action="append", help="run this part; repeatable"
     )
     arguments.add_argument("--taught", type=int, default=10_000, help="training images")
     arguments.add_argument("--tested", type=int, default=2000, help="test images")
     arguments.add_argument("--epochs", type=int, default=10)
-    arguments.add_argument("--seeds", type=int, default=3, help="trainings of each critic of the part grid")
-    arguments.add_argument("--hidden", type=int, default=HIDDEN, help="LSTM of the part grid")
-    arguments.add_argument("--features", type=Path, help="features of the images (default: objects)")
     arguments.add_argument("--caption-epochs", type=int, default=5, help="epochs of the part caption")
     arguments.add_argument("--judged", type=int, default=2000, help="images of the part systems")
     arguments.add_argument("--judged-epochs", type=int, default=5, help="epochs of the part systems")
@@ -469,7 +416,6 @@ def main() -> None:
         options.taught,
         options.tested,
         options.epochs,
-        options.features,
     )
     for part in options.only or PARTS:
         if part == "capability":
@@ -480,8 +426,6 @@ def main() -> None:
             caption(study, options.caption_epochs)
         elif part == "systems":
             systems(study, options.judged, options.judged_epochs)
-        elif part == "grid":
-            grid(study, options.seeds, options.hidden)
         elif part == "sizes":
             capability(study, SIZES, part)
         else:

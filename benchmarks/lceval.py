@@ -37,7 +37,7 @@ from captious.metrics.registry import create
 from captious.results.significance import percentile_interval
 from captious.robustness import make_distractions
 from captious.training.composite_examples import Examples, build_examples
-from captious.training.composite_trainer import Plan, train
+from captious.training.composite_trainer import TrainingPlan, train
 from captious.training.judged_captions import rated, rated_corpus
 
 Floats = NDArray[np.float64]
@@ -202,7 +202,7 @@ class Thesis:
 def fitted(table: Floats, labels: Floats, epochs: int = EPOCHS, seed: int = SEED) -> Network:
     """Train a network of one hidden layer of 12, as published."""
     names = tuple(f"f{k}" for k in range(table.shape[1]))
-    plan = Plan(hidden=(12,), epochs=epochs, seed=seed)
+    plan = TrainingPlan(hidden=(12,), epochs=epochs, seed=seed)
     return train("LCEval", names, table, labels, plan).network
 
 

@@ -35,7 +35,7 @@ from captious.metrics.learned.feature_table import GROUPS, Features
 from captious.results.significance import percentile_interval
 from captious.robustness import make_distractions
 from captious.training.composite_examples import KINDS, Examples
-from captious.training.composite_trainer import Plan, train
+from captious.training.composite_trainer import TrainingPlan, train
 from captious.training.judged_captions import rated, rated_corpus
 from tools.make_learned import Maker, Table, columns, kept
 
@@ -155,7 +155,7 @@ class Experiments:
         # The number of steps is constant: epochs refer to the usual training set.
         epochs = max(1, round(self.epochs * len(self.examples.chosen("others")) / len(rows)))
         return train(
-            "x", features, own, self.examples.labels[rows], Plan(hidden=hidden, epochs=epochs)
+            "x", features, own, self.examples.labels[rows], TrainingPlan(hidden=hidden, epochs=epochs)
         ).network
 
     def trained(

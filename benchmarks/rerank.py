@@ -124,9 +124,9 @@ class RerankStudy(Study):
         """All captions of a beam of ten."""
         path = self.path("nbest.jsonl")
         if not path.exists():
-            from captious.generate.captioner.caption_sets import Plan, generate
+            from captious.generate.captioner.caption_sets import CaptionPlan, generate
 
-            beams = generate(self.model, self.images(self.unseen), Plan("beam", 10))
+            beams = generate(self.model, self.images(self.unseen), CaptionPlan("beam", 10))
             assert beams.logprobs is not None
             rows = zip(self.unseen, beams.captions, beams.logprobs)
             write_lines(
@@ -387,14 +387,14 @@ def words(study: RerankStudy) -> Any:
     """Draw the paper's Figure 2 for a demo image whose wrong caption is more likely than a human one."""
     from captious.data import demo_path
     from captious.figures import word_colours
-    from captious.generate.captioner.caption_sets import Plan, generate, unit_likelihoods
+    from captious.generate.captioner.caption_sets import CaptionPlan, generate, unit_likelihoods
     from captious.generate.captioner.image_features import read_images
     from captious.metrics.captions.chair import ChairS
 
     references = References.read(demo_path("references"))
     ids = list(references.captions.ids)
     images = read_images(demo_path("objects"), None, study.model.classes).take(ids)
-    captions = generate(study.model, images, Plan("greedy", 1)).captions
+    captions = generate(study.model, images, CaptionPlan("greedy", 1)).captions
     generic = [text for text, _ in tests.commonest([group[0] for group in captions], 5)]
     wrong = tests.distractors(references, generic, ChairS(demo_path("objects")))
     need = tests.to_score(references, wrong)

@@ -128,12 +128,12 @@ def merge(folder: Path) -> None:
     from captious.scale import find
     from captious.scale import shard_merging as merging
     from captious.scale.engines import Local
-    from captious.scale.shard_task import Task
+    from captious.scale.shard_task import ShardTask
 
     tasks = [
         task
         for shard in find(shards(folder))
-        if Path((task := Task(shard, str(folder / "out" / shard.name))).part).exists()
+        if Path((task := ShardTask(shard, str(folder / "out" / shard.name))).part).exists()
     ]
     with Local(2) as engine:
         for count in (10, 100, 1000):

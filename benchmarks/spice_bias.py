@@ -31,8 +31,8 @@ from captious.parser.fast_parser import ParsedBatch, parse_batch
 from captious.parser.grammar import GrammarParser
 from captious.parser.grammar.grammar_model import SHIPPED as SHIPPED_GRAMMAR
 from captious.parser.network_model import SHIPPED, Model, read_model
-from captious.parser.sentences import Parse
-from captious.scene.build import caption_tuples, reference_graphs
+from captious.parser.parsed_sentences import Parse
+from captious.scene.graphs import caption_tuples, reference_graphs
 from captious.text.ptb import tokenize
 from captious.text.synonyms import Synonyms
 from captious.training.parser.labels import is_held_out
@@ -61,7 +61,7 @@ class CachedExactParser:
     label, digest = "exact", "exact"
 
     def __init__(self, grammar: Path | None, cache: Path | None) -> None:
-        from captious.parser.sentences import Sentence
+        from captious.parser.parsed_sentences import Sentence
 
         self.grammar, self.cache = grammar, cache
         self.parses: dict[str, Parse] = {}

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 import captious
 from benchmarks.balance import CaptionerStudy, Sizes
-from captious.generate.captioner.caption_sets import Plan, generate
+from captious.generate.captioner.caption_sets import CaptionPlan, generate
 from captious.generate.captioner.captioners import CaptionerShape
 from captious.metrics.registry import make_measures
 from captious.results.significance import percentile_interval
@@ -36,16 +36,14 @@ METRICS = "CIDEr-D,BLEU-4,METEOR,ROUGE-L,SPICE"
 SEEDS = (1, 2, 3)
 BEAM = 3
 #: Units and sizes of vocabularies, by model. The first is the one to compare with.
-UNITS: dict[str, tuple[tuple[str, int | None], ...]] = {
-    "relation": (
-        ("words", None),
-        ("unigram", 1000),
-        ("bpe", 1000),
-        ("characters", None),
-        *(("unigram", size) for size in (300, 500, 2000, 3000)),
-    ),
-    "fc": (("words", None), ("unigram", 1000), ("bpe", 1000), ("characters", None)),
-}
+KINDS: tuple[tuple[str, int | None], ...] = (
+    ("words", None),
+    ("unigram", 1000),
+    ("bpe", 1000),
+    ("characters", None),
+    *(("unigram", size) for size in (300, 500, 2000, 3000)),
+)
+UNITS = {"relation": KINDS, "fc": KINDS}
 NAMES = {"relation": "Transformer", "fc": "LSTM"}
 RESAMPLES = 2000
 #: Locks of this process, released when it ends.
@@ -105,7 +103,7 @@ def train_and_measure(study: CaptionerStudy, cell: ModelCell, options: argparse.
     begin = time.process_time()
     trained = study.trained(cell.name, settings, shape=shape, units=cell.units, vocabulary=cell.size)
     training = time.process_time() - begin
-    captions = generate(trained, study.images.take(study.unseen), Plan("beam", BEAM)).captions
+    captions = generate(trained, study.images.take(study.unseen), CaptionPlan("beam", BEAM)).captions
     best = [texts[0] for texts in captions]
     references = {image: study.captions[image] for image in study.unseen}
     frequencies = captious.FrequencyTable.build(study.references.captions)

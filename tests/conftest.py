@@ -40,6 +40,11 @@ def missing() -> dict[str, str]:
         ),
         "ray": (importlib.util.find_spec("ray") is not None, "run 'make engines'"),
         "mlflow": (importlib.util.find_spec("mlflow") is not None, "run 'pip install mlflow-skinny'"),
+        "accelerate": (
+            importlib.util.find_spec("accelerate") is not None
+            and importlib.util.find_spec("transformers") is not None,
+            "run 'pip install accelerate transformers'",
+        ),
         "wandb": (importlib.util.find_spec("wandb") is not None, "run 'pip install wandb'"),
         "spark": (
             importlib.util.find_spec("pyspark") is not None and shutil.which("java") is not None,

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import captious
 from captious.core.errors import InputError
 from captious.data import demo_names, demo_path
 from captious.io import CaptionFile, align, read
@@ -32,7 +33,7 @@ def test_the_list_of_classes_is_complete() -> None:
 
 
 def test_names() -> None:
-    assert demo_names() == ["generic", "good", "objects", "poor", "references", "sampling"]
+    assert demo_names() == ["descriptions", "generic", "good", "objects", "poor", "references", "sampling"]
     with pytest.raises(InputError, match="did you mean 'good'"):
         demo_path("goood")
 
@@ -97,3 +98,10 @@ def test_the_systems_differ_in_quality_and_vocabulary(references: CaptionFile) -
         vocabulary[system] = len(set().union(*(words(captions[0]) for captions in file.captions)))
     assert min(precision["good"], precision["generic"]) > precision["poor"] + 0.3
     assert vocabulary["good"] > 1.5 * vocabulary["generic"]
+
+
+def test_descriptions_have_several_sentences_and_invented_objects() -> None:
+    corpus = captious.load(demo_path("references"), demo_path("descriptions"), subset=True)
+    assert len(corpus) == 12 and corpus.candidates.lengths.mean() > 35
+    statuses = [status for one in captious.explain(corpus, metric="ALOHa") for _, status in one.sentences]
+    assert {"supported", "unsupported", "ambiguous"} <= set(statuses)

@@ -21,7 +21,7 @@ ORDER = [
     {"scene", "meteor"},
     {"metrics"},
     {"results"},
-    {"diversity_analysis"},
+    {"dense", "diversity_analysis"},
     {"agreement", "robustness"},
     {"generate", "rerank", "rewards"},
     {"critic"},

@@ -21,8 +21,8 @@ from captious.corpus import Corpus
 from captious.data import demo_path
 from captious.io import read
 from captious.metrics import registry
+from captious.metrics.base import Rows, pack
 from captious.metrics.learned.composite import WEIGHTS_FOLDER
-from captious.metrics.statistics import Rows, pack
 from tests.dual import vectors_for
 
 T = TypeVar("T")

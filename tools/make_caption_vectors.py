@@ -176,6 +176,13 @@ def encoded(work: Path) -> tuple[list[str], NDArray[np.float32]]:
     return texts, np.concatenate(vectors) if vectors else np.zeros((0, 0), np.float32)
 
 
+def listed_only(texts: list[str], vectors: Floats, listed: list[str]) -> tuple[list[str], Floats]:
+    """Encoded texts that are listed: a work folder may hold others, such as rated captions."""
+    allowed = set(listed)
+    chosen = [place for place, text in enumerate(texts) if text in allowed]
+    return [texts[place] for place in chosen], vectors[chosen]
+
+
 def encode(texts: list[str], work: Path) -> None:
     """Write the vectors of texts that have none yet, chunk by chunk, in half precision."""
     done = set(encoded(work)[0])
@@ -340,7 +347,7 @@ def main() -> None:
     if options.encode:
         encode(texts, options.work)
         return
-    arrays = fit(*encoded(options.work), texts)
+    arrays = fit(*listed_only(*encoded(options.work), texts), texts)
     with atomic_write(options.out) as temporary, temporary.open("wb") as out:
         np.savez_compressed(out, **arrays)
     print(f"{options.out}: {load(options.out).digest}, {options.out.stat().st_size:,} bytes")

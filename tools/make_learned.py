@@ -25,7 +25,7 @@ from captious.metrics.learned.composite_network import Network, to_bytes
 from captious.metrics.learned.feature_table import GROUPS, Features
 from captious.metrics.learned.own_features import OWN
 from captious.training.composite_examples import KINDS, Examples, build_examples
-from captious.training.composite_trainer import Plan, train
+from captious.training.composite_trainer import TrainingPlan, train
 from captious.training.judged_captions import VALIDATE, rated
 from captious.training.linear_fit import Part, weigh
 
@@ -119,7 +119,7 @@ class Maker:
             "machines": sorted(set(table["system"].tolist()) - {""}),
         }
         made["epoch chosen by"] = list(VALIDATE)
-        plan = Plan(hidden=hidden, epochs=EPOCHS[name], seed=SEED)
+        plan = TrainingPlan(hidden=hidden, epochs=EPOCHS[name], seed=SEED)
         return train(
             name, features, columns(table, features)[rows], bare.labels[rows], plan, made=made
         ).network

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from captious.core.errors import CaptiousError, InputError, MissingExtraError
     from captious.corpus import Captions, Corpus
     from captious.corpus.frequencies import FrequencyTable
+    from captious.dense import score_dense, score_dense_systems
     from captious.diversity_analysis.corpus import corpus_diversity
     from captious.diversity_analysis.sets import diversity
     from captious.metrics.base import Measure
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from captious.results.caption_explanations import Explanation, explain
     from captious.results.comparison import compare
     from captious.results.comparison_result import Comparison, Comparisons
+    from captious.results.length_control import LengthControl, length_control
     from captious.results.references import References, load, load_systems
     from captious.results.regression_check import CheckResult, check
     from captious.results.score_groups import GroupedScores, group_scores, read_groups
@@ -60,6 +62,8 @@ _WHERE = {
     "corpus_diversity": "captious.diversity_analysis.corpus",
     "diversity": "captious.diversity_analysis.sets",
     "explain": "captious.results.caption_explanations",
+    "length_control": "captious.results.length_control",
+    "LengthControl": "captious.results.length_control",
     "group_scores": "captious.results.score_groups",
     "join_reports": "captious.reporting",
     "load": "captious.results.references",
@@ -72,6 +76,8 @@ _WHERE = {
     "scene_graph": "captious.scene",
     "score": "captious.api",
     "site": "captious.reporting.site",
+    "score_dense": "captious.dense",
+    "score_dense_systems": "captious.dense",
     "score_systems": "captious.api",
 }
 
@@ -86,6 +92,7 @@ __all__ = [
     "FrequencyTable",
     "GroupedScores",
     "InputError",
+    "LengthControl",
     "Measure",
     "MissingExtraError",
     "Option",
@@ -103,6 +110,7 @@ __all__ = [
     "explain",
     "group_scores",
     "join_reports",
+    "length_control",
     "load",
     "load_scores",
     "load_systems",
@@ -112,6 +120,8 @@ __all__ = [
     "reward",
     "scene_graph",
     "score",
+    "score_dense",
+    "score_dense_systems",
     "score_systems",
     "site",
 ]

@@ -8,7 +8,7 @@ from typing import Any, overload
 
 from captious.core.errors import InputError
 from captious.corpus import Corpus
-from captious.io.describe import has_both_sides
+from captious.io.describe import missing_side
 from captious.metrics.registry import Wanted, make_measures
 from captious.results.comparison import compare, compare_scores
 from captious.results.comparison_result import Comparison, Comparisons
@@ -117,10 +117,14 @@ def score(*inputs: Any, **options: Any) -> Scores:
     if isinstance(parts[0], Corpus):
         corpus, rest = parts[0], parts[1:]
     else:
-        if len(parts) == 1 and isinstance(parts[0], str | os.PathLike) and has_both_sides(parts[0]):
+        if len(parts) == 1:
+            is_path = isinstance(parts[0], str | os.PathLike)
+            reason = missing_side(parts[0]) if is_path else "only files can hold both sides"
+            if reason is not None:
+                raise InputError(
+                    f"predictions are missing: score(references, predictions), or score(corpus) ({reason})"
+                )
             parts.append(parts[0])  # a file with references and predictions
-        if len(parts) < 2:
-            raise InputError("predictions are missing: score(references, predictions), or score(corpus)")
         loading = {
             name: options.pop(name)
             for name in ("tokenizer", "subset", "part", "several", "name", "split")

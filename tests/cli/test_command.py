@@ -126,9 +126,16 @@ def _pages(group: click.Group, words: list[str]) -> Iterator[list[str]]:
 @pytest.mark.parametrize("words", list(_pages(app, [])), ids=" ".join)
 def test_help_pages_fit_in_80_columns(words: list[str]) -> None:
     done = CliRunner().invoke(app, [*words, "-h"], terminal_width=80)
-    assert done.exit_code == 0
+    assert done.exit_code == 0, done.output
     # A word that is longer than a line (a name of an option with its aliases) is not broken.
     assert [line for line in done.output.splitlines() if len(line) > 80] == []
+
+
+def test_the_short_help_option_works_after_a_command_ran_alone() -> None:
+    command = app.get_command(click.Context(app), "templates")
+    assert command is not None
+    for words in (["--help"], ["-h"]):
+        assert CliRunner().invoke(command, words).exit_code == 0
 
 
 def test_the_list_of_commands_is_read_at_a_glance() -> None:

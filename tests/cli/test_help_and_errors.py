@@ -228,7 +228,7 @@ def completed(shell: type[ShellComplete], monkeypatch: pytest.MonkeyPatch, line:
         ("captious score --meteor", ["plain,--meteor-data"]),
         ("captious score a b -m meteo", ["plain,METEOR"]),
         ("captious score a b -m CIDEr-D,SPICE-C", ["plain,CIDEr-D,SPICE-Cardinality", "plain,CIDEr-D,SPICE-Color"]),
-        ("captious metrics SPID", ["plain,SPIDEr"]),
+        ("captious metrics SPID", ["plain,SPIDEr", "plain,SPIDEr-FL"]),
         ("captious compare a b c -f la", ["plain,latex"]),
         ("captious score a b --tokenizer s", ["plain,simple", "plain,spacy-like"]),
         ("captious score a b --combine m", ["plain,mean", "plain,max", "plain,min"]),

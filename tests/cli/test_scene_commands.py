@@ -86,3 +86,14 @@ def test_chair_lists_what_is_hallucinated(files: Path) -> None:
     assert found["CHAIRi"]["value"] == pytest.approx(0.25)
     assert found["captions"][0]["hallucinated"] == [["cat", "cat"]]
     assert found["captions"][1]["hallucinated"] == []
+
+
+def test_facts_are_printed_by_sentence(tmp_path: Path) -> None:
+    result = runner.invoke(app, ["facts", "A brown dog on a bed. It sleeps."])
+    assert result.exit_code == 0
+    assert "1  The dog is brown.\n1  The dog is on the bed." in result.output
+    out = tmp_path / "facts.json"
+    assert runner.invoke(app, ["facts", "a dog", "--json", str(out)]).exit_code == 0
+    assert json.loads(out.read_text())["facts"] == [{"fact": "There is a dog.", "sentence": 1}]
+    empty = runner.invoke(app, ["facts", " "])
+    assert empty.exit_code != 0

@@ -83,21 +83,25 @@ def test_a_collection_with_compute_groups() -> None:
 PROGRAM = """
 import sys
 import torch.distributed as distributed
+from torchmetrics import MetricCollection
 import captious.compat.torchmetrics
 from tests.compat.test_loops import PREDICTIONS, REFERENCES
 
 rank, size = int(sys.argv[1]), 2
 distributed.init_process_group("gloo", init_method="file://" + sys.argv[2], rank=rank, world_size=size)
-metric = captious.compat.torchmetrics.CaptionMetric("CIDEr-D")
-share = range(3) if sys.argv[3] == "idle" and rank == 0 else [] if sys.argv[3] == "idle" else range(rank, 3, 2)
-for i in share:
-    metric.update([PREDICTIONS[i]], [REFERENCES[i]])
-print(float(metric.compute()))
+kind, mode = captious.compat.torchmetrics.CaptionMetric, sys.argv[3]
+metric = MetricCollection({"a": kind("CIDEr-D"), "b": kind("BLEU-1")}) if mode == "collection" else kind("CIDEr-D")
+for _ in range(2):  # the second epoch starts from an empty state
+    for i in range(rank, 3, 2) if mode == "shared" else range(3) if rank == 0 else []:
+        metric.update([PREDICTIONS[i]], [REFERENCES[i]])
+    value = metric.compute()
+    metric.reset()
+print(float(value["a"] if mode == "collection" else value))
 distributed.destroy_process_group()
 """
 
 
-@pytest.mark.parametrize("mode", ["shared", "idle"])
+@pytest.mark.parametrize("mode", ["shared", "idle", "collection"])
 def test_two_processes(mode: str, tmp_path: Path) -> None:
     root = Path(__file__).resolve().parents[2]
     running = [
@@ -150,6 +154,70 @@ def test_the_trainer_calls_them(tmp_path: Path) -> None:
         predictions=np.array([[1, 2], [1, 3]]), label_ids=np.array([[1, 2], [1, 3]])
     )
     assert compat.hf_metrics(Words(), metrics="BLEU-1")(prediction)["BLEU-1"] == pytest.approx(1)
+
+
+@pytest.mark.accelerate
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("generate", [True, False])
+def test_a_run_of_the_trainer(generate: bool, tmp_path: Path) -> None:
+    """A network of random weights: ids with padding, or a tuple of logits and hidden states."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import (
+        BartConfig,
+        BartForConditionalGeneration,
+        DataCollatorForSeq2Seq,
+        PreTrainedTokenizerFast,
+        Seq2SeqTrainer,
+        Seq2SeqTrainingArguments,
+    )
+
+    words = sorted({word for texts in REFERENCES for text in texts for word in text.split()})
+    core = Tokenizer(models.WordLevel({w: i for i, w in enumerate(["<s>", "<pad>", "</s>", *words])}))
+    core.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=core, bos_token="<s>", eos_token="</s>", pad_token="<pad>"
+    )
+    torch.manual_seed(0)
+    sizes = {
+        f"{part}_{name}": size
+        for part in ("encoder", "decoder")
+        for name, size in (("layers", 1), ("attention_heads", 2), ("ffn_dim", 16))
+    }
+    model = BartForConditionalGeneration(
+        BartConfig(
+            vocab_size=len(core.get_vocab()), d_model=16, max_position_embeddings=32, pad_token_id=1,
+            bos_token_id=0, eos_token_id=2, decoder_start_token_id=2, forced_eos_token_id=None, **sizes,
+        )
+    )  # fmt: skip
+    rows = [{"input_ids": ids, "labels": ids} for ids in tokenizer([t[0] for t in REFERENCES])["input_ids"]]
+    seen: list[Any] = []
+    compute = compat.hf_metrics(tokenizer, REFERENCES, ["CIDEr-D", "BLEU-1"])
+
+    def compute_metrics(prediction: Any) -> dict[str, float]:
+        seen.append(prediction.predictions)
+        return compute(prediction)
+
+    trainer = Seq2SeqTrainer(
+        model=model,
+        args=Seq2SeqTrainingArguments(
+            output_dir=str(tmp_path), predict_with_generate=generate, report_to=[], use_cpu=True,
+            per_device_eval_batch_size=2, disable_tqdm=True, generation_max_length=8,
+        ),
+        eval_dataset=rows,
+        data_collator=DataCollatorForSeq2Seq(tokenizer, model=model),
+        compute_metrics=compute_metrics,
+        processing_class=tokenizer,
+    )  # fmt: skip
+    values = trainer.evaluate()
+    (ids,) = seen
+    assert isinstance(ids, np.ndarray) is generate
+    if not generate:
+        assert ids[0].ndim == 3
+        ids = ids[0].argmax(axis=-1)
+    texts = tokenizer.batch_decode(np.where(ids < 0, 1, ids), skip_special_tokens=True)
+    wanted = captious.compute(predictions=texts, references=REFERENCES, metrics=["CIDEr-D", "BLEU-1"])
+    assert {name: values[f"eval_{name}"] for name in wanted} == wanted
+    assert generate or wanted["BLEU-1"] > 0
 
 
 def test_evaluate_loads_the_module_without_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -163,6 +163,9 @@ def test_the_warning_of_raw_captions_comes_once(monkeypatch: pytest.MonkeyPatch,
     gts = {i: ["a dog"] for i in range(9)} | {9: ["a cat on st. john"]}
     res = {i: ["a dog"] for i in gts}
     compat.Cider().compute_score(gts, res)
+    # SODA scores one reference with all predictions; its last token can end in a period.
+    few = {i: ["a building at division st."] for i in range(3)}
+    compat.Rouge().compute_score({i: ["a dog"] for i in few}, few)
     assert not recwarn.list
     with pytest.warns(CaptionWarning, match="untokenized"):
         compat.Rouge().compute_score(gts, {i: ["A dog."] for i in gts})
@@ -236,6 +239,17 @@ def test_document_frequencies_are_read_without_running_code(tmp_path: Path, monk
 def test_rows_that_are_refused(rows: Any) -> None:
     with pytest.raises(InputError, match="result"):
         compat.CiderD().compute_score({1: ["a dog"], 2: ["a cat"]}, rows)
+
+
+@pytest.mark.parametrize("caption", [None, float("nan"), 3])
+def test_scorers_refuse_captions_that_are_no_text(caption: Any) -> None:
+    for scorer in (compat.Bleu(), compat.Cider(), compat.Rouge(), compat.Spice()):
+        with pytest.raises(InputError, match=r"image 1: a caption is .*; scorers take text"):
+            scorer.compute_score({1: ["a dog"]}, {1: [caption]})
+        with pytest.raises(InputError, match="image 1: a caption is"):
+            scorer.compute_score({1: [caption]}, {1: ["a dog"]})
+    with pytest.raises(InputError, match="result 0: the caption is"):
+        compat.CiderD().compute_score({1: ["a dog"]}, [{"image_id": 1, "caption": [caption]}])
 
 
 def test_dense_video_captions(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from captious.core import digests as digest
-from captious.core.container import Grouped, Texts
+from captious.core.container import Grouped, StoredTexts
 from captious.core.ragged import offsets_of
 from captious.corpus import Captions
 
@@ -53,8 +53,8 @@ groups_of_texts = st.lists(
 @settings(max_examples=200, deadline=None)
 @given(groups_of_texts)
 def test_named_texts_as_bytes_have_the_digest_of_texts(groups: list[tuple[str, list[str]]]) -> None:
-    names = Texts.of([name for name, _ in groups]).arrays
-    texts = Texts.of([text for _, listed in groups for text in listed]).arrays
+    names = StoredTexts.of([name for name, _ in groups]).arrays
+    texts = StoredTexts.of([text for _, listed in groups for text in listed]).arrays
     bounds = offsets_of([len(listed) for _, listed in groups])
     expected = digest.of_any_order([name, *sorted(listed)] for name, listed in groups)
     assert digest.of_named_texts(names, texts, bounds) == expected
@@ -64,7 +64,7 @@ def test_named_texts_as_bytes_have_the_digest_of_texts(groups: list[tuple[str, l
 
 
 def test_very_many_texts_of_one_name_are_left_to_python() -> None:
-    names, texts = Texts.of(["x"]).arrays, Texts.of(["a"] * 65).arrays
+    names, texts = StoredTexts.of(["x"]).arrays, StoredTexts.of(["a"] * 65).arrays
     assert digest.of_named_texts(names, texts, offsets_of([64])) == digest.of_any_order([["x", *["a"] * 64]])
     assert digest.of_named_texts(names, texts, offsets_of([65])) is None
 
@@ -72,9 +72,9 @@ def test_very_many_texts_of_one_name_are_left_to_python() -> None:
 def test_references_have_one_digest_however_they_are_kept() -> None:
     groups = [["b", "a", "ü"], ["x y"] * 70, ["", "z"]]
     kept = Captions.of(
-        Grouped(Texts.of([text for group in groups for text in group]), offsets_of([3, 70, 2])),
+        Grouped(StoredTexts.of([text for group in groups for text in group]), offsets_of([3, 70, 2])),
         ids=["1", "2", "3"],
     )
     assert kept.digest == Captions.of(groups, ids=["1", "2", "3"]).digest
-    few = Captions.of(Grouped(Texts.of(["b", "a"]), offsets_of([2])), ids=["1"])
+    few = Captions.of(Grouped(StoredTexts.of(["b", "a"]), offsets_of([2])), ids=["1"])
     assert few.digest == Captions.of([["a", "b"]], ids=["1"]).digest == digest.of_any_order([["1", "a", "b"]])

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 import captious
-from captious.core.locks import Lock
-from captious.core.memo import Memo, cached_property
+from captious.core.memo import Lock, Memo, cached_property
 from captious.metrics import registry
 from tests.forks import fork_round
 from tests.threads import at_once

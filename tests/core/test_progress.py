@@ -48,6 +48,18 @@ def test_a_bar_names_the_item_in_progress(terminal: Terminal) -> None:
             assert f"{['fast', 'slow'].index(item)}/2" in terminal.lines()[-1]
 
 
+def test_a_bar_of_even_items_has_the_time_left(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(0, 1000, 20))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    with redirect_stderr(terminal):
+        for even in (True, False):
+            for item in progress.track(range(4), "encoding", even=even):
+                assert progress._display._bars is not None
+                progress._display._bars.refresh()
+                assert ("left" in terminal.lines()[-1]) == (even and item > 0)
+    assert re.search(r"2/4.*about \d+ s left|2/4.*about \d+ min left", "\n".join(terminal.lines()))
+
+
 def test_loops_inside_loops_have_bars_of_their_own(terminal: Terminal) -> None:
     with redirect_stderr(terminal):
         for _ in progress.track([1], "outer"):

@@ -9,6 +9,7 @@ import pytest
 
 from captious.core import threads
 from captious.core.errors import InputError
+from captious.corpus import Corpus
 from captious.metrics import registry
 from tests.threads import THREADS, Bits, at_once, bits, eager_switching, systems, together
 
@@ -72,10 +73,15 @@ def test_systems_encoded_in_threads() -> None:
     """Not only scored: tokenized and numbered over the same references at the same time."""
     corpus = systems()[0]
     texts = [[[f"a dog {i} runs {i * k}", "a cat"] for k in range(len(corpus))] for i in range(THREADS)]
-    alone = [bits(systems()[0].with_candidates(groups, name=str(i)), QUICK) for i, groups in enumerate(texts)]
+    alone = [
+        bits(Corpus.build(corpus.ids, groups, systems()[0].references, name=str(i)), QUICK)
+        for i, groups in enumerate(texts)
+    ]
     with eager_switching():
         works = [
-            lambda i=i, groups=groups: bits(corpus.with_candidates(groups, name=str(i)), QUICK)
+            lambda i=i, groups=groups: bits(
+                Corpus.build(corpus.ids, groups, corpus.references, name=str(i)), QUICK
+            )
             for i, groups in enumerate(texts)
         ]
         for one, other in zip(alone, at_once(works)):

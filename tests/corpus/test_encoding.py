@@ -199,7 +199,7 @@ def test_any_number_of_systems_leaves_the_references_byte_for_byte(quiet: None) 
     generator = random.Random(4)
     for step in range(5):
         new = [[f"a word{step}x{generator.random()} dog runs nowhere{step}"] for _ in range(60)]
-        systems.append(systems[0].with_candidates(new, name=f"new {step}"))
+        systems.append(Corpus.build(systems[0].ids, new, systems[0].references, name=f"new {step}"))
     vectors = vectors_for(*systems)
     for system in systems:
         captious.score(

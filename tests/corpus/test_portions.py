@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import captious
 from captious import References
 from captious.core import container
-from captious.core.container import Texts
+from captious.core.container import StoredTexts
 from captious.core.ragged import distinct, offsets_of, stretches
 from captious.corpus import Captions, Corpus, encoding
 from captious.corpus.corpus import _number_distinct
@@ -105,8 +105,8 @@ def test_many_texts_are_kept_in_an_array(monkeypatch: pytest.MonkeyPatch, tmp_pa
     plain = References.read(given_references, "none")
     monkeypatch.setattr(container, "MANY", 10)
     packed = References.read(given_references, "none")
-    assert isinstance(packed.captions.encoding.texts, Texts) and not isinstance(
-        plain.captions.encoding.texts, Texts
+    assert isinstance(packed.captions.encoding.texts, StoredTexts) and not isinstance(
+        plain.captions.encoding.texts, StoredTexts
     )
     assert list(packed.captions.texts) == list(plain.captions.texts)
     assert packed.captions.digest == plain.captions.digest

@@ -18,6 +18,7 @@ from captious.data import demo_path
 from captious.diversity_analysis.sets.diversity_study import read_human_scores
 from captious.io import prepared, read
 from captious.io.columns import Columns
+from captious.io.fact_files import read_facts
 from captious.io.frequency_files import read_frequencies, save_frequencies
 from captious.io.judgements import load_judgements
 from captious.io.object_files import read_objects
@@ -136,6 +137,11 @@ def _read_captions(path: Path) -> object:
     return file.ids, [list(group) for group in file.captions]
 
 
+def _read_predictions(path: Path) -> object:
+    file = read(path, "predictions")
+    return file.ids, [list(group) for group in file.captions]
+
+
 def _read_both(path: Path) -> object:
     said = read(path, "predictions")
     return _read_captions(path), said.ids, [list(group) for group in said.captions]
@@ -231,6 +237,14 @@ CAPTIONS = {
         _file("clotho.csv", lambda: "file_name,caption_1,caption_2\n" + "".join(f"{i}.wav,{t},{t}\n" for i, t in enumerate(captions(2_000)))),
         _read_captions,
     ),
+    "table by columns": Format(
+        _file("columns.json", lambda: json.dumps({"index": dict(enumerate(range(1_500))), "caption": dict(enumerate(captions(1_500)))})),
+        _read_captions,
+    ),
+    "results of a challenge": Format(
+        _file("result.json", lambda: json.dumps({"result": [{"video_id": f"v{i}", "caption": t} for i, t in enumerate(captions(1_500))]})),
+        _read_predictions,
+    ),
     "VizWiz": Format(_file("vizwiz.json", _vizwiz), _read_captions),
 }  # fmt: skip
 
@@ -284,6 +298,19 @@ def _judged() -> list[dict[str, Any]]:
             "ratings": [i % 4 + 1],
         }
         for i in range(500)
+    ]
+
+
+def _marked() -> list[dict[str, Any]]:
+    return [
+        {
+            "image_path": f"{i}.jpg",
+            "caption": row["caption"],
+            "references": row["references"],
+            "contains_hallucination": i % 3 == 0,
+            "grounding": [[word, i % 3 == 0] for word in row["caption"].split()],
+        }
+        for i, row in enumerate(_judged())
     ]
 
 
@@ -372,6 +399,7 @@ TABLES = {
     ),
     "judgements, JSON lines": Format(_file("judged.jsonl", lambda: _lines(_judged())), _read_judgements),
     "judgements, CSV": Format(_file("judged.csv", _judgement_table), _read_judgements),
+    "judgements, HAT": Format(_file("hat.jsonl", lambda: _lines(_marked())), lambda path: _read_judgements_of(path.parent, "hat")),
     "judgements, MATLAB": Format(_matlab, lambda path: _read_judgements_of(path.parent)),
     "concepts": Format(_concepts, _read_concepts),
     "concepts, pickle": Format(
@@ -382,6 +410,10 @@ TABLES = {
         _file("truth.json", lambda: json.dumps(_scene_graphs())), lambda path: sorted(ConceptTruth.read(path).tuples.items())
     ),
     "objects": Format(_file("instances.json", _objects), lambda path: sorted((k, sorted(v)) for k, v in read_objects(path).items())),
+    "facts": Format(
+        _file("facts.json", lambda: json.dumps([{"image_id": i, "facts": [f"fact {i}"] * 3} for i in range(200)])),
+        lambda path: sorted(read_facts(path).items()),
+    ),
     "CHAIR's classes": Format(
         _file("classes.json", lambda: json.dumps({f"thing{i}": [f"word{i}", f"other {i}"] for i in range(300)})),
         lambda path: sorted(map(str, vars(read_table(path)).items())),
@@ -402,8 +434,8 @@ TABLES = {
 }  # fmt: skip
 
 
-def _read_judgements_of(folder: Path) -> object:
-    judged = load_judgements(f"abstract-50s={folder}")
+def _read_judgements_of(folder: Path, name: str = "abstract-50s") -> object:
+    judged = load_judgements(f"{name}={folder}")
     return vars(judged) | {"protocol": str(judged.protocol)}
 
 
@@ -460,9 +492,11 @@ SHARDS = {
 
 
 def _all() -> Mapping[str, Format]:
+    from tests.fuzz.description_formats import DESCRIPTIONS
+    from tests.fuzz.event_formats import EVENTS
     from tests.fuzz.model_formats import MODELS
 
-    return {**CAPTIONS, **TABLES, **SHARDS, **MODELS}
+    return {**CAPTIONS, **TABLES, **DESCRIPTIONS, **EVENTS, **SHARDS, **MODELS}
 
 
 FORMATS = _all()

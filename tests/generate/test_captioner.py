@@ -22,7 +22,7 @@ pytest.importorskip("safetensors")
 
 from captious.generate.captioner import captioner_checkpoint as checkpoint  # noqa: E402
 from captious.generate.captioner import decoding  # noqa: E402
-from captious.generate.captioner.caption_sets import Plan, generate, unit_likelihoods  # noqa: E402
+from captious.generate.captioner.caption_sets import CaptionPlan, generate, unit_likelihoods  # noqa: E402
 from captious.generate.captioner.captioner_checkpoint import TrainedCaptioner  # noqa: E402
 from captious.generate.captioner.captioners import CaptionerShape, Views  # noqa: E402
 from captious.generate.captioner.decoding import Sampling  # noqa: E402
@@ -64,7 +64,7 @@ def fc(
 
 def named(trained: TrainedCaptioner, images: ImageFeatures) -> float:
     """The share of the objects of unseen images that greedy captions name."""
-    made = generate(trained, images.take(UNSEEN), Plan("greedy", 1)).captions
+    made = generate(trained, images.take(UNSEEN), CaptionPlan("greedy", 1)).captions
     return float(
         np.mean(
             [[thing in texts[0].split() for thing in OBJECTS[image]] for image, texts in zip(UNSEEN, made)]
@@ -108,9 +108,9 @@ def test_fc_learns_and_its_file_holds_all_of_it(
     assert named(fc, images) > 0.6
     checkpoint.save(tmp_path / "a.safetensors", fc)
     again = checkpoint.load(tmp_path / "a.safetensors")
-    plan = Plan("rs", 3, seed=5)
+    plan = CaptionPlan("rs", 3, seed=5)
     assert generate(again, images, plan) == generate(fc, images, plan)
-    assert generate(fc, images, plan) != generate(fc, images, Plan("rs", 3, seed=6))
+    assert generate(fc, images, plan) != generate(fc, images, CaptionPlan("rs", 3, seed=6))
     assert again.units.names == fc.units.names and again.classes == images.classes
 
 
@@ -165,7 +165,7 @@ def test_pieces_are_trained_rewarded_and_written(
         settings=settings,
         least=1,
     )
-    assert generate(first, images, Plan("rs", 2)).captions
+    assert generate(first, images, CaptionPlan("rs", 2)).captions
     tuned = CaptionerSettings(
         steps=2, rewards={"CIDEr-D": 1.0}, images=8, samples=3, evaluate_every=2, save_every=9
     )
@@ -194,7 +194,12 @@ def test_beam_search_is_exhaustive_search_where_it_is_wide_enough(
 
 def test_searches_give_the_models_own_likelihoods(fc: TrainedCaptioner, images: ImageFeatures) -> None:
     some = images.take(UNSEEN)
-    for plan in (Plan("greedy", 1), Plan("beam", 4), Plan("diverse", 6, groups=3), Plan("rs", 3)):
+    for plan in (
+        CaptionPlan("greedy", 1),
+        CaptionPlan("beam", 4),
+        CaptionPlan("diverse", 6, groups=3),
+        CaptionPlan("rs", 3),
+    ):
         made = generate(fc, some, plan)
         assert made.logprobs is not None and all(len(group) == plan.m for group in made.captions)
         again = [[sum(one.values) for one in group] for group in unit_likelihoods(fc, some, made.captions)]
@@ -204,9 +209,9 @@ def test_searches_give_the_models_own_likelihoods(fc: TrainedCaptioner, images: 
         assert np.allclose(np.array(again)[ended], np.array(made.logprobs)[ended], atol=1e-3)
         if plan.how in ("beam", "diverse"):
             assert all(list(row) == sorted(row, reverse=True) for row in made.logprobs)
-    beams = generate(fc, some, Plan("beam", 4))
+    beams = generate(fc, some, CaptionPlan("beam", 4))
     assert all(len(set(group)) == 4 for group in beams.captions)
-    one = generate(fc, some, Plan("greedy", 1))
+    one = generate(fc, some, CaptionPlan("greedy", 1))
     assert (
         beams.logprobs
         and one.logprobs
@@ -227,12 +232,12 @@ def test_sampling_follows_the_model(fc: TrainedCaptioner, images: ImageFeatures)
     assert Sampling(top_p=0.6).logits(scores).isfinite().tolist() == [[True, False, False, False]]
     assert Sampling(top_p=0.7).logits(scores).isfinite().tolist() == [[True, False, True, False]]
     assert torch.allclose(Sampling(temperature=2).logits(scores), scores / 2)
-    cold = generate(fc, images.take(UNSEEN), Plan("rs", 2, sampling=Sampling(temperature=0.01)))
+    cold = generate(fc, images.take(UNSEEN), CaptionPlan("rs", 2, sampling=Sampling(temperature=0.01)))
     assert [group[0] for group in cold.captions] == [
-        group[0] for group in generate(fc, images.take(UNSEEN), Plan("greedy", 1)).captions
+        group[0] for group in generate(fc, images.take(UNSEEN), CaptionPlan("greedy", 1)).captions
     ]
     with pytest.raises(InputError, match="temperature"):
-        generate(fc, images, Plan("rs", sampling=Sampling(temperature=0)))
+        generate(fc, images, CaptionPlan("rs", sampling=Sampling(temperature=0)))
     # The first unit is drawn as often as the model says.
     seen = Views(images).batch(np.zeros(4000, np.int64))
     units, _ = decoding.sample(fc.model, seen, 1, generator=torch.Generator().manual_seed(0))
@@ -246,18 +251,18 @@ def test_sampling_follows_the_model(fc: TrainedCaptioner, images: ImageFeatures)
 
 def test_generators_of_sets(fc: TrainedCaptioner, images: ImageFeatures) -> None:
     some = images.take(UNSEEN)
-    for plan in (Plan("gnc", 5, sigma=(0.5, 3.0)), Plan("crop", 5, keep=0.5)):
+    for plan in (CaptionPlan("gnc", 5, sigma=(0.5, 3.0)), CaptionPlan("crop", 5, keep=0.5)):
         made = generate(fc, some, plan)
         assert [len(group) for group in made.captions] == [5] * 10
         assert any(len(set(group)) > 1 for group in made.captions)
         assert made == generate(fc, some, plan)
-    one = generate(fc, some, Plan("greedy", 1)).captions
-    for plan in (Plan("gnc", 2, sigma=(0.0, 0.0)), Plan("crop", 2, keep=1.0)):
+    one = generate(fc, some, CaptionPlan("greedy", 1)).captions
+    for plan in (CaptionPlan("gnc", 2, sigma=(0.0, 0.0)), CaptionPlan("crop", 2, keep=1.0)):
         assert [group[1:] for group in generate(fc, some, plan).captions] == one
     with pytest.raises(InputError, match="latent"):
-        generate(fc, some, Plan("drv"))
+        generate(fc, some, CaptionPlan("drv"))
     with pytest.raises(InputError, match="unknown way to generate captions 'magic'"):
-        generate(fc, some, Plan("magic"))
+        generate(fc, some, CaptionPlan("magic"))
 
 
 def test_synonyms_vary_the_best_caption(fc: TrainedCaptioner, images: ImageFeatures) -> None:
@@ -272,9 +277,11 @@ def test_synonyms_vary_the_best_caption(fc: TrainedCaptioner, images: ImageFeatu
     made = generate(
         fc,
         images.take(UNSEEN),
-        Plan("ss", 4, switch=(0.5, 1.0), vectors={w: np.array(v, np.float32) for w, v in vectors.items()}),
+        CaptionPlan(
+            "ss", 4, switch=(0.5, 1.0), vectors={w: np.array(v, np.float32) for w, v in vectors.items()}
+        ),
     )
-    best = generate(fc, images.take(UNSEEN), Plan("beam", 3)).captions
+    best = generate(fc, images.take(UNSEEN), CaptionPlan("beam", 3)).captions
     assert made.logprobs is None
     assert [group[0] for group in made.captions] == [group[0] for group in best]
     assert any(group[3] != group[0] for group in made.captions)
@@ -298,7 +305,7 @@ def test_a_latent_vector_varies_captions(
         progress=rows.append,
     )
     assert rows[0]["divergence"] > 0
-    made = generate(trained, images.take(UNSEEN), Plan("drv", 8, sigma=(1.0, 1.0)))
+    made = generate(trained, images.take(UNSEEN), CaptionPlan("drv", 8, sigma=(1.0, 1.0)))
     assert np.mean([len(set(group)) for group in made.captions]) > 1.5
     assert named(trained, images) > 0.45
 
@@ -343,7 +350,7 @@ def test_a_mixture_as_prior_draws_vectors_of_the_objects(
     near = torch.cdist(latent, model.centres).argmin(1)
     assert all(seen.vector[row, column] == 1 for row, column in enumerate(near.tolist()))
     assert named(checkpoint.load(tmp_path / "gmm"), images) > 0.45
-    made = generate(trained, images.take(UNSEEN), Plan("drv", 8, sigma=(1.0, 1.0))).captions
+    made = generate(trained, images.take(UNSEEN), CaptionPlan("drv", 8, sigma=(1.0, 1.0))).captions
     assert np.mean([len(set(group)) for group in made]) > 1.2
 
 
@@ -509,9 +516,9 @@ def test_a_reward_raises_what_it_rewards(
         save_every=100,
     )
     start = TrainedCaptioner(copy.deepcopy(fc.model), fc.units, fc.classes, fc.longest)
-    before = generate(start, images.take(UNSEEN), Plan("rs", 6)).captions
+    before = generate(start, images.take(UNSEEN), CaptionPlan("rs", 6)).captions
     tuned = train(images, references, tmp_path / "t", ids=TAUGHT, settings=settings, start=start)
-    after = generate(tuned, images.take(UNSEEN), Plan("rs", 6)).captions
+    after = generate(tuned, images.take(UNSEEN), CaptionPlan("rs", 6)).captions
     assert judge(UNSEEN, after).mean() > judge(UNSEEN, before).mean() + 0.1
     assert np.mean([len(set(group)) for group in after]) < np.mean([len(set(group)) for group in before])
 

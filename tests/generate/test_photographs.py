@@ -18,7 +18,7 @@ onnx = pytest.importorskip("onnx")
 Image = pytest.importorskip("PIL.Image")
 
 from captious.generate.captioner import captioner_checkpoint as checkpoint  # noqa: E402
-from captious.generate.captioner.caption_sets import Plan, generate, generate_from_crops  # noqa: E402
+from captious.generate.captioner.caption_sets import CaptionPlan, generate, generate_from_crops  # noqa: E402
 from captious.generate.captioner.image_source import Photographs  # noqa: E402
 
 COLOURS = {"red": (220, 20, 20), "green": (20, 200, 30), "blue": (20, 40, 210), "white": (240, 240, 240)}
@@ -122,13 +122,17 @@ def test_captions_of_crops(folder: Path, tmp_path: Path) -> None:
         checkpoint.load(folder / "m.safetensors"),
         Photographs(folder / "pictures", folder / "net.onnx"),
     )
-    again = generate_from_crops(trained, photographs, photographs.ids, Plan("crop", 4, keep=0.1))
+    again = generate_from_crops(trained, photographs, photographs.ids, CaptionPlan("crop", 4, keep=0.1))
     assert again.captions == [row["captions"] for row in found]
     # Crops of everything are the picture.
     assert [
         own[0]
-        for own in generate_from_crops(trained, photographs, ["1", "2"], Plan("crop", 2, keep=1.0)).captions
-    ] == [own[0] for own in generate(trained, photographs.images(["1", "2"]), Plan("greedy", 1)).captions]
+        for own in generate_from_crops(
+            trained, photographs, ["1", "2"], CaptionPlan("crop", 2, keep=1.0)
+        ).captions
+    ] == [
+        own[0] for own in generate(trained, photographs.images(["1", "2"]), CaptionPlan("greedy", 1)).captions
+    ]
     run(
         "generate",
         folder / "m.safetensors",

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 import captious
 from captious.cli.app import app
 from captious.core.errors import InputError, MissingExtraError
+from captious.corpus import Corpus
 from captious.generate import synonym_sets, synonym_switch, train_vectors
 
 VECTORS = {
@@ -82,7 +83,12 @@ def test_more_switching_is_more_diverse_and_less_accurate() -> None:
     vectors = train_vectors(corpus.references.sentences, min_count=2, dimensions=20, tokenizer="none")
     found = [
         captious.diversity(
-            corpus.with_candidates(list(synonym_switch(corpus, p, vectors=vectors).values()), name=f"p={p}")
+            Corpus.build(
+                corpus.ids,
+                list(synonym_switch(corpus, p, vectors=vectors).values()),
+                corpus.references,
+                name=f"p={p}",
+            )
         )
         for p in (0.0, 0.2, 0.5, 0.9)
     ]

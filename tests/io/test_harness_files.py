@@ -14,6 +14,7 @@ from captious.cli.app import app
 from captious.core.errors import InputError
 from captious.io import describe, has_both_sides, read
 from captious.io.image_columns import image_values
+from captious.tasks import remarks
 
 LINES = ["a man plays a guitar", "two dogs run, fast"]
 REFERENCES = {"7": ["a man with a guitar", "he plays"], "9": ["dogs run"]}
@@ -196,6 +197,12 @@ def test_msvd(tmp_path: Path) -> None:
         "-4wsuPCjDBc_5_15": ["a squirrel eats", "it eats"],
         "mv89psg6zh4_33_46": ["a bird"],
     }
+    split = tmp_path / "sents_test_lc_nopunc.txt"
+    split.write_text("vid1301\ta man rides a bike\nvid1301\ta man, riding\nvid1302\ta cat\n")
+    assert found(split) == {"vid1301": ["a man rides a bike", "a man, riding"], "vid1302": ["a cat"]}
+    split.write_text("vid1301\ta man rides a bike\nvideo\n")
+    with pytest.raises(InputError, match="line 2: expected a clip"):
+        found(split)
     table = tmp_path / "video_corpus.csv"
     table.write_text(
         "VideoID,Start,End,Language,Description\nabc,1,5,English,a bird\nabc,1,5,German,ein Vogel\n"
@@ -214,6 +221,13 @@ def test_audio(tmp_path: Path) -> None:
     }
     path.write_text("caption_predicted,caption_1,caption_2\nrain,it rains,rain falls\n")
     assert found(path) == {"0": ["it rains", "rain falls"]} and has_both_sides(path)
+
+
+def test_nocaps_as_a_table() -> None:
+    rows = [
+        {"image_id": int(i), "annotations_ids": [1], "annotations_captions": t} for i, t in REFERENCES.items()
+    ]
+    assert found(rows) == REFERENCES
 
 
 def test_nocaps_has_domains(tmp_path: Path) -> None:
@@ -239,3 +253,90 @@ def test_formats_command(tmp_path: Path) -> None:
         describe(path)
     with pytest.raises(InputError, match="predictions are missing"):
         captious.score(path)  # type: ignore[call-overload]
+
+
+def test_tables_by_columns(tmp_path: Path) -> None:
+    columns = {
+        "index": list(REFERENCES),
+        "answer": [str(texts) for texts in REFERENCES.values()],
+        "prediction": [texts[0] for texts in PREDICTIONS.values()],
+    }
+    by_place = {name: dict(zip("01", values)) for name, values in columns.items()}
+    for value in (columns, by_place):
+        path = tmp_path / "columns.json"
+        path.write_text(json.dumps(value))
+        assert found(path) == found(value) == REFERENCES
+        assert found(path, "predictions") == PREDICTIONS and has_both_sides(path)
+        assert describe(path).format == "a table by columns, as data frames write JSON"
+    with pytest.raises(InputError, match="row 2: the image id is null"):
+        found({**columns, "index": [7, None]}, "predictions")
+    # An object from image to captions stays one.
+    assert found({"image": ["a dog"], "text": ["a cat", "one cat"]}) == {
+        "image": ["a dog"],
+        "text": ["a cat", "one cat"],
+    }
+
+
+def test_results_of_a_challenge(tmp_path: Path) -> None:
+    path = tmp_path / "msr_vtt.json"
+    rows = [{"video_id": f"video{image}", "caption": texts[0]} for image, texts in PREDICTIONS.items()]
+    path.write_text(json.dumps({"version": "1.0", "result": rows, "external_data": {"used": "false"}}))
+    assert found(path, "predictions") == {f"video{image}": texts for image, texts in PREDICTIONS.items()}
+    described = describe(path)
+    assert described.format == "results of a challenge" and [s.role for s in described.sides] == [
+        "predictions"
+    ]
+    with pytest.raises(InputError, match="which holds predictions, but references were expected"):
+        found(path)
+
+
+def test_what_is_left_out_is_not_what_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text(lmms_eval(False))
+    assert describe(path).left_out == ("prompts, documents and values of metrics",)
+    path.write_text(json.dumps({"v_1": {"timestamps": [[0, 1]], "sentences": ["a dog"]}}))
+    assert describe(path).left_out == ("timestamps: segments are matched by their number, not by overlap",)
+    path.write_text(
+        "VideoID,Start,End,WorkerID,Language,Description\nabcdefghijk,1,2,9,English,a dog\n"
+        "abcdefghijk,1,2,9,German,ein Hund\n"
+    )
+    assert describe(path).left_out == ("WorkerID", "Language", "1 descriptions in other languages")
+
+
+def test_a_pattern_takes_all_its_columns(tmp_path: Path) -> None:
+    path = tmp_path / "detailed.csv"
+    path.write_text(
+        "image,GT_Caption_A,GT_Caption_B,other\n7,a man with a guitar,he plays,x\n9,dogs run,,x\n"
+    )
+    assert found(path, caption_column="GT_Caption_*") == REFERENCES
+    rows = [
+        {"image": "7", "GT_A": "a man with a guitar", "GT_B": "he plays"},
+        {"image": "9", "GT_A": "dogs run"},
+    ]
+    assert found(rows, caption_column="GT_*") == REFERENCES
+
+
+def test_a_log_with_a_missing_caption_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    rows = [{"index": i, "answer": str(t), "prediction": PREDICTIONS[i][0]} for i, t in REFERENCES.items()]
+    rows[1]["prediction"] = None  # type: ignore[typeddict-item]
+    path.write_text(json.dumps(rows))
+    for run in (
+        lambda: captious.score(path, metrics="BLEU-4"),
+        lambda: CliRunner().invoke(app, ["score", str(path), "-m", "BLEU-4"], catch_exceptions=False),
+    ):
+        with pytest.raises(
+            InputError, match=r"predictions are missing.*row 2: the caption of image '9' is null"
+        ):
+            run()  # type: ignore[no-untyped-call]
+    with pytest.raises(InputError, match="there is no such file"):
+        CliRunner().invoke(app, ["score", str(tmp_path / "no.json")], catch_exceptions=False)
+
+
+def test_failed_requests_of_vlmevalkit_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "model_COCO_VAL.tsv"
+    path.write_text(
+        "index\tanswer\tprediction\n0\t['a dog']\tFailed to obtain answer via API.\n1\t['a cat']\ta cat.\n"
+    )
+    assert "1 predictions are VLMEvalKit's message of a failed request" in describe(path).warnings[0]
+    assert remarks(path, path) == ["1 captions are VLMEvalKit's message of a failed request"]

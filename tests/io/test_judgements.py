@@ -613,3 +613,45 @@ def test_judgements_from_a_pipe(tmp_path: Path) -> None:
     writer.start()
     assert rated(str(pipe)).captions == ["a dog"]
     writer.join(10)
+
+
+def test_audio_pairs(tmp_path: Path) -> None:
+    row = {
+        "raw_name": "rain.wav",
+        "references": ["rain falls", "water drips"],
+        "HC": ["rain falls", "water drips on tin", "p", "p", [1, 1, -1, 0]],
+        "MM_2": ["a dog", "a cat", "rl", "fc", 0, [-1, -1, -1, -1]],
+        "MM_3": None,
+    }
+    lines(tmp_path / "clotho_eval.jsonl", [row])
+    pairs = load_judgements(f"clotho-eval={tmp_path}")
+    assert isinstance(pairs, CaptionPairs) and pairs.categories == ["HC", "MM"]
+    assert pairs.margins.tolist() == [0.25, -1.0] and pairs.first == ["rain falls", "a dog"]
+    assert pairs.second == ["water drips on tin", "a cat"]
+    for broken in (
+        ["rain falls", "water", "p", "p", [2]],
+        ["rain falls", "water", "p", "p", []],
+        ["rain falls", "water", "p", [1]],
+        ["rain falls", 3, "p", "p", [1]],
+        ["rain falls", "water", "p", "p", 0, 0, [1]],
+    ):
+        lines(tmp_path / "audiocaps_eval.jsonl", [{**row, "HC": broken}])
+        with pytest.raises(InputError, match="'HC' is"):
+            load_judgements(f"audiocaps-eval={tmp_path}")
+    lines(tmp_path / "audiocaps_eval.jsonl", [{"raw_name": "rain.wav", "references": ["rain"]}])
+    with pytest.raises(InputError, match="no row has a pair"):
+        load_judgements(f"audiocaps-eval={tmp_path}")
+
+
+def test_msvd_eval(tmp_path: Path) -> None:
+    row = {
+        "video": "vid1",
+        "caption": "a cat jumps",
+        "references": ["a cat"],
+        "scores": [[5, 3, 4], [2, 2, 2]],
+    }
+    lines(tmp_path / "msvd_eval.jsonl", [row])
+    assert rated(f"msvd-eval={tmp_path}").ratings == [[4.0, 2.0]]
+    lines(tmp_path / "msvd_eval.jsonl", [{**row, "scores": [["x"]]}])
+    with pytest.raises(InputError, match="'scores' is"):
+        load_judgements(f"msvd-eval={tmp_path}")

@@ -13,7 +13,7 @@ import pytest
 
 from captious.core.errors import InputError
 from captious.io import CaptionWarning, align, columns, read
-from captious.io.align import plain_id
+from captious.io.id_matching import plain_id
 
 
 def found(source: Any, role: str = "references", **options: Any) -> dict[str, list[str]]:

@@ -27,7 +27,7 @@ from captious.parser.exact.rule_arrays import arrange
 from captious.parser.exact.search import Workspace, derivations
 from captious.scale.sketches import Bloom
 from captious.text.ngrams import NgramIndex
-from captious.text.word_index import WordTable
+from captious.text.vocabulary import WordTable
 from native.compile import all_kernels
 from tests.dual import vectors_for
 from tests.kernels.recorder import Recorder
@@ -80,6 +80,13 @@ def read_and_score(folder: Path) -> None:
     captious.corpus_diversity(references, [predictions], train={"1": TRAIN}, norms=NORMS)
 
 
+def _suited(coefficient: str, ratings: np.ndarray) -> np.ndarray:
+    """Ratings of the kind a coefficient takes: signs, two classes, or any numbers."""
+    if coefficient == "accuracy":
+        return np.sign(ratings - 2)
+    return (ratings > 1).astype(float) if coefficient in ("ap", "auc") else ratings
+
+
 def analyse(folder: Path) -> None:
     """Prepare references, reward a batch, read a pickled table, resample coefficients."""
     references, _, _ = small_files(folder)
@@ -98,9 +105,7 @@ def analyse(folder: Path) -> None:
     )
     counts = rng.multinomial(7, [1 / 7] * 7, size=3).astype(np.int32)
     for coefficient in COEFFICIENTS.values():
-        coefficient.resampled(
-            scores, np.sign(ratings - 2) if coefficient.name == "accuracy" else ratings, unit, counts
-        )
+        coefficient.resampled(scores, _suited(coefficient.name, ratings), unit, counts)
     seen = Bloom(40, 0.01)
     keys = rng.integers(0, 2**63, 40).astype(np.uint64)
     seen.add(keys[:20])

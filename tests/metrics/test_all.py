@@ -15,9 +15,8 @@ import captious
 from captious.core.errors import InputError, MissingExtraError
 from captious.corpus import Corpus
 from captious.metrics import registry
-from captious.metrics.base import Measure
+from captious.metrics.base import Measure, Sequences, concatenate, pack, unpack
 from captious.metrics.learned.composite import WEIGHTS_FOLDER
-from captious.metrics.statistics import Sequences, concatenate, pack, unpack
 from captious.results.scores import Score, Scores
 from captious.vectors import keyed_vectors as keyed
 from captious.vectors.keyed_vectors import KeyedVectors

@@ -22,7 +22,7 @@ SHORT, LONG = 400, 3_200
 #: They use the sentence encoder, which reads a limited number of tokens of each caption.
 ENCODED = (
     *("SentenceSim", "TokenSim-P", "TokenSim-R", "TokenSim-R-idf", "TokenSim-P-union"),
-    *("Soft-SPICE", "CaptiousScore"),
+    *("Soft-SPICE", "CaptiousScore", "ParaScore"),
 )
 #: METEOR tries up to 256 matches of a word. With few different words, there are fewer in short captions.
 ALIGNED = ("METEOR", "LCEval", "NNEval")

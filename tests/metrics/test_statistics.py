@@ -9,8 +9,9 @@ import pytest
 
 from captious.core.digests import keys_of
 from captious.core.ragged import offsets_of
-from captious.metrics.statistics import FloatArray, Sequences, Texts, concatenate, pack, unpack
+from captious.metrics.base import FloatArray, Sequences, Texts, concatenate, pack, unpack
 from captious.results import significance
+from tests.results.paired import paired_bootstrap
 
 
 def table(rows: list[str], known: dict[str, float] | None = None) -> Sequences:
@@ -76,7 +77,7 @@ def test_resampled_texts_vary_about_the_value_of_all() -> None:
     assert low < 6.0 < high
     # The same goes for differences: one word against six.
     one = table(["a"] * 6)
-    low, high, p = significance.paired_bootstrap(one, rows, types, resamples=400)
+    low, high, p = paired_bootstrap(one, rows, types, resamples=400)
     assert low < 5.0 < high and p < 0.05
 
 

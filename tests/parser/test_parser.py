@@ -18,7 +18,7 @@ from captious.kernels import plain_forms
 from captious.parser import Sentence, parse, parse_batch, parse_tokens, parses_of
 from captious.parser.fast_parser import parse_numbers
 from captious.parser.network_model import SHIPPED, Steps, read_model, shipped_model, spelling
-from captious.parser.sentences import LIMIT, cut, split
+from captious.parser.parsed_sentences import LIMIT, cut, split
 from captious.training.parser.treebank import part_of, read_parses
 
 WORDS = [

@@ -17,7 +17,7 @@ torch = pytest.importorskip("torch")
 from captious.core.errors import InputError
 from captious.parser.fast_parser import parse_batch
 from captious.parser.network_model import read_model
-from captious.parser.sentences import Sentence
+from captious.parser.parsed_sentences import Sentence
 from captious.training.parser.averaging import average
 from captious.training.parser.labels import choose, convert, recombine
 from captious.training.parser.labels import main as labels

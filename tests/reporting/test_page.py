@@ -290,6 +290,20 @@ def test_every_feature_has_words_for_people() -> None:
     )
 
 
+def test_warning_of_captions_that_are_not_fluent() -> None:
+    references = {k: ["a man rides a horse on a beach"] for k in range(20)}
+    whole = dict.fromkeys(range(20), "a man rides a horse on a beach")
+    description = "A dog sits on a bench. The dog looks at a man. The man is on the bench with a dog. " * 3
+    for captions, warned in (
+        (whole, False),
+        (whole | {3: "a man rides a horse and a"}, False),  # one in twenty
+        (whole | dict.fromkeys(range(2), "a man rides a horse and a"), True),
+        (dict.fromkeys(range(20), description), False),
+    ):
+        page = captious.report(captions, references=references, metrics="BLEU-1")
+        assert ("probably not fluent" in page.html()) == warned
+
+
 LEARNED = "CaptiousScore-lite,NNEval"
 
 

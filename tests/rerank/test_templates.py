@@ -9,7 +9,15 @@ import pytest
 
 from captious.core.errors import InputError
 from captious.metrics.registry import make_measures
-from captious.rerank.templates import captions, curve, read_detected, template, vocabulary
+from captious.rerank.templates import (
+    captions,
+    curve,
+    read_detected,
+    template,
+    template_captions,
+    template_curves,
+    vocabulary,
+)
 from captious.results.references import References
 
 DETECTED = {
@@ -108,6 +116,13 @@ def test_curves_are_scores_of_the_captions(tmp_path: Path) -> None:
         captious.score(references, made, "BLEU-1")["BLEU-1"].value
     )
     assert points[0].length == 4 and points[-1].length == pytest.approx((8 + 6 + 6) / 3)
+    system = tmp_path / "ours.json"
+    system.write_text(json.dumps(template_captions(detected, 4)))
+    result = template_curves(
+        detected, references, [system], sizes=(1, 4), most=(1, None), metrics="BLEU-1,ROUGE-L"
+    )
+    assert result.points == points and result.systems["ours"].values == points[-1].values
+    assert [row.get("system") for row in result.to_json()] == [None] * 4 + ["ours"]
     with pytest.raises(InputError, match="1 of 1 images of the references have no objects"):
         curve(detected, References.read({"9": ["a"]}), make_measures("BLEU-1", {}))
     pytest.importorskip("matplotlib")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import captious
 from captious.corpus import Corpus
 from captious.data import demo_path
 from captious.metrics import registry
+from captious.results.explanation_html import SENTENCE_MARKS, explanation_html, save_html
 from captious.results.references import load
 
 
@@ -120,3 +122,34 @@ def test_other_metrics_and_unknown_images_are_refused(corpus: Corpus) -> None:
         captious.explain(corpus, images=["nope"])
     with pytest.raises(captious.InputError, match=r"'combine' .* not of the chosen metric CIDEr-D"):
         captious.explain(corpus, metric="CIDEr-D", combine="max")
+
+
+REFERENCES = {
+    1: ["A dog catches a frisbee in a park.", "A black and white dog jumps for a frisbee."],
+    2: ["A bus."],
+}
+DESCRIPTION = (
+    "The image features a dog that jumps to catch a frisbee. There is possibly a cat behind it. "
+    "A red car is parked nearby <i & co. It is lively."
+)
+
+
+def test_sentences_have_the_status_of_their_worst_part() -> None:
+    [one] = captious.explain(REFERENCES, {1: DESCRIPTION, 2: "a bus"}, "ALOHa", images=[1])
+    assert [status for _, status in one.sentences] == ["supported", "ambiguous", "unsupported", "neutral"]
+    [one] = captious.explain(REFERENCES, {1: DESCRIPTION, 2: "a bus"}, "FactPrecision", images=[1])
+    assert [status for _, status in one.sentences][::2] == ["supported", "unsupported"]
+    # FactRecall judges the facts of the references, not the sentences.
+    [one] = captious.explain(REFERENCES, {1: DESCRIPTION, 2: "a bus"}, "FactRecall", images=[1])
+    assert one.sentences == []
+
+
+def test_the_page_says_the_status_in_words_and_escapes_captions(tmp_path: Path) -> None:
+    explanations = captious.explain(REFERENCES, {1: DESCRIPTION, 2: "a bus"}, "ALOHa")
+    save_html(explanations, tmp_path / "why.html", "a <title>")
+    page = (tmp_path / "why.html").read_text("utf-8")
+    assert "&lt;i &amp; co" in page and "<i" not in page and "a &lt;title&gt;" in page
+    for status, mark in SENTENCE_MARKS.items():
+        assert f">{mark} {status}</span>" in page
+    assert "<script" not in page and explanation_html(explanations[0]) in page
+    assert explanations[0]._repr_html_() == explanation_html(explanations[0])

@@ -14,13 +14,13 @@ import captious
 from captious.corpus import Corpus
 from captious.data import demo_path
 from captious.io import CaptionWarning
-from captious.metrics.base import FloatArray, Measure
+from captious.metrics.base import FloatArray, Measure, Sequences
 from captious.metrics.captions.bleu import BLEU
-from captious.metrics.statistics import Sequences
 from captious.results import significance
 from captious.results.comparison import compare_scores
 from captious.results.comparison_result import Comparison
 from captious.results.scores import Score, Scores
+from tests.results.paired import paired_bootstrap
 
 NAMES = ["good", "generic", "poor"]
 METRICS = ["BLEU-4", "ROUGE-L", "CIDEr-D", "CHAIRs"]
@@ -71,7 +71,7 @@ def test_every_pair_gets_the_tests_of_two(scores: list[Scores]) -> None:
     for row in comparisons:
         a, b = (scores[NAMES.index(name)][row.metric] for name in (row.system_a, row.system_b))
         rows = a.image_statistics, b.image_statistics, a.measure.value
-        low, high, p_bootstrap = significance.paired_bootstrap(*rows)
+        low, high, p_bootstrap = paired_bootstrap(*rows)
         assert row.p_bootstrap == p_bootstrap
         assert row.p_randomisation == significance.randomisation(*rows)
         assert row.interval == pytest.approx((low, high), rel=0, abs=1e-12)
@@ -334,13 +334,16 @@ def test_rows_of_words_beside_rows_of_numbers() -> None:
     first = Corpus.build(ids, [[text] for text in words[0]], [["w0 w1"]] * 30, name="s0")
     systems = [
         first,
-        *(first.with_candidates([[t] for t in w], name=f"s{k}") for k, w in enumerate(words[1:], 1)),
+        *(
+            Corpus.build(first.ids, [[t] for t in w], first.references, name=f"s{k}")
+            for k, w in enumerate(words[1:], 1)
+        ),
     ]
     both = [Scores.of(corpus, [Words(), BLEU(1)]) for corpus in systems]
     for row in captious.compare(*both, trials=300, resamples=100):
         a, b = (both[int(name[1])][row.metric] for name in (row.system_a, row.system_b))
         rows = a.image_statistics, b.image_statistics, a.measure.value
-        assert row.p_bootstrap == significance.paired_bootstrap(*rows, resamples=100)[2]
+        assert row.p_bootstrap == paired_bootstrap(*rows, resamples=100)[2]
         assert row.p_randomisation == significance.randomisation(*rows, trials=300)
         if row.metric == "Words":
             assert row.ahead == {"s1": None, "s2": row.system_a}[row.system_b]

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import pytest
@@ -61,16 +62,16 @@ def test_scores_from_the_file_are_those_from_the_captions(prepared: Path) -> Non
 
 
 def test_products_in_the_file_are_not_computed_again(prepared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from captious.scene import build
+    from captious.scene import graphs
 
     asked: list[Captions] = []
-    usual = build._graphs
+    usual = graphs._graphs
 
     def counted(captions: Captions, *rest: Any) -> Any:
         asked.append(captions)
         return usual(captions, *rest)
 
-    monkeypatch.setattr(build, "_graphs", counted)
+    monkeypatch.setattr(graphs, "_graphs", counted)
     references = References.read(prepared)
     # What belongs to the words, and what belongs to the images.
     of_words, of_images = (
@@ -81,6 +82,41 @@ def test_products_in_the_file_are_not_computed_again(prepared: Path, monkeypatch
     corpus = captious.load(references, system("good"))
     captious.score(corpus, "SPICE,CIDEr-D")
     assert [captions is corpus.candidates for captions in asked] == [True]
+
+
+def test_captious_score_encodes_no_reference_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("tokenizers")
+    from captious.metrics.captions import encoded_captions, soft_spice, token_alignment
+    from captious.vectors.sentence_vectors import SentenceEncoder
+
+    raw = captious.score(captious.load(REFERENCES, system("good")), "CaptiousScore,Soft-SPICE")
+    captious.prepare(REFERENCES, "CaptiousScore").save(tmp_path / "r.prepared")
+    references = References.read(tmp_path / "r.prepared")
+    products = {key[0] for key in references.captions.memo.stored}
+    assert {"phrases of scenes", "alignment of references"} <= products
+    phrases = {
+        str(text)
+        for key, arrays in references.captions.memo.stored.items()
+        if key[0] == "phrases of scenes"
+        for text in soft_spice._unpack(arrays).texts
+    }
+    encoded: list[str] = []
+    usual = SentenceEncoder._tokenised
+
+    def counted(self: SentenceEncoder, texts: list[str]) -> Any:
+        encoded.extend(texts)
+        return usual(self, texts)
+
+    def refused(*_: Any) -> Any:
+        raise AssertionError("references are aligned again")
+
+    # Otherwise vectors of the same captions, encoded for `raw`, would serve.
+    monkeypatch.setattr(encoded_captions, "_encoded", WeakValueDictionary())
+    monkeypatch.setattr(SentenceEncoder, "_tokenised", counted)
+    monkeypatch.setattr(token_alignment, "_agreement", refused)
+    corpus = captious.load(references, system("good"))
+    assert_equal(captious.score(corpus, "CaptiousScore,Soft-SPICE"), raw)
+    assert encoded and not set(encoded) & phrases
 
 
 class Backwards:

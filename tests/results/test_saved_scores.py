@@ -19,8 +19,7 @@ from captious.data import demo_path
 from captious.diversity_analysis.sets import best, diversity, human
 from captious.io import saved_files as container
 from captious.metrics import registry
-from captious.metrics.base import FloatArray, Measure
-from captious.metrics.statistics import Sequences
+from captious.metrics.base import FloatArray, Measure, Sequences
 from captious.results import saved_scores as records
 from captious.results.scores import Score, Scores
 

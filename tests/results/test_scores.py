@@ -10,6 +10,7 @@ import pytest
 import captious
 from captious.corpus import Corpus
 from captious.results import significance
+from tests.results.paired import paired_bootstrap
 
 REFERENCES = {i: [f"a dog number {i} runs", f"dog {i} is running fast"] for i in range(40)}
 GOOD = {i: f"a dog number {i} runs" for i in range(40)}
@@ -140,7 +141,7 @@ def test_undefined_comparisons_are_neither_significant_nor_broken_json() -> None
         return np.divide(sums[..., 0], count, out=np.full_like(count, np.nan), where=count > 0)
 
     assert np.isnan(significance.interval(nothing, mean)).all()
-    assert np.isnan(significance.paired_bootstrap(nothing, nothing, mean)).all()
+    assert np.isnan(paired_bootstrap(nothing, nothing, mean)).all()
     assert np.isnan(significance.randomisation(nothing, nothing, mean, trials=50))
     nan = float("nan")
     row = captious.Comparison("X", nan, nan, nan, (nan, nan), nan, nan, True, "X|")
@@ -157,6 +158,6 @@ def test_resamples_without_a_value_are_left_out() -> None:
         count = sums[..., 1]
         return np.divide(sums[..., 0], count, out=np.full_like(count, np.nan), where=count > 0)
 
-    low, high, _ = significance.paired_bootstrap(a, b, mean)
+    low, high, _ = paired_bootstrap(a, b, mean)
     assert (low, high) == pytest.approx((0.7, 0.7))
     assert significance.randomisation(a, b, mean, trials=50) == 1.0

@@ -87,7 +87,7 @@ def of(name: str, options: dict[str, Any]) -> dict[str, Any]:
 def test_every_signature_names_version_tokenizer_options_and_resources(name: str) -> None:
     result = corpus(candidates=SETS, several=True)
     # The candidates are what is judged: another system has the same signature.
-    other = result.with_candidates([["a cat sleeps", "x"]] * 3, name="other")
+    other = Corpus.build(result.ids, [["a cat sleeps", "x"]] * 3, result.references, name="other")
     options = {
         "train": ["a dog"],
         "norms": {"dog": 4.8, "bus": 5.0},

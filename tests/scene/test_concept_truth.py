@@ -91,6 +91,34 @@ def test_objects_judge_objects_only() -> None:
     assert judged["SPICE"].value < 1
 
 
+def test_objects_of_captions_by_classes() -> None:
+    corpus = captious.load(
+        {"1": ["x"], "2": ["x"]}, {"1": "two women on a sofa with snow", "2": "a shiny mirror"}
+    )
+    truth = ConceptTruth({"1": [("person",), ("settee",), ("dog",)], "2": [("cat",)]})
+    scores = captious.score(corpus, ["SPICE", "SPICE-U"], truth=truth, truth_names="classes")
+    # Precision 2/2 (snow is no class), recall 2/3; the second caption names no class.
+    assert scores["SPICE"].per_caption.tolist() == pytest.approx([0.8, 0.0])
+    assert scores["SPICE-U"].per_caption[1] == 0.0
+    nouns = captious.score(corpus, ["SPICE"], truth=truth, truth_names="nouns")["SPICE"]
+    assert nouns.value == captious.score(corpus, ["SPICE"], truth=truth)["SPICE"].value < 0.4
+    assert "classes:" in str(scores["SPICE"].signature) and "classes:" not in str(nouns.signature)
+
+
+@pytest.mark.parametrize(
+    ("truth", "message"),
+    [
+        (None, "add --truth FILE"),
+        (ConceptTruth({"1": TUPLES}), "attributes or relations"),
+        (ConceptTruth({"1": [("gazebo",)]}), "'gazebo' is not in the synonym table"),
+    ],
+)
+def test_classes_need_objects_of_the_table(truth: ConceptTruth | None, message: str) -> None:
+    corpus = captious.load({"1": ["x"]}, {"1": "a dog"})
+    with pytest.raises(InputError, match=message):
+        captious.score(corpus, ["SPICE"], truth=truth, truth_names="classes")
+
+
 def test_dictionary_of_uniqueness(tmp_path: Path) -> None:
     path = tmp_path / "uniqueness.pkl"
     path.write_bytes(pickle.dumps({"person": 0.75, "table": 0.87, "elephant": 0.98}))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from captious.core.errors import InputError
 from captious.data import demo_path
 from captious.io import CaptionWarning, read
 from captious.metrics import registry
-from captious.tasks import cut_off_share, diagnose, load_task, parse_published, run_task, task_names
+from captious.tasks import diagnose, load_task, run_task, task_names
 
 
 def captions(name: str, role: Any) -> dict[str, list[str]]:
@@ -92,6 +94,59 @@ def test_groups_and_splits(tmp_path: Path) -> None:
     assert nearest.name == "split 'test'" and nearest.distance < 1e-9
 
 
+def test_groups_that_are_scored_alone(tmp_path: Path) -> None:
+    refs, good = captions("references", "references"), captions("good", "predictions")
+    domain = {image: "in" if i % 2 else "out" for i, image in enumerate(refs)}
+    source = {
+        "images": [{"id": image, "domain": domain[image]} for image in refs],
+        "annotations": [{"image_id": i, "caption": text} for i, texts in refs.items() for text in texts],
+    }
+    results = {}
+    for alone in (True, False):
+        task = write_task(tmp_path, references={}, metrics=["CIDEr-D"], group="domain", group_alone=alone)
+        (grouped,) = run_task(task, [good], source).groups
+        assert grouped.alone is alone
+        results[alone] = {name: scores["CIDEr-D"].value for name, scores in grouped.groups.items()}
+    own = {
+        name: captious.score(
+            {i: t for i, t in refs.items() if domain[i] == name},
+            {i: t for i, t in good.items() if domain[i] == name}, "CIDEr-D",
+        )["CIDEr-D"].value
+        for name in ("in", "out")
+    }  # fmt: skip
+    assert results[True] == own
+    assert all(results[False][name] != own[name] for name in own)
+
+
+def test_rules_of_ids_and_columns_of_references(tmp_path: Path) -> None:
+    refs, good = captions("references", "references"), captions("good", "predictions")
+    source = [{"key": f"set_a/{int(i):012}", "GT_x": t[0], "GT_y": t[1]} for i, t in refs.items()]
+    said = {f"photo-{image}.jpeg": texts for image, texts in good.items()}
+    named = {"id_column": "key", "caption_column": "GT_*"}
+    with pytest.raises(InputError, match="no image in common"):
+        run_task(write_task(tmp_path, references=named), [said], source)
+    done = run_task(write_task(tmp_path, references=named | {"ids": "number"}), [said], source)
+    wanted = captious.score({i: t[:2] for i, t in refs.items()}, good, "BLEU-1")["BLEU-1"].value
+    assert done.scores[0]["BLEU-1"].value == wanted
+    with pytest.raises(InputError, match="unknown rule of ids 'numbr'; did you mean 'number'"):
+        load_task(write_task(tmp_path, references={"ids": "numbr"}))
+
+
+def test_youcook2_chooses_the_segments_of_its_validation_videos(tmp_path: Path) -> None:
+    database = {
+        f"v{n}": {
+            "subset": "validation" if n < 2 else "training",
+            "annotations": [{"sentence": "cut the onion"}],
+        }
+        for n in range(3)
+    }
+    said = {"results": {f"v{n}": [{"sentence": "cut an onion", "timestamp": [0, 1]}] for n in range(2)}}
+    path = tmp_path / "youcook.json"
+    path.write_text(json.dumps({"database": database}))
+    done = run_task("youcook2-val", [said], path)
+    assert done.scores[0]["BLEU-1"].ids == ("v0#0", "v1#0")
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -102,6 +157,7 @@ def test_groups_and_splits(tmp_path: Path) -> None:
         ({"references": []}, None),
         ({"references": {"split": 3}}, "'split' of the references is the number 3"),
         ({"name": 3}, "'name' is the number 3"),
+        ({"group_alone": 3}, "'group_alone' is the number 3"),
         ({"group": 3}, "'group' is the number 3"),
         ({"published": [{"scores": {"BLEU-1": "x"}}]}, "each entry of 'published'"),
     ],
@@ -115,53 +171,45 @@ def test_task_files_that_are_refused(changes: dict[str, Any], message: str | Non
         load_task(path)
 
 
+@pytest.mark.parametrize("name", ["msr-vtt-test", "msvd-test", "vatex-val"])
+def test_video_tasks_with_many_references(name: str, tmp_path: Path) -> None:
+    """Video data sets have 10, 20 or more references, some of them different numbers."""
+    counts = {"msr-vtt-test": [20, 20, 20], "msvd-test": [81, 18, 41], "vatex-val": [10, 10, 10]}[name]
+    videos = {f"vid{1301 + i}": captions_of(count, i) for i, count in enumerate(counts)}
+    path = tmp_path / ("refs.txt" if name == "msvd-test" else "refs.json")
+    if name == "msvd-test":
+        path.write_text("".join(f"{video}\t{text}\n" for video, own in videos.items() for text in own))
+    elif name == "vatex-val":
+        path.write_text(
+            json.dumps([{"videoID": video, "enCap": own, "chCap": ["狗"]} for video, own in videos.items()])
+        )
+    else:
+        rows = [{"video_id": video, "caption": text} for video, own in videos.items() for text in own]
+        rows += [{"video_id": "video1", "caption": "a video of the training split"}]
+        splits = [{"video_id": video, "split": "test"} for video in videos]
+        splits += [{"video_id": "video1", "split": "train"}]
+        path.write_text(json.dumps({"videos": splits, "sentences": rows}))
+    results = tmp_path / "results.json"
+    results.write_text(json.dumps([{"video_id": video, "caption": own[-1]} for video, own in videos.items()]))
+    task = replace(load_task(name), images=3)
+    scores = run_task(task, [results], path).scores[0]
+    # The caption is the last reference: all references are used, however many there are.
+    assert scores["BLEU-4"].value == pytest.approx(1) and scores["ROUGE-L"].value == pytest.approx(1)
+    plain = captious.score(videos, {video: own[-1] for video, own in videos.items()}, list(task.metrics))
+    assert {one: score.value for one, score in scores.items()} == {
+        one: score.value for one, score in plain.items()
+    }
+
+
+def captions_of(count: int, seed: int) -> list[str]:
+    words = ["a", "man", "dog", "cat", "rides", "runs", "sits", "on", "the", "red", "bike", "park", "two"]
+    draw = random.Random(seed)
+    return [" ".join(draw.choices(words, k=draw.randint(5, 12))) for _ in range(count)]
+
+
 def test_names_of_tasks() -> None:
     with pytest.raises(InputError, match="did you mean 'coco-karpathy-test'"):
         load_task("coco-karpathy-tes")
-
-
-def test_published_scores() -> None:
-    assert parse_published("CIDEr 131.2 BLEU-4 39.1") == {"CIDEr-D": 131.2, "BLEU-4": 39.1}
-    assert parse_published("CIDEr: 1.312, b@4=0.391") == pytest.approx({"CIDEr-D": 131.2, "BLEU-4": 39.1})
-    with pytest.raises(InputError, match="published scores are written"):
-        parse_published("good")
-
-
-def changed(kind: str) -> tuple[dict[str, list[str]], dict[str, list[str]], dict[str, float], str]:
-    """Return references, captions, the values of another evaluation, and the name of that evaluation."""
-    refs, good = captions("references", "references"), captions("good", "predictions")
-
-    def value(r: Any, p: Any, metric: str = "CIDEr-D", **options: Any) -> dict[str, float]:
-        return {"CIDEr-D": 100 * captious.score(r, p, metric, **options)[metric].value}
-
-    few = dict(list(good.items())[:50])
-    said = {image: [f"The image shows {texts[0]}. It is nice."] for image, texts in good.items()}
-    return {
-        "given": (refs, good, value(refs, good), "as given"),
-        "raw": (refs, good, value(refs, good, tokenizer="raw"), "captions not tokenized"),
-        "plain": (refs, good, value(refs, good, "CIDEr"), "CIDEr without clipping and length penalty, not CIDEr-D"),
-        "missing": (refs, few, value(refs, {i: few.get(i, [""]) for i in refs}), "10 missing images as empty captions"),
-        "frequencies": (refs, few, value(refs, few, part=True), "document frequencies of all references, not of the scored images"),
-        "references": (refs, good, value({i: t[:1] for i, t in refs.items()}, good), "only 1 reference per image"),
-        "openings": (refs, {i: [f"The image shows {t[0]}"] for i, t in good.items()}, value(refs, good), "openings such as 'The image shows' removed"),
-        "sentence": (refs, said, value(refs, {i: [t[0].partition(" It is")[0]] for i, t in said.items()}), "first sentence only"),
-    }[kind]  # fmt: skip
-
-
-@pytest.mark.filterwarnings("ignore::captious.io.CaptionWarning")
-@pytest.mark.parametrize(
-    "kind", ["given", "raw", "plain", "missing", "frequencies", "references", "openings", "sentence"]
-)
-def test_why_finds_the_difference(kind: str) -> None:
-    refs, said, published, name = changed(kind)
-    nearest = diagnose(refs, said, published)[0]
-    assert (nearest.name, nearest.distance) == (name, pytest.approx(0, abs=1e-9))
-
-
-def test_captions_that_were_cut_off() -> None:
-    said = {1: "The image shows a dog, which runs on a", 2: "A cat sits on a mat. It", 3: "Two men talk."}
-    assert cut_off_share(said) == pytest.approx(2 / 3)
-    assert cut_off_share({1: "a dog runs", 2: "a cat"}) == 0
 
 
 def test_commands(tmp_path: Path) -> None:
@@ -174,6 +222,10 @@ def test_commands(tmp_path: Path) -> None:
     done = run.invoke(
         app, ["why", good, "--published", "BLEU-1 89.3", "--task", task], catch_exceptions=False
     )
-    assert "nearest: as given" in done.stdout
+    assert "as given: your captions give the published numbers" in done.stdout
+    digest = captious.prepare(demo_path("references"), "BLEU-1").captions.digest
+    refs = str(tmp_path / "refs.json")
+    done = run.invoke(app, ["task", task, "--references", refs], catch_exceptions=False)
+    assert f"60 images, digest {digest}" in done.output
     with pytest.raises(InputError, match="references are missing"):
         run.invoke(app, ["why", good, "--published", "BLEU-1 89.3"], catch_exceptions=False)

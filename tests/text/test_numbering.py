@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from captious.core.container import Texts
+from captious.core.container import StoredTexts
 from captious.core.threads import working
 from captious.corpus import encoding
 from captious.corpus.encoding import Encoding
 from captious.kernels import plain_forms
 from captious.text import ptb
 from captious.text.ptb import numbering
-from captious.text.word_index import WordTable, number_text
+from captious.text.vocabulary import WordTable, number_text
 from tests.conftest import read_jsonl
 from tests.forms import both_forms, running
 from tests.text.test_ptb import EXAMPLES, nearly_plain, printable
@@ -27,7 +27,7 @@ captions = st.lists(st.one_of(nearly_plain, printable, st.text(max_size=20)), ma
 def numbered(texts: list[str], known: list[str]) -> tuple[list[list[str]], list[str]]:
     """The words of captions by way of their numbers, and the words of the table."""
     table = WordTable.of(known)
-    tokens, counts = numbering.number(*Texts.of(texts).arrays, table)
+    tokens, counts = numbering.number(*StoredTexts.of(texts).arrays, table)
     words = table.words()
     ends = np.cumsum(counts).tolist()
     assert len(tokens) == (ends[-1] if ends else 0)
@@ -144,7 +144,7 @@ def test_words_that_begin_alike_are_told_apart() -> None:
 def test_a_copy_of_a_table_grows_by_itself() -> None:
     table = WordTable.of(["a", "dog"])
     copied = table.copy()
-    numbering.number(*Texts.of(["a cat"]).arrays, copied)
+    numbering.number(*StoredTexts.of(["a cat"]).arrays, copied)
     assert (
         table.words() == ["a", "dog"] and copied.words() == ["a", "dog", "cat"] and copied.words(2) == ["cat"]
     )

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from captious.core.container import Texts
+from captious.core.container import StoredTexts
 from captious.text import ptb
 from captious.text.ptb import numbering
 from captious.text.ptb.generator import Scanner, generate
@@ -165,8 +165,8 @@ def test_ordinary_captions_take_the_fast_path() -> None:
         "Two girls and 3 boys play",
         "a bus at the stop . ",
     ]
-    assert (numbering.count_plain(*Texts.of(captions).arrays) >= 0).all()
-    assert (numbering.count_plain(*Texts.of(captions[:2]).arrays, keep_punctuation=True) >= 0).all()
+    assert (numbering.count_plain(*StoredTexts.of(captions).arrays) >= 0).all()
+    assert (numbering.count_plain(*StoredTexts.of(captions[:2]).arrays, keep_punctuation=True) >= 0).all()
 
 
 @pytest.mark.shared

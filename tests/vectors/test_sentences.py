@@ -13,6 +13,7 @@ import pytest
 import captious
 from captious.core.errors import InputError
 from captious.corpus import Corpus
+from captious.metrics.captions import encoded_captions
 from captious.metrics.captions.sentence_sim import SentenceSim
 from captious.vectors.sentence_vectors import SentenceEncoder, find_model
 
@@ -49,6 +50,50 @@ def test_batches_order_and_repetition_do_not_matter(
     np.testing.assert_array_equal(together[: len(texts)][::-1], together[len(texts) :])
     np.testing.assert_allclose(np.linalg.norm(alone, axis=1), 1, atol=1e-6)
     assert encoder.encode([]).shape == (0, encoder.dimension)
+
+
+def test_texts_of_earlier_results_are_not_encoded_again(
+    encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = ["a dog runs", "two red buses", "a dog runs", ""]
+    second = ["a cat", "two red buses", "a cat", "a man on a horse", ""]
+    sentences, tokens = encoder.encode(first), encoder.encode_tokens(first)
+    whole, whole_tokens = encoder.encode(second), encoder.encode_tokens(second)
+    seen: list[str] = []
+    tokenised = encoder._tokenised
+    monkeypatch.setattr(encoder, "_tokenised", lambda texts: seen.extend(texts) or tokenised(texts))
+    np.testing.assert_allclose(encoder.encode(second, [(first, sentences)]), whole, atol=2e-6)
+    assert seen == ["a cat", "a man on a horse"]
+    seen.clear()
+    shared = encoder.encode_tokens(second, [(["other"], tokens), (first, tokens)])
+    assert seen == ["a cat", "a man on a horse"]
+    np.testing.assert_allclose(shared.sentences, whole_tokens.sentences, atol=2e-6)
+    np.testing.assert_allclose(shared.rows.astype(float), whole_tokens.rows.astype(float), atol=1e-3)
+    for name in ("sequence", "offsets", "ids"):
+        np.testing.assert_array_equal(getattr(shared, name), getattr(whole_tokens, name))
+
+
+def test_systems_share_the_vectors_of_equal_captions_and_phrases(monkeypatch: pytest.MonkeyPatch) -> None:
+    references = {"1": ["a brown dog runs", "a dog"], "2": ["a bus", "a red bus on a street"]}
+    one = {"1": "a wooden chair", "2": "a tall giraffe"}
+    other = {"1": "a wooden chair", "2": "a tall lamp in a street"}
+    metrics = "SentenceSim,TokenSim-R,Soft-SPICE"
+    encoded_captions._encoded.clear()  # of other tests
+    seen: list[str] = []
+    tokenised = SentenceEncoder._tokenised
+    monkeypatch.setattr(
+        SentenceEncoder, "_tokenised", lambda self, texts: seen.extend(texts) or tokenised(self, texts)
+    )
+    first, second = captious.load_systems(references, [one, other])
+    captious.score(first, metrics)
+    assert {"a wooden chair", "a tall giraffe", "giraffe", "tall giraffe", "chair", "dog"} <= set(seen)
+    seen.clear()
+    scores = captious.score(second, metrics)
+    assert sorted(seen) == ["a tall lamp in a street", "lamp", "lamp in street", "tall lamp"]
+    encoded_captions._encoded.clear()
+    alone = captious.score(captious.load(references, other), metrics)
+    for name, score in scores.items():
+        np.testing.assert_allclose(score.per_caption, alone[name].per_caption, atol=1e-5)
 
 
 def test_hostile_text_is_encoded(encoder: SentenceEncoder) -> None:

@@ -37,7 +37,7 @@ class HumanAgreement:
     judgements: str
     #: A category of pairs or a judging criterion. "" is the whole set.
     part: str
-    #: "tau-c", "pearson", …, "accuracy".
+    #: "tau-c", "pearson", …, "accuracy", "ap", "auc", "word named".
     coefficient: str
     level: str
     #: From −1 to 1, or from 0 to 1 for accuracy. Tables show 100 × the value.
@@ -108,7 +108,7 @@ def measure(
             interval = small_sample_interval(value, len(rows), table.protocol.coefficient)
         elif ci:
             resampled = _resampled(rows, [metric], resamples, seed)[metric]
-            is_extreme = table.protocol.coefficient == "accuracy" and value in (0.0, 1.0)
+            is_extreme = table.protocol.coefficient in ("accuracy", "word named") and value in (0.0, 1.0)
             interval = perfect_interval(value, rows.units) if is_extreme else percentile_interval(resampled)
         agreements.append(
             HumanAgreement(
@@ -159,13 +159,15 @@ def agreement(
     -------
     list of HumanAgreement
         The whole set first, then its parts. For pairs, accuracy is followed by Pearson's correlation between
-        the margin of votes and the difference of scores.
+        the margin of votes and the difference of scores. Where people marked wrong words, the share of
+        them that a metric names follows (:class:`captious.metrics.base.NamesWrongWords`).
     """
     study = (
         judged if isinstance(judged, Study) else Study.of(judged, metrics, options=options, protocol=protocol)
     )
     tables = list(study.tables)
-    if study.whole.protocol.coefficient == "accuracy":
+    # Pairs that all prefer the same side have no correlation.
+    if study.whole.protocol.coefficient == "accuracy" and np.ptp(study.whole.human) > 0:
         tables.insert(1, study.whole.under(coefficient="pearson"))
     return [
         item

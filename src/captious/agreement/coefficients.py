@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.core.errors import InputError
 from captious.kernels import kernel
 from captious.kernels.types import Float64x2, Int32x2, Int64, Int64x2, Out
 
@@ -261,12 +262,61 @@ def _accuracy(x: FloatArray, y: FloatArray, unit: IntArray, counts: Counts, ties
     return accuracy
 
 
+def _levels(y: FloatArray) -> NDArray[np.bool_]:
+    """Return which rows have the higher of two ratings."""
+    levels = np.unique(y)
+    if len(levels) > 2:
+        raise InputError(
+            f"average precision and area under the curve need two ratings (right, wrong); found {len(levels)}"
+        )
+    return y == levels[-1] if len(levels) == 2 else y > 0
+
+
+def _groups_of_equal_scores(
+    x: FloatArray, y: FloatArray, unit: IntArray, counts: Counts
+) -> tuple[FloatArray, FloatArray]:
+    """Return the weight of wrong and of right rows by resample and score, lowest score first."""
+    rank, right = dense_ranks(x), _levels(y)
+    levels = int(rank.max(initial=0)) + 1
+    wrong_weight, right_weight = np.zeros((2, len(counts), levels))
+    for row in range(len(x)):
+        target = right_weight if right[row] else wrong_weight
+        target[:, rank[row]] += counts[:, unit[row]]
+    return wrong_weight, right_weight
+
+
+def _average_precision(x: FloatArray, y: FloatArray, unit: IntArray, counts: Counts) -> FloatArray:
+    """Average precision of finding the wrong rows, lowest score first. Equal scores enter together."""
+    wrong, right = _groups_of_equal_scores(x, y, unit, counts)
+    wrong_so_far, all_so_far = wrong.cumsum(axis=1), (wrong + right).cumsum(axis=1)
+    precision = np.divide(wrong_so_far, all_so_far, out=np.zeros_like(wrong), where=all_so_far > 0)
+    return _ratio((wrong * precision).sum(axis=1), wrong.sum(axis=1))
+
+
+def _area_under_curve(x: FloatArray, y: FloatArray, unit: IntArray, counts: Counts) -> FloatArray:
+    """Share of pairs (right row, wrong row) where the right one scores higher. Equal scores count half."""
+    wrong, right = _groups_of_equal_scores(x, y, unit, counts)
+    below = wrong.cumsum(axis=1) - wrong / 2
+    return _ratio((right * below).sum(axis=1), wrong.sum(axis=1) * right.sum(axis=1))
+
+
+def _share(x: FloatArray, y: FloatArray, unit: IntArray, counts: Counts) -> FloatArray:
+    """Mean of the scores, which are 1 where a metric named the wrong word and 0 elsewhere."""
+    weights = counts.astype(np.float64)
+    total = np.bincount(unit, x, minlength=counts.shape[1])
+    number = np.bincount(unit, minlength=counts.shape[1]).astype(np.float64)
+    return _ratio(weights @ total, weights @ number)
+
+
 COEFFICIENTS: dict[str, Coefficient] = {
     "tau-b": Coefficient("tau-b", _tau_b),
     "tau-c": Coefficient("tau-c", _tau_c),
     "pearson": Coefficient("pearson", _pearson),
     "spearman": Coefficient("spearman", _spearman),
     "accuracy": Coefficient("accuracy", _accuracy),
+    "ap": Coefficient("ap", _average_precision),
+    "auc": Coefficient("auc", _area_under_curve),
+    "word named": Coefficient("word named", _share),
 }
 
 #: Accuracy by treatment of equal scores.

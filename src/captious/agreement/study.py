@@ -21,6 +21,7 @@ from captious.io.judgements import (
     own_key,
     plain_words,
 )
+from captious.metrics.base import NamesWrongWords
 from captious.metrics.registry import make_measures
 from captious.results.references import load_systems
 from captious.results.scores import Score
@@ -42,6 +43,8 @@ class CaptionScores:
     metric: str
     values: FloatArray
     signature: str
+    #: Words that the metric blames in each caption, where it can name them.
+    wrong_words: Sequence[str] | None = None
 
 
 class Study:
@@ -83,7 +86,7 @@ class Study:
         measures = make_measures(metrics, dict(options or {}))
         if isinstance(judged, CaptionPairs):
             return cls(judged, _pair_tables(judged, measures))
-        return cls(judged, [_rated_table(judged, measures, published)])
+        return cls(judged, _rated_tables(judged, measures, published))
 
     @classmethod
     def of_systems(
@@ -134,23 +137,29 @@ class Study:
 
 def score_captions(
     groups: Sequence[Sequence[str]],
-    references: Sequence[Sequence[str]],
+    references: Sequence[Sequence[str]] | None,
     metrics: Sequence[Any],
     name: str = "captions",
     images: Sequence[str] | None = None,
+    name_words: bool = False,
 ) -> list[CaptionScores]:
     """Score groups of captions, each group with its own references, as entries of one corpus.
 
     An image is repeated for each of its judgements, as in the published experiments: CIDEr's document
-    frequencies depend on it. ``images`` are the images of the groups, for metrics that see them.
+    frequencies depend on it. ``images`` are the images of the groups, for metrics that see them. With
+    ``name_words``, metrics that can name the words to blame are asked for them.
     """
     ids = [str(k) for k in range(len(groups))]
     corpus = Corpus.build(ids, groups, references, name=name, image_names=images)
     caption_scores = []
     for metric in track(metrics, f"scoring {name}"):
-        score = Score.of(metric, corpus)
+        state = metric.prepare(corpus.references) if corpus.has_references else None
+        score = Score.of(metric, corpus, state)
         sign = 1.0 if metric.higher_is_better else -1.0
-        caption_scores.append(CaptionScores(score.name, sign * score.per_caption, score.signature))
+        words = (
+            metric.wrong_words(corpus, state) if name_words and isinstance(metric, NamesWrongWords) else None
+        )
+        caption_scores.append(CaptionScores(score.name, sign * score.per_caption, score.signature, words))
     return caption_scores
 
 
@@ -204,10 +213,13 @@ def _usable_references(
     return usable if count is None else usable[:count]
 
 
-def _rated_table(judged: RatedCaptions, metrics: Sequence[Any], published: bool) -> JudgementTable:
+def _rated_tables(judged: RatedCaptions, metrics: Sequence[Any], published: bool) -> list[JudgementTable]:
+    """Return the table of all captions, then those of its parts, and those of named wrong words."""
     protocol = judged.protocol
-    if protocol.coefficient == "accuracy":
-        raise InputError(f"{judged.name} has ratings, not pairs: choose tau-b, tau-c, pearson or spearman")
+    if protocol.coefficient in ("accuracy", "word named"):
+        raise InputError(
+            f"{judged.name} has ratings, not pairs: choose tau-b, tau-c, pearson, spearman, ap or auc"
+        )
     is_own = _is_own_reference(judged) if protocol.own != "keep" else [False] * len(judged)
     blocks: list[tuple[list[int], list[CaptionScores]]] = []
     for draw in range(protocol.draws if protocol.references else 1):
@@ -230,6 +242,7 @@ def _rated_table(judged: RatedCaptions, metrics: Sequence[Any], published: bool)
             metrics,
             judged.name,
             [judged.images[k] for k in chosen],
+            name_words=judged.wrong_words is not None and protocol.level == "caption",
         )
         supplied = {**judged.scores, **(judged.published if published else {})}
         caption_scores += [
@@ -238,7 +251,58 @@ def _rated_table(judged: RatedCaptions, metrics: Sequence[Any], published: bool)
         ]
         blocks.append((chosen, caption_scores))
     table = _join_draws(judged, blocks)
-    return _by_system(judged, table) if protocol.level == "system" else table
+    if protocol.level == "system":
+        return [_by_system(judged, table)]
+    named = _word_table(judged, table, blocks)
+    return [part for one in (table, named) if one is not None for part in _with_parts(judged, one)]
+
+
+def _with_parts(judged: RatedCaptions, table: JudgementTable) -> list[JudgementTable]:
+    """Return a table, then its parts by category."""
+    category_of = judged.categories or ()
+    kinds = sorted({kind for kind in category_of if kind})
+    if len(kinds) < 2:
+        return [table]
+    categories = np.array(category_of, dtype=object)[table.caption]
+    return [table, *(table.where(categories == kind, kind) for kind in kinds)]
+
+
+def _word_table(
+    judged: RatedCaptions,
+    table: JudgementTable,
+    blocks: Sequence[tuple[list[int], list[CaptionScores]]],
+) -> JudgementTable | None:
+    """Return a row for each caption with marked words: 1 where a metric names one of them, else 0."""
+    marked = [{own_key(word) for word in words} - {""} for words in judged.wrong_words or ()]
+    answers = {item.metric for _, items in blocks for item in items if item.wrong_words is not None}
+    if not answers or not any(marked):
+        return None
+    hits: dict[str, list[float]] = {}
+    captions: list[int] = []
+    for chosen, items in blocks:
+        wrong_places = [place for place, k in enumerate(chosen) if marked[k]]
+        captions.extend(chosen[place] for place in wrong_places)
+        for item in items:
+            if item.wrong_words is not None:
+                hits.setdefault(item.metric, []).extend(
+                    float(_shares_a_word(item.wrong_words[place], marked[chosen[place]]))
+                    for place in wrong_places
+                )
+    caption = np.array(captions, dtype=np.int64)
+    image = _number_distinct(judged.images)[caption]
+    return replace(
+        table,
+        protocol=replace(judged.protocol, coefficient="word named"),
+        human=np.ones(len(caption)),
+        unit=_number_distinct([str(number) for number in image]),
+        scores={name: np.array(values, dtype=np.float64) for name, values in hits.items()},
+        words=_word_counts(judged.captions)[caption],
+        caption=caption,
+    )
+
+
+def _shares_a_word(answer: str, marked: set[str]) -> bool:
+    return own_key(answer) in marked or any(own_key(word) in marked for word in answer.split())
 
 
 def _is_own_reference(judged: RatedCaptions) -> list[bool]:
@@ -325,14 +389,15 @@ def _pair_tables(judged: CaptionPairs, metrics: Sequence[Any]) -> list[Judgement
                 {own_key(judged.first[k]), own_key(judged.second[k])} if protocol.own != "keep" else set()
             )
             usable = _usable_references(orders[k], texts, without, protocol.references)
-            if not usable:
+            if not usable and texts:
                 raise InputError(
                     f"{judged.name}: no reference is left for the pair "
                     f"{judged.first[k]!r} / {judged.second[k]!r}"
                 )
             references.append(usable)
         groups = list(zip(judged.first, judged.second))
-        for item in score_captions(groups, references, metrics, judged.name, judged.images):
+        texts_or_none = references if any(references) else None
+        for item in score_captions(groups, texts_or_none, metrics, judged.name, judged.images):
             difference = item.values[0::2] - item.values[1::2]
             scores.setdefault(item.metric, []).append(np.where(np.abs(difference) <= TIE, 0.0, difference))
             signatures[item.metric] = item.signature

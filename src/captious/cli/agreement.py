@@ -37,8 +37,8 @@ def agreement(
         str | None,
         Option(
             "--coefficient",
-            help="tau-b, tau-c, pearson, spearman, accuracy.",
-            values=("tau-b", "tau-c", "pearson", "spearman", "accuracy"),
+            help="tau-b, tau-c, pearson, spearman, accuracy, ap (average precision), auc.",
+            values=("tau-b", "tau-c", "pearson", "spearman", "accuracy", "ap", "auc"),
         ),
     ] = None,
     judges: Annotated[str | None, Option("--judges", help="each, mean or mode.")] = None,

@@ -28,6 +28,7 @@ COMMANDS = {
     "site": "Make a static site of many runs.",
     "merge": "Merge saved scores of parts of the images.",
     "prepare": "Prepare references once for many runs.",
+    "dense": "Score events of videos with times.",
     "diversity": "Measure the diversity of several captions per image.",
     "corpus": "Measure the diversity of whole corpora.",
     "agreement": "Measure how well metrics agree with people.",
@@ -43,6 +44,7 @@ COMMANDS = {
     "tokenize": "Tokenize captions as the COCO tools do.",
     "demo": "Score the sample that ships with captious.",
     "scene": "Show the scene graph of a caption.",
+    "facts": "Split a description into atomic facts.",
     "concepts": "Make and inspect concept frequencies for SPICE-U.",
     "chair": "List objects that captions name but images do not show.",
     "explain": "Show how much each feature moved a learned score.",
@@ -68,6 +70,7 @@ _SHARED_MODULES = {
     "tokenize": ("language", "TOKENIZE"),
     "parse": ("language", "PARSE"),
     "scene": ("language", "SCENE"),
+    "facts": ("language", "FACTS"),
     "metrics": ("listings", "METRICS"),
     "cache": ("listings", "CACHE"),
 }
@@ -132,9 +135,9 @@ class _Commands(click.Group):
 
 def _install_completion(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from captious.cli.completion import install
+        from captious.cli.command import install_completion
 
-        print(f"completion is in {install(ctx.command)}; open a new shell to use it")
+        print(f"completion is in {install_completion(ctx.command)}; open a new shell to use it")
         ctx.exit()
 
 

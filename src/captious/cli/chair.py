@@ -49,4 +49,4 @@ def chair(
     print_table(title, ["object", "hallucinated", "named", "share"], table)
 
 
-COMMAND = command("chair", chair, options.Columns, options.PrintedOutput, ScoreTables)
+COMMAND = command("chair", chair, options.ColumnOptions, options.PrintedOutput, ScoreTables)

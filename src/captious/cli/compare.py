@@ -10,7 +10,7 @@ from captious.cli.command import Argument, Option, command
 from captious.cli.formatting import ScoreTables, interval, look, number
 from captious.cli.formatting import score as shown
 from captious.cli.output import is_taken, note, print_table, print_tidy, write_json
-from captious.cli.score_tables import print_origin, print_signatures
+from captious.cli.score_tables import print_length_control, print_origin, print_signatures
 from captious.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def compare(
     pairs: Annotated[
         bool, Option("--pairs", help="Print every pair of systems with intervals and p-values.")
     ] = False,
+    length_control: options.LengthControl = False,
     signature: options.WithSignatures = False,
     json: options.JsonOut = None,
     *,
@@ -66,6 +67,7 @@ def compare(
     more than two systems, the differences are a matrix per metric; --pairs lists all tests.
     """
     from captious.results.comparison import compare as compare_all
+    from captious.results.length_control import length_control as control
 
     if summary and pairs:
         raise InputError("--summary prints less, --pairs more; give one of them")
@@ -85,11 +87,15 @@ def compare(
         several=allow_several or None,
         **metric_options,
     )
+    rows = control(comparisons.scores, comparisons.metrics) if length_control else []
     if json is not None:
+        controlled = {"length_control": [row.to_json() for row in rows]} if rows else {}
         source = {"references": str(references)} if references is not None else {}
-        write_json({**source, **comparisons.to_json(look().numbers)}, json)
+        write_json({**source, **comparisons.to_json(look().numbers), **controlled}, json)
     if not is_taken(json):
         show(comparisons, summary=summary, pairs=pairs)
+        if rows:
+            print_length_control(rows)
         if signature:
             print_signatures(comparisons.scores)
 
@@ -262,7 +268,7 @@ COMMAND = command(
     "compare",
     compare,
     options.Jobs,
-    options.Columns,
+    options.ColumnOptions,
     options.MeasureOptions,
     options.PrintedOutput,
     ScoreTables,

@@ -143,4 +143,4 @@ def _words(report: Any, limit: int) -> None:
         print(f"  {name + ':':26s} {printable(', '.join(listed[:limit])) or '–'}")
 
 
-COMMAND = command("corpus", corpus, options.Jobs, options.Columns, IntervalTables)
+COMMAND = command("corpus", corpus, options.Jobs, options.ColumnOptions, IntervalTables)

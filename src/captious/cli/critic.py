@@ -2,58 +2,84 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any, ClassVar
 
 from captious.cli import compare, options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Option, OptionGroup, command
 from captious.cli.formatting import ScoreTables, interval, look, number
 from captious.cli.formatting import score as shown
 from captious.cli.output import is_taken, note, print_table, write_json
 from captious.cli.score_tables import print_signatures
-from captious.core.errors import InputError
-
-if TYPE_CHECKING:
-    from captious.critic.system_judging import CriticReport
+from captious.critic.system_judging import CriticOptions, CriticReport, judge_systems
+from captious.generate.captioner.image_source import ImageSource
 
 
-BareIds = Annotated[
-    Path | None, Option("--ids", metavar="FILE", help="Ids of the images of a bare array, one per line.")
-]
-Context = Annotated[
-    str | None,
-    Option(
-        "--context",
-        help="image, reference, both with a comma, or none (default: reference, with --features both).",
-    ),
-]
-Combine = Annotated[str, Option("--combine", help="cbp (compact bilinear pooling), mlp or linear.")]
-Preset = Annotated[str, Option("--preset", help="Sizes: quick, or those of the paper.")]
-Epochs = Annotated[
-    int | None,
-    Option("--epochs", min=1, help="Passes over the references (default: by preset)."),
-]
-Hidden = Annotated[int | None, Option("--hidden", min=1, help="Width of the LSTM (default: by preset).")]
-Layers = Annotated[int | None, Option("--layers", min=1, help="Layers of the LSTM (default: 1).")]
-Least = Annotated[
-    int, Option("--least", min=1, help="Occurrences that a word needs to be in the vocabulary.")
-]
-StartVectors = Annotated[
-    str | None, Option("--vectors", help="Word vectors to begin with: a file, glove-6b-50d, or default.")
-]
-Negatives = Annotated[
-    str | None,
-    Option(
-        "--negatives",
-        metavar="KINDS",
-        help="Negative examples, with commas: system, random-caption, word-permutation, random-word, samples "
-        "(default: all there are).",
-    ),
-]
-Strength = Annotated[
-    str,
-    Option("--strength", metavar="FROM:TO", help="Strength of wrong captions in percent; 100 for full."),
-]
+@dataclass
+class CriticTrainingOptions(OptionGroup):
+    """Architecture and training of critics. The command gets them as ``chosen``, a ``CriticOptions``."""
+
+    heading: ClassVar[str] = "Training"
+
+    context: Annotated[
+        str | None,
+        Option(
+            "--context",
+            help="image, reference, both with a comma, or none (default: reference, with --features both).",
+        ),
+    ] = None
+    combine: Annotated[str, Option("--combine", help="cbp (compact bilinear pooling), mlp or linear.")] = (
+        "cbp"
+    )
+    preset: Annotated[str, Option("--preset", help="Sizes: quick, or those of the paper.")] = "quick"
+    samples: Annotated[
+        Path | None,
+        Option(
+            "--samples",
+            metavar="F",
+            help="Captions sampled from a model, or a captioner (safetensors) to sample them from.",
+        ),
+    ] = None
+    negatives: Annotated[
+        str | None,
+        Option(
+            "--negatives",
+            metavar="KINDS",
+            help="Negative examples, with commas: system, random-caption, word-permutation, random-word, "
+            "samples (default: all there are).",
+        ),
+    ] = None
+    strength: Annotated[
+        str,
+        Option("--strength", metavar="FROM:TO", help="Strength of wrong captions in percent; 100 for full."),
+    ] = "0:100"
+    epochs: Annotated[
+        int | None, Option("--epochs", min=1, help="Passes over the references (default: by preset).")
+    ] = None
+    hidden: Annotated[
+        int | None, Option("--hidden", min=1, help="Width of the LSTM (default: by preset).")
+    ] = None
+    layers: Annotated[int | None, Option("--layers", min=1, help="Layers of the LSTM (default: 1).")] = None
+    least: Annotated[
+        int, Option("--least", min=1, help="Occurrences that a word needs to be in the vocabulary.")
+    ] = 5
+    vectors: Annotated[
+        str | None,
+        Option("--vectors", help="Word vectors to begin with: a file, glove-6b-50d, or default."),
+    ] = None
+    seed: Annotated[
+        int, Option("--seed", min=0, help="Random seed. The same seed gives the same critic.")
+    ] = 1
+
+    def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
+        texts = {
+            "context": context_parts(self.context),
+            "negatives": None if self.negatives is None else self.negatives.split(","),
+            "strength": options.number_range(self.strength, "--strength"),
+        }
+        command(**values, chosen=CriticOptions(**vars(self) | texts))
 
 
 def critic(
@@ -79,24 +105,11 @@ def critic(
             writes="file",
         ),
     ] = None,
-    ids: BareIds = None,
-    context: Context = None,
-    combine: Combine = "cbp",
-    preset: Preset = "quick",
-    samples: Annotated[
-        Path | None,
-        Option(
-            "--samples",
-            metavar="F",
-            help="Captions sampled from a model, or a captioner (safetensors) to sample them from.",
-        ),
-    ] = None,
+    ids: options.BareIds = None,
     augmentation: Annotated[
         bool,
         Option("--augmentation/--no-augmentation", help="Also learn from corrupted and sampled captions."),
     ] = True,
-    negatives: Negatives = None,
-    strength: Strength = "0:100",
     runs: Annotated[int, Option("--runs", min=1, help="Trainings to average.")] = 1,
     human: Annotated[
         bool,
@@ -106,14 +119,6 @@ def critic(
             "references.",
         ),
     ] = False,
-    epochs: Epochs = None,
-    hidden: Hidden = None,
-    layers: Layers = None,
-    least: Least = 5,
-    vectors: StartVectors = None,
-    seed: Annotated[
-        int, Option("--seed", min=0, help="Random seed. The same seed gives the same critics.")
-    ] = 1,
     resume: Annotated[
         bool,
         Option("--resume", help="Reuse the critics stored under -o, and continue an interrupted training."),
@@ -135,6 +140,8 @@ def critic(
     jobs: options.Threads = 1,
     signature: options.WithSignatures = False,
     json: options.JsonOut = None,
+    *,
+    chosen: CriticOptions,
 ) -> None:
     """Train critics to tell a system's captions from human ones, and score each caption by how well it passes
     (Cui et al. 2018).
@@ -142,30 +149,11 @@ def critic(
     The images are divided into two halves. The critics of each half judge the other. A score is the
     probability that a person wrote the caption.
     """
-    from captious.critic.system_judging import CriticOptions, judge_systems
-    from captious.generate.captioner.image_source import ImageSource
-
     quiet = is_taken(json)
-    chosen = CriticOptions(
-        context=context_parts(context),
-        combine=combine,
-        preset=preset,
-        samples=samples,
-        augmentation=augmentation,
-        negatives=negative_names(negatives),
-        strength=strength_range(strength),
-        runs=runs,
-        epochs=epochs,
-        hidden=hidden,
-        layers=layers,
-        least=least,
-        vectors=vectors,
-        seed=seed,
-    )
     report = judge_systems(
         references,
         systems,
-        chosen,
+        replace(chosen, augmentation=augmentation, runs=runs),
         images=ImageSource(features, backbone, backbone_output, ids, jobs) if features else None,
         save_features=save_features,
         human=human,
@@ -190,20 +178,6 @@ def critic(
         compare.show(report.comparisons)
     if signature:
         print_signatures(scores)
-
-
-def negative_names(text: str | None) -> list[str] | None:
-    """Split a list with commas."""
-    return None if text is None else text.split(",")
-
-
-def strength_range(text: str) -> tuple[float, float]:
-    """Return the range of ``FROM:TO``, or of one number."""
-    low, _, high = text.partition(":")
-    try:
-        return float(low), float(high or low)
-    except ValueError:
-        raise InputError(f"--strength is a number, or two as FROM:TO, not '{text}'") from None
 
 
 def context_parts(text: str | None) -> list[str] | None:
@@ -242,4 +216,4 @@ def _show(report: CriticReport) -> None:
     )
 
 
-COMMAND = command("critic", critic, options.Columns, ScoreTables)
+COMMAND = command("critic", critic, options.ColumnOptions, CriticTrainingOptions, ScoreTables)

@@ -229,4 +229,4 @@ def show_agreement(agreed: list[Any]) -> None:
     )
 
 
-COMMAND = command("diversity", diversity, options.Jobs, options.Columns, IntervalTables)
+COMMAND = command("diversity", diversity, options.Jobs, options.ColumnOptions, IntervalTables)

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 from captious.cli import options
 from captious.cli.command import Argument, Option, command
 from captious.cli.formatting import ScoreTables
-from captious.cli.output import is_taken, note, print_table, write_json
+from captious.cli.output import is_taken, note, print_marked, print_table, write_json
 from captious.core.errors import printable
 
-#: Headings of parts.
-_HEADINGS = {"ngram": "n-gram", "name": "feature", "share": "moved by"}
+#: Colours of sentences at a terminal. Their marks say the same.
+_STYLES = {"supported": "green", "unsupported": "red", "ambiguous": "yellow", "neutral": ""}
 
 
 def explain(
@@ -24,7 +24,7 @@ def explain(
             "--metrics",
             "-m",
             metavar="NAME",
-            help="One of CIDEr-D, METEOR, SPICE, CHAIRi and the learned metrics.",
+            help="One of CIDEr-D, METEOR, SPICE, CHAIRi, ALOHa, CAPTURE, FactRecall, the learned metrics.",
             values=options.metric_names,
             old=("--metric",),
         ),
@@ -41,11 +41,22 @@ def explain(
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
     json: options.JsonOut = None,
+    html: Annotated[
+        str | None,
+        Option(
+            "--html",
+            metavar="OUT",
+            help="Write a page with coloured sentences.",
+            heading=options.OUTPUT,
+            writes="file",
+        ),
+    ] = None,
     *,
     metric_options: dict[str, Any],
 ) -> None:
-    """Explain scores of captions: n-grams, words, tuples or objects that match, or the shares of features."""
+    """Explain scores: n-grams, words, tuples, objects or facts that match, or the shares of features."""
     from captious.results.caption_explanations import check_metric, explain_corpus
+    from captious.results.explanation_html import HEADINGS, SENTENCE_MARKS, cell, save_html
     from captious.results.references import load
 
     measure = check_metric(metric, metric_options)
@@ -54,34 +65,42 @@ def explain(
     if json is not None:
         content = [explanation.to_json() for explanation in explanations]
         write_json({"metric": measure.name, "captions": content}, json)
-    if is_taken(json):
+    if html is not None:
+        save_html(explanations, html, f"{measure.name} of {corpus.name}")
+    if is_taken(json) or is_taken(html):
         return
     for explanation in explanations:
         parts = explanation.parts[:number]
         keys = list(parts[0]) if parts else []
         score = "–" if explanation.score != explanation.score else f"{explanation.score:.4f}"
-        title = (
-            f"{printable(explanation.image)}: {printable(explanation.caption)}  {explanation.metric} {score}"
-        )
+        # Judged sentences are printed one by one, and then not in the title.
+        sentences = explanation.sentences if len(explanation.sentences) > 1 else []
+        text = "" if sentences else f": {printable(explanation.caption)}"
+        title = f"{printable(explanation.image)}{text}  {explanation.metric} {score}"
+        if sentences:
+            statuses = [status for _, status in sentences]
+            print_marked(
+                title,
+                [
+                    (_STYLES[status], f"{SENTENCE_MARKS[status]} {place}. {sentence}")
+                    for place, (sentence, status) in enumerate(sentences, 1)
+                ],
+                "  ".join(
+                    f"{mark} {status}" for status, mark in SENTENCE_MARKS.items() if status in statuses
+                ),
+            )
+            title = ""
         if not parts:
-            note(f"{title}\n{explanation.summary}")
+            note(f"{title}\n{explanation.summary}" if title else explanation.summary)
             continue
         print_table(
             title,
-            [_HEADINGS.get(key, key) for key in keys],
-            [[_cell(key, value) for key, value in part.items()] for part in parts],
+            [HEADINGS.get(key, key) for key in keys],
+            [[printable(cell(key, value)) for key, value in part.items()] for part in parts],
             text=[k for k, key in enumerate(keys) if isinstance(parts[0][key], str)],
         )
         more = f" (all {len(explanation.parts)} parts: --number {len(explanation.parts)})"
         note(explanation.summary + (more if len(explanation.parts) > number else ""))
-
-
-def _cell(key: str, value: object) -> str:
-    if not isinstance(value, float):
-        return printable(str(value))
-    if value != value:
-        return "–"
-    return f"{value:+.3f}" if key == "share" else f"{value:.4f}"
 
 
 COMMAND = command(
@@ -90,6 +109,6 @@ COMMAND = command(
     options.Jobs,
     options.PrintedOutput,
     ScoreTables,
-    options.Columns,
+    options.ColumnOptions,
     options.MeasureOptions,
 )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from captious.cli.command import Argument, command
 from captious.cli.formatting import Tables
-from captious.cli.options import Columns, JsonOut, PrintedOutput
+from captious.cli.options import ColumnOptions, JsonOut, PrintedOutput
 from captious.cli.output import is_taken, note, print_table, write_json
 from captious.core.errors import InputError, printable
 
@@ -52,4 +52,4 @@ def formats(
             note(f"not as {next(iter(one.refused))}: {printable(next(iter(one.refused.values())))}")
 
 
-COMMAND = command("formats", formats, PrintedOutput, Columns, Tables)
+COMMAND = command("formats", formats, PrintedOutput, ColumnOptions, Tables)

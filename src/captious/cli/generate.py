@@ -103,9 +103,7 @@ def generate(
     ] = None,
     backbone: options.Backbone = None,
     backbone_output: options.BackboneOutput = None,
-    ids: Annotated[
-        Path | None, Option("--ids", metavar="FILE", help="Ids of the images of a bare array, one per line.")
-    ] = None,
+    ids: options.BareIds = None,
     seed: Annotated[
         int, Option("--seed", min=0, help="Random seed. The same seed gives the same captions.")
     ] = 1,
@@ -134,9 +132,9 @@ def generate(
             temperature=temperature,
             top_k=top_k,
             top_p=top_p,
-            sigma=number_range(sigma, "--sigma") if sigma is not None else None,
+            sigma=options.number_range(sigma, "--sigma") if sigma is not None else None,
             keep=keep,
-            switch=number_range(switch, "--switch"),
+            switch=options.number_range(switch, "--switch"),
             vectors=vectors,
             training=training,
             similarity=similarity,
@@ -150,13 +148,4 @@ def generate(
     say(f"{output}: {len(rows):,} images, {sum(len(row['captions']) for row in rows):,} captions", output)
 
 
-def number_range(text: str, flag: str) -> tuple[float, float]:
-    """Return the two numbers of ``FROM:TO``, or one number twice."""
-    first, _, last = text.partition(":")
-    try:
-        return float(first), float(last or first)
-    except ValueError:
-        raise InputError(f"{flag} is a number, or two as FROM:TO, not '{text}'") from None
-
-
-COMMAND = command("generate", generate, options.Columns)
+COMMAND = command("generate", generate, options.ColumnOptions)

@@ -1,4 +1,4 @@
-"""``captious tokenize``, ``parse`` and ``scene``: the tokens, syntax and content of captions."""
+"""``captious tokenize``, ``parse``, ``scene`` and ``facts``: tokens, syntax and content of captions."""
 
 from __future__ import annotations
 
@@ -137,6 +137,34 @@ def _tree(graph: SceneGraph) -> Tree:
     return tree
 
 
+def facts(
+    text: Annotated[list[str], Argument(metavar="TEXT", help="A description; several are read as one.")],
+    tokenizer: options.Tokenizer = None,
+    parser: options.ParserName = None,
+    grammar: options.Grammar = None,
+    json: options.JsonOut = None,
+) -> None:
+    """Split a description into atomic facts: one statement about an object each, sentence by sentence."""
+    from captious.metrics.captions.fact_coverage import atomic_facts
+
+    if not all(part.strip() for part in text):
+        raise InputError("the text is empty; give it in quotes: captious facts 'A dog sleeps. It is brown.'")
+    rows = atomic_facts(
+        " ".join(text), tokenizer=tokenizer or "ptb", parser=options.parser_choice(parser, grammar)
+    )
+    if json is not None:
+        listed = [{"fact": row.text, "sentence": row.sentence + 1} for row in rows]
+        write_json({"text": " ".join(text), "facts": listed}, json)
+    if is_taken(json):
+        return
+    console = rich_console(highlight=False, markup=False)
+    for row in rows:
+        console.print(printable(f"{row.sentence + 1}  {row.text}"), soft_wrap=True)
+    if not rows:
+        console.print("no facts: the text has no noun")
+
+
 TOKENIZE = command("tokenize", tokenize)
-PARSE = command("parse", parse, options.Jobs, options.Columns)
+PARSE = command("parse", parse, options.Jobs, options.ColumnOptions)
 SCENE = command("scene", scene, options.Jobs, options.PrintedOutput)
+FACTS = command("facts", facts, options.Jobs, options.PrintedOutput)

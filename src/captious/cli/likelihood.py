@@ -65,12 +65,8 @@ def likelihood(
             help="Also compare by log P(s|I) − λ log P(s) with this language model; twice to interpolate.",
         ),
     ] = None,
-    lam: Annotated[
-        float | None, Option("--lambda", metavar="λ", help="Weight of the language model.")
-    ] = None,
-    alpha: Annotated[
-        float | None, Option("--alpha", metavar="α", help="Weight of the first of two language models.")
-    ] = None,
+    lam: options.Lambda = None,
+    alpha: options.Alpha = None,
     normalise: Annotated[
         bool, Option("--normalise", help="Divide the formula of --lm by the number of words, too.")
     ] = False,
@@ -173,4 +169,4 @@ def _show_words(scored: Path, image: str, figure: Path | None) -> None:
     say(f"{figure}: {len(lines):,} captions of image {image}", figure)
 
 
-COMMAND = command("likelihood", likelihood, options.Columns, options.PrintedOutput, Tables)
+COMMAND = command("likelihood", likelihood, options.ColumnOptions, options.PrintedOutput, Tables)

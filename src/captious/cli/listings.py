@@ -14,7 +14,7 @@ from captious.metrics.options import PARSER
 from captious.metrics.options import Option as MeasureOption
 
 if TYPE_CHECKING:
-    from captious.core.cache import Entry
+    from captious.core.cache import CachedFile
     from captious.metrics.base import Measure
 
 
@@ -157,11 +157,11 @@ def cache(
     )
 
 
-def _total(entries: list[Entry]) -> int:
+def _total(entries: list[CachedFile]) -> int:
     return sum(entry.size for entry in entries)
 
 
-def _last_used(entries: list[Entry]) -> str | None:
+def _last_used(entries: list[CachedFile]) -> str | None:
     if not entries:
         return None
     return datetime.datetime.fromtimestamp(max(entry.used for entry in entries)).date().isoformat()

@@ -52,6 +52,10 @@ Tokenizer = Annotated[
         values=_TOKENIZERS,
     ),
 ]
+LengthControl = Annotated[
+    bool,
+    Option("--length-control", help="Also compare the systems at equal length of their captions."),
+]
 Subset = Annotated[
     bool, Option("--subset", help="Score only the images that both sides have.", heading=INPUT)
 ]
@@ -168,6 +172,21 @@ BackboneOutput = Annotated[
     str | None,
     Option("--backbone-output", metavar="NAME", help="Output of the network to use (default: its last map)."),
 ]
+BareIds = Annotated[
+    Path | None, Option("--ids", metavar="FILE", help="Ids of the images of a bare array, one per line.")
+]
+Exclude = Annotated[
+    Path | None,
+    Option(
+        "--exclude",
+        metavar="CAPTIONS",
+        help="Exclude the images of this file of captions from training.",
+    ),
+]
+Lambda = Annotated[float | None, Option("--lambda", metavar="λ", help="Weight of the language model.")]
+Alpha = Annotated[
+    float | None, Option("--alpha", metavar="α", help="Weight of the first of two language models.")
+]
 
 PrintTo = Annotated[
     Path | None,
@@ -183,7 +202,7 @@ PrintTo = Annotated[
 
 
 @dataclass
-class Columns(OptionGroup):
+class ColumnOptions(OptionGroup):
     """Columns of the files that a command reads captions from."""
 
     heading: ClassVar[str] = INPUT
@@ -307,6 +326,15 @@ class MeasureOptions(OptionGroup):
     def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
         named = {**self.named, "parser": parser_choice(self.named.get("parser"), self.grammar)}
         command(**values, metric_options=measure_options(self.pairs, **named))
+
+
+def number_range(text: str, flag: str) -> tuple[float, float]:
+    """Return the two numbers of ``FROM:TO``, or one number twice."""
+    low, _, high = text.partition(":")
+    try:
+        return float(low), float(high or low)
+    except ValueError:
+        raise InputError(f"{flag} is a number, or two as FROM:TO, not '{text}'") from None
 
 
 def flag_of(option: MeasureOption) -> str:

@@ -123,6 +123,27 @@ def note(text: str) -> None:
         print(text)
 
 
+def print_marked(title: str, lines: Sequence[tuple[str, str]], legend: str) -> None:
+    """Print lines of text below a title, styled at a terminal. CSV and JSON do not have them."""
+    form = look().format
+    texts = [printable(text) for _, text in lines]
+    if form == "markdown":
+        print("\n".join([_inline(printable(title)), "", *(f"- {_inline(text)}" for text in texts), ""]))
+    elif form == "latex":
+        print("".join(f"% {text}\n" for text in [printable(title), *texts, legend]), end="")
+    elif form not in ("csv", "json"):
+        from rich.text import Text
+
+        console = rich_console()
+        print(printable(title))
+        for (style, _), text in zip(lines, texts):
+            if console.is_terminal:
+                console.print(Text(text, style=style))
+            else:
+                print(text)
+        print(legend)
+
+
 def rich_console(**settings: Any) -> Console:
     """Return a console of Rich that leaves a broken pipe to the caller. Rich would exit with code 1."""
     from rich.console import Console

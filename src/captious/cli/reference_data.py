@@ -165,18 +165,18 @@ def show_concepts(
     print_table(title, ["concept", "images", "uniqueness"], rows)
 
 
-PREPARE = command("prepare", prepare, options.Jobs, options.Columns, options.MeasureOptions)
+PREPARE = command("prepare", prepare, options.Jobs, options.ColumnOptions, options.MeasureOptions)
 DF = group(
     "df",
     "Make and import document frequencies for CIDEr.",
-    command("build", build_frequencies, options.Columns),
+    command("build", build_frequencies, options.ColumnOptions),
     command("import", import_frequencies),
     command("show", show_frequencies, options.PrintedOutput),
 )
 CONCEPTS = group(
     "concepts",
     "Make and inspect concept frequencies for SPICE-U.",
-    command("build", build_concepts, options.Columns),
+    command("build", build_concepts, options.ColumnOptions),
     command("import", import_concepts),
     command("show", show_concepts, options.PrintedOutput, Tables),
 )

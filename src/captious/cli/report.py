@@ -163,4 +163,4 @@ def check_page(path: Path, flag: str) -> None:
         raise InputError(f"a report is a page: give {flag} a name that ends with .html, not '{path}'")
 
 
-COMMAND = command("report", report, options.Jobs, options.Columns, options.MeasureOptions)
+COMMAND = command("report", report, options.Jobs, options.ColumnOptions, options.MeasureOptions)

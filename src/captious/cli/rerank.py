@@ -48,12 +48,8 @@ def rerank(
             "interpolate.",
         ),
     ] = None,
-    lam: Annotated[
-        float | None, Option("--lambda", metavar="λ", help="Weight of the language model.")
-    ] = None,
-    alpha: Annotated[
-        float | None, Option("--alpha", metavar="α", help="Weight of the first of two language models.")
-    ] = None,
+    lam: options.Lambda = None,
+    alpha: options.Alpha = None,
     normalise: Annotated[
         bool, Option("--normalise", help="Divide by the number of tokens, so that length does not count.")
     ] = False,
@@ -203,4 +199,4 @@ def _cell(cell: Cell, name: str) -> str:
     return f"{cell.value:.{digits}f}{mark} [{cell.interval[0]:.{digits}f}, {cell.interval[1]:.{digits}f}]"
 
 
-COMMAND = command("rerank", rerank, options.Columns, options.MeasureOptions, Tables)
+COMMAND = command("rerank", rerank, options.ColumnOptions, options.MeasureOptions, Tables)

@@ -96,7 +96,7 @@ COMMAND = command(
     "robustness",
     robustness,
     options.Jobs,
-    options.Columns,
+    options.ColumnOptions,
     options.MeasureOptions,
     options.PrintedOutput,
     ScoreTables,

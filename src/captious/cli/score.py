@@ -9,7 +9,7 @@ from captious.cli import options
 from captious.cli.command import INPUT, Option, command
 from captious.cli.formatting import IntervalTables, look
 from captious.cli.output import is_taken, write_json
-from captious.cli.score_tables import show, write_per_image
+from captious.cli.score_tables import print_length_control, show, write_per_image
 from captious.cli.shards import Shards
 from captious.core.errors import InputError
 
@@ -30,6 +30,7 @@ def score(
     output: options.SaveTo = None,
     no_texts: options.NoTexts = False,
     split: options.Split = None,
+    length_control: options.LengthControl = False,
     by_group: Annotated[
         str | None,
         Option(
@@ -51,6 +52,7 @@ def score(
     Captions by the million: captious score big/*.parquet --references REFS
     """
     from captious.api import score_systems
+    from captious.results.length_control import length_control as control
     from captious.results.saved_scores import check_target
     from captious.results.score_groups import group_scores, read_groups
     from captious.results.scores import Scores
@@ -74,6 +76,7 @@ def score(
         **metric_options,
     )
     grouped = [group_scores(scores, groups, by_group) for scores in results] if by_group is not None else []
+    rows = control(results, bootstrap=look().bootstrap) if length_control else []
     if output is not None:
         Scores.save_all(results, output, texts=not no_texts)
     if per_image is not None:
@@ -83,11 +86,14 @@ def score(
         systems = [scores.to_json(**style) for scores in results]
         for system, one in zip(systems, grouped):
             system["groups"] = one.to_json(**style)
-        write_json({"references": str(references), "systems": systems}, json)
+        controlled = {"length_control": [row.to_json() for row in rows]} if rows else {}
+        write_json({"references": str(references), "systems": systems, **controlled}, json)
     if not quiet:
         show(results, ci=ci, signature=signature, grouped=grouped)
+        if rows:
+            print_length_control(rows)
 
 
 COMMAND = command(
-    "score", score, options.Jobs, options.Columns, options.MeasureOptions, IntervalTables, Shards
+    "score", score, options.Jobs, options.ColumnOptions, options.MeasureOptions, IntervalTables, Shards
 )

@@ -11,6 +11,7 @@ from captious.cli.formatting import score as shown
 from captious.cli.output import note, print_table, print_tidy, write_csv, write_json
 
 if TYPE_CHECKING:
+    from captious.results.length_control import LengthControl
     from captious.results.scores import Scores
 
 
@@ -86,6 +87,8 @@ def note_marks(marks: Mapping[str, Sequence[int]], systems: int, *, ci: bool) ->
 
 def print_origin(results: list[Any], *, ci: bool = False) -> None:
     """Print numbers of images, references and left-out images below a table, once if all systems agree."""
+    from captious.results.caption_lengths import describe_lengths
+
     said: dict[str, list[str]] = {}
     for scores in results:
         if not scores:
@@ -113,6 +116,8 @@ def print_origin(results: list[Any], *, ci: bool = False) -> None:
             text += f"; {int(cut[1]) - int(cut[0]):,} of {int(cut[1]):,} images left out (--subset)"
         said.setdefault(text, []).append(scores.system)
     lines = [text if len(said) == 1 else f"{', '.join(systems)}: {text}" for text, systems in said.items()]
+    lengths = describe_lengths([(scores.system, scores.lengths) for scores in results if len(scores)])
+    lines += [lengths] if lengths else []
     lines += _counted(results)
     if ci:
         how = look().bootstrap
@@ -160,7 +165,41 @@ def _show_groups(grouped: Sequence[Any], *, ci: bool = False) -> None:
             rows[-1].append(cell)
     header = [name if grouped[0].all[name].measure.higher_is_better else f"{name} ↓" for name in names]
     print_table(f"{MACRO} over {len(grouped[0].groups)} groups", ["system", *header], rows, turn=True)
-    note("all groups share the document frequencies and other weights of all images")
+    if grouped[0].alone:
+        note("each group was scored alone, with the document frequencies of its own references")
+    else:
+        note("all groups share the document frequencies and other weights of all images")
+
+
+def print_length_control(rows: Sequence[LengthControl]) -> None:
+    """Print differences of systems as they are, at equal length, and on images with captions equally long."""
+    table = [
+        [
+            f"{row.system_b} − {row.system_a}",
+            row.metric,
+            f"{row.words_b - row.words_a:+.1f}",
+            *(
+                f"{shown(value, '+' + row.format)} {interval(bounds, '+' + row.format)}"
+                for value, bounds in (
+                    (row.difference, row.interval),
+                    (row.adjusted, row.adjusted_interval),
+                )
+            ),
+            "–" if row.explained != row.explained else f"{row.explained:.0%}",
+            f"{shown(row.matched, '+' + row.format)} {interval(row.matched_interval, '+' + row.format)}"
+            if row.matched_images
+            else "–",
+            f"{row.matched_images:,}",
+        ]
+        for row in rows
+    ]
+    header = ["systems", "metric", "words", "difference", "at equal length", "by length", "matched", "images"]
+    print_table("length control", header, table, text=(0, 1), keys=2)
+    note(
+        "at equal length: regression on log length within systems; by length: share of the difference that "
+        "length explains\nmatched: images on which the lengths differ by at most 10 %\ndifferences are of "
+        "means over images; in brackets: intervals by bootstrap over images"
+    )
 
 
 def print_signatures(results: list[Any], *, ci: bool = False) -> None:

@@ -75,23 +75,25 @@ class Shards(OptionGroup):
     def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
         if any(value not in (None, False) for value in vars(self).values()):
             score_shards(**values, **vars(self))
-        elif not values.get("predictions") and has_both(values["references"]):
-            command(**values | {"predictions": [values["references"]]})
-        elif not values.get("predictions"):
-            raise InputError(
-                "predictions are missing: captious score REFS PRED … (alone, REFS must hold both sides, as a "
-                "harness's log does; for shards of captions: captious score "
-                "SHARD … --references REFS)"
-            )
-        else:
+        elif values.get("predictions"):
             command(**values)
+        else:
+            path = values["references"]
+            reason = why_not_alone(path)
+            if reason is not None:
+                raise InputError(
+                    f"predictions are missing: captious score REFS PRED … ({reason}). One file alone is "
+                    "scored if it holds both sides, as a harness's log does. For shards of captions: "
+                    "captious score SHARD … --references REFS"
+                )
+            command(**values | {"predictions": [path]})
 
 
-def has_both(path: Path) -> bool:
-    """Whether a file holds references and predictions (a harness's log), so that it is scored alone."""
-    from captious.io.describe import has_both_sides
+def why_not_alone(path: Path) -> str | None:
+    """Return why a file cannot be scored alone, or None if it holds both sides (a harness's log)."""
+    from captious.io.describe import missing_side
 
-    return not is_standard(path) and path.is_file() and has_both_sides(path)
+    return "standard input can be read only once" if is_standard(path) else missing_side(path)
 
 
 def score_shards(

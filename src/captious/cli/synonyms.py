@@ -7,7 +7,6 @@ from typing import Annotated
 
 from captious.cli import options
 from captious.cli.command import Argument, Option, command
-from captious.cli.generate import number_range
 from captious.cli.output import say, write_json_lines
 
 
@@ -68,7 +67,7 @@ def synonyms(
     sets = synonym_sets(
         captions,
         m=m,
-        switch=number_range(switch, "--switch"),
+        switch=options.number_range(switch, "--switch"),
         training=training,
         vectors=vectors,
         vocabulary=vocabulary,
@@ -82,4 +81,4 @@ def synonyms(
     say(f"{output}: {len(sets):,} images, {sum(map(len, sets.values())):,} captions", output)
 
 
-COMMAND = command("synonyms", synonyms, options.Columns)
+COMMAND = command("synonyms", synonyms, options.ColumnOptions)

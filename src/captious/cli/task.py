@@ -32,7 +32,7 @@ def task(
     json: JsonOut = None,
 ) -> None:
     """Score systems on a named benchmark. Without PRED, describe the task; without TASK, list all."""
-    from captious.tasks import load_task, run_task, task_names
+    from captious.tasks import load_task, read_references, run_task, task_names
 
     if name is None:
         rows = [[one, load_task(one).about] for one in task_names()]
@@ -42,6 +42,9 @@ def task(
         chosen = load_task(name)
         note(f"{chosen.name}: {chosen.about}\nreferences: {chosen.what}; split {chosen.split or 'none'}")
         note(f"metrics: {', '.join(chosen.metrics)}; groups: {chosen.group or 'none'}")
+        if references is not None:
+            present = read_references(chosen, references)
+            note(f"{printable(str(references))}: {len(present):,} images, digest {present.captions.digest}")
         for row in chosen.published:
             listed = ", ".join(f"{metric} {value:g}" for metric, value in row.scores.items())
             note(f"published: {row.system}: {listed} ({row.source})")
@@ -73,14 +76,15 @@ def why(
     json: JsonOut = None,
 ) -> None:
     """Say why a number does not match a published one: score in the ways in which evaluations differ."""
-    from captious.tasks import cut_off_share, diagnose, load_task, parse_published
+    from captious.tasks import diagnose, load_task, parse_published, published_fractions, remarks, rounding
+    from captious.tasks.diagnosis import AS_GIVEN
 
     chosen = None if name is None else load_task(name)
     source = references or (chosen.path if chosen is not None else None)
     if source is None:
         raise InputError("references are missing: give --references FILE")
     wanted = parse_published(published)
-    variants = diagnose(source, results, wanted, chosen.split if chosen is not None else None)
+    variants = diagnose(source, results, wanted, tolerance=rounding(published), task=chosen)
     if json is not None:
         write_json([vars(variant) for variant in variants], json)
     if is_taken(json):
@@ -91,14 +95,18 @@ def why(
     ]
     rows.append(["published", *(f"{value:.1f}" for value in wanted.values()), ""])
     print_table(printable(str(results)), ["evaluation", *wanted, "largest difference"], rows)
+    if fractions := published_fractions(published):
+        note(f"the published {', '.join(fractions)} are fractions; all numbers here are in percent")
     nearest = variants[0]
+    if nearest.matches and nearest.name == AS_GIVEN:
+        note("as given: your captions give the published numbers, up to rounding")
+        return
     note(
         f"nearest: {nearest.name} (largest difference {nearest.distance:.1f})"
-        + ("" if nearest.distance < 0.15 else "; none of these differences explains the numbers exactly")
+        + ("" if nearest.matches else "; none of these differences explains the numbers exactly")
     )
-    share = cut_off_share(results)
-    if share > 0.05:
-        note(f"{share:.0%} of the captions end without punctuation: a limit of tokens may have cut them off")
+    for remark in remarks(source, results, task=chosen):
+        note(remark)
 
 
 TASK = command("task", task, PrintedOutput, IntervalTables)

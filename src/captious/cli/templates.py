@@ -70,8 +70,7 @@ def templates(
     """Write captions such as "there is a tennis ball, court and person" from objects (Wang et al. 2020,
     §3.2).
     """
-    from captious.rerank import templates as room
-    from captious.rerank.selection_rules import as_given
+    from captious.rerank.templates import read_detected, template_captions, template_curves
 
     sizes = [_whole(part, "--vocabulary") for part in vocabulary.split(",")]
     limits = [None] if most is None else [_whole(part, "--most") for part in most.split(",")]
@@ -83,30 +82,27 @@ def templates(
     if output is not None and (len(sizes), len(limits), len(thresholds)) != (1, 1, 1):
         raise InputError("-o writes the captions of one setting; score several settings with --curves")
     quiet = is_taken(output, json)
-    detected = room.read_detected(source)
+    detected = read_detected(source)
     if output is not None:
-        texts = room.captions(detected, sizes[0], threshold=thresholds[0], most=limits[0])
-        rows = [{"image_id": as_given(image), "caption": text} for image, text in texts.items()]
+        rows = template_captions(detected, sizes[0], threshold=thresholds[0], most=limits[0])
         write_json_lines([rows], output)
         say(f"{output}: {len(rows):,} captions", output, json)
     if curves is None:
         return
-    from captious.metrics.registry import make_measures
-    from captious.results.references import References
-
-    references, measures = References.read(curves, tokenizer), make_measures(metrics, metric_options)
-    beside = {path.stem: room.measured_file(path, references, measures) for path in systems or []}
-    points = room.curve(
+    result = template_curves(
         detected,
-        references,
-        measures,
-        sizes,
+        curves,
+        systems or (),
+        sizes=sizes,
         thresholds=thresholds,
         most=limits,
+        metrics=metrics,
+        tokenizer=tokenizer,
+        **metric_options,
     )
+    points, beside = result.points, result.systems
     if json is not None:
-        rows = [point.to_json() for point in points]
-        write_json(rows + [{"system": name, **point.to_json()} for name, point in beside.items()], json)
+        write_json(result.to_json(), json)
     if plots is not None:
         from captious.figures import rerank_plots
 
@@ -143,4 +139,4 @@ def _number(text: str) -> float:
         raise InputError(f"--threshold takes numbers separated by commas, not '{text}'") from None
 
 
-COMMAND = command("templates", templates, options.Columns, options.MeasureOptions, Tables)
+COMMAND = command("templates", templates, options.ColumnOptions, options.MeasureOptions, Tables)

@@ -97,23 +97,14 @@ def captioner(
     validation: Annotated[
         int, Option("--validation", min=0, help="Images to hold out for validation.")
     ] = 200,
-    exclude: Annotated[
-        Path | None,
-        Option(
-            "--exclude",
-            metavar="CAPTIONS",
-            help="Exclude the images of this file of captions from training.",
-        ),
-    ] = None,
+    exclude: options.Exclude = None,
     evaluate_every: Annotated[
         int, Option("--evaluate-every", min=1, help="Steps between rows of the validation curve.")
     ] = 250,
     save_every: Annotated[int, Option("--save-every", min=1, help="Steps between checkpoints.")] = 100,
     backbone: options.Backbone = None,
     backbone_output: options.BackboneOutput = None,
-    ids: Annotated[
-        Path | None, Option("--ids", metavar="FILE", help="Ids of the images of a bare array, one per line.")
-    ] = None,
+    ids: options.BareIds = None,
     resume: Annotated[bool, Option("--resume", help="Continue from the last checkpoint in MODEL.")] = False,
     seed: Annotated[
         int, Option("--seed", min=0, help="Random seed. The same seed gives the same captioner.")
@@ -195,4 +186,4 @@ def say_row(row: dict[str, Any], json: str | None) -> None:
     say("  ".join(cells), json)
 
 
-COMMAND = command("captioner", captioner, options.Columns)
+COMMAND = command("captioner", captioner, options.ColumnOptions)

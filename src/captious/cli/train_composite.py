@@ -105,7 +105,7 @@ def _sizes(text: str) -> list[int]:
         ) from None
 
 
-_GROUPS = (options.Columns, options.MeasureOptions)
+_GROUPS = (options.ColumnOptions, options.MeasureOptions)
 
 COMMANDS = [
     command(

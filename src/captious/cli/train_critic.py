@@ -7,23 +7,9 @@ from typing import Annotated
 
 from captious.cli import options
 from captious.cli.command import Argument, Option, command
-from captious.cli.critic import (
-    BareIds,
-    Combine,
-    Context,
-    Epochs,
-    Hidden,
-    Layers,
-    Least,
-    Negatives,
-    Preset,
-    StartVectors,
-    Strength,
-    context_parts,
-    negative_names,
-    strength_range,
-)
+from captious.cli.critic import CriticTrainingOptions
 from captious.cli.output import say, write_json
+from captious.critic.system_judging import CriticOptions
 
 
 def critic(
@@ -48,62 +34,23 @@ def critic(
     ] = None,
     backbone: options.Backbone = None,
     backbone_output: options.BackboneOutput = None,
-    ids: BareIds = None,
-    context: Context = None,
-    combine: Combine = "cbp",
-    preset: Preset = "quick",
-    samples: Annotated[
-        Path | None,
-        Option(
-            "--samples", metavar="F", help="Captions sampled from a model, or a captioner to sample from."
-        ),
-    ] = None,
-    negatives: Negatives = None,
-    strength: Strength = "0:100",
-    exclude: Annotated[
-        Path | None,
-        Option(
-            "--exclude",
-            metavar="CAPTIONS",
-            help="Exclude the images of this file of captions from training.",
-        ),
-    ] = None,
-    epochs: Epochs = None,
-    hidden: Hidden = None,
-    layers: Layers = None,
-    least: Least = 5,
-    vectors: StartVectors = None,
-    seed: Annotated[
-        int, Option("--seed", min=0, help="Random seed. The same seed gives the same critic.")
-    ] = 1,
+    ids: options.BareIds = None,
+    exclude: options.Exclude = None,
     resume: Annotated[bool, Option("--resume", help="Continue from the last checkpoint in CRITIC.")] = False,
     jobs: options.Threads = 1,
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,
+    *,
+    chosen: CriticOptions,
 ) -> None:
     """Train one critic to tell human captions from others (Cui et al. 2018), and score with -m Critic=FILE.
 
     Without SYSTEM, the negative examples are wrong captions. 'captious critic' runs the protocol for judging
     systems.
     """
-    from captious.critic.system_judging import CriticOptions
     from captious.generate.captioner.image_source import ImageSource
     from captious.training import train_critic
 
-    chosen = CriticOptions(
-        context=context_parts(context),
-        combine=combine,
-        preset=preset,
-        samples=samples,
-        negatives=negative_names(negatives),
-        strength=strength_range(strength),
-        epochs=epochs,
-        hidden=hidden,
-        layers=layers,
-        least=least,
-        vectors=vectors,
-        seed=seed,
-    )
     result = train_critic(
         references,
         output,
@@ -121,4 +68,4 @@ def critic(
         write_json(result.to_json(), json)
 
 
-COMMAND = command("critic", critic, options.Columns)
+COMMAND = command("critic", critic, options.ColumnOptions, CriticTrainingOptions)

@@ -35,14 +35,7 @@ def lm(
     held_out: Annotated[
         int, Option("--held-out", min=0, help="Images to hold out for the perplexity.")
     ] = 100,
-    exclude: Annotated[
-        Path | None,
-        Option(
-            "--exclude",
-            metavar="CAPTIONS",
-            help="Exclude the images of this file of captions from training.",
-        ),
-    ] = None,
+    exclude: options.Exclude = None,
     hidden: Annotated[int, Option("--hidden", min=1, help="Width of the LSTM.")] = 512,
     embedding: Annotated[int, Option("--embedding", min=1, help="Size of word vectors (lstm).")] = 300,
     dropout: Annotated[float, Option("--dropout", help="Share of dropout (lstm).")] = 0.3,
@@ -99,4 +92,4 @@ def lm(
         write_json(result.to_json(), json)
 
 
-COMMAND = command("lm", lm, options.Columns)
+COMMAND = command("lm", lm, options.ColumnOptions)

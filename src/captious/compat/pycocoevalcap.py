@@ -21,7 +21,7 @@ from captious.compat.coco import COCO
 from captious.compat.scoring import Captions, Scorer, checked, words
 from captious.compat.segment_scorers import BleuScorer, CiderScorer, listed_results, print_counts
 from captious.core.errors import InputError, some
-from captious.core.locks import Lock
+from captious.core.memo import Lock
 from captious.io.caption_files import kind
 from captious.metrics import registry
 from captious.metrics.captions.bleu import MAX_N

@@ -9,7 +9,7 @@ from typing import Any
 
 from captious.core.errors import InputError, some
 from captious.corpus import Corpus
-from captious.io.caption_files import CaptionWarning
+from captious.io.caption_files import CaptionWarning, kind
 from captious.metrics.base import Measure
 from captious.results.scores import Score
 
@@ -20,15 +20,20 @@ Captions = Mapping[Any, Sequence[str]]
 _RAW = re.compile(r"[A-Z]|[^\W_][.,;:!?](?:\s|$)")
 #: Captions that are inspected, and the share that must look raw: some tokens end in a period ("st.").
 _INSPECTED, _SHARE = 200, 0.2
+_CAPITAL = re.compile("[A-Z]")
 _warned = False
 
 
 def warn_if_raw(texts: Sequence[str]) -> None:
     """Warn, once per process, of captions that were not tokenized."""
     global _warned
-    inspected = texts[:: max(1, len(texts) // _INSPECTED)]
-    raw = sum(_RAW.search(text) is not None for text in inspected)
-    if _warned or not inspected or raw < _SHARE * len(inspected):
+    if _warned:
+        return
+    inspected = dict.fromkeys(texts[:: max(1, len(texts) // _INSPECTED)])
+    matches = [text for text in inspected if _RAW.search(text)]
+    raw = len(matches)
+    # A single caption with a period says little: dense captions come one at a time, and one may end in "st.".
+    if raw < max(1, _SHARE * len(inspected)) or (raw == 1 and not _CAPITAL.search(matches[0])):
         return
     _warned = True
     warnings.warn(
@@ -90,6 +95,9 @@ def checked(gts: Captions, res: Captions) -> list[Any]:
             )
         if not len(gts[image]):
             raise InputError(f"image {image!r} has no reference")
+        for text in (*res[image], *gts[image]):
+            if not isinstance(text, str):
+                raise InputError(f"image {image!r}: a caption is {kind(text)}; scorers take text")
     return list(gts)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,14 +26,18 @@ class SegmentScorer:
     """Captions with references, added by ``scorer += (caption, references)``."""
 
     def __init__(self, test: str | None = None, refs: Sequence[str] | None = None) -> None:
-        self.ctest: list[str] = []
+        self.ctest: list[str | None] = []
         self.crefs: list[list[str]] = []
-        if test is not None and refs is not None:
+        if refs is not None:
             self.cook_append(test, refs)
 
-    def cook_append(self, test: str, refs: Sequence[str]) -> None:
-        """Add a caption with its references."""
-        if not isinstance(test, str) or isinstance(refs, str) or not all(isinstance(r, str) for r in refs):
+    def cook_append(self, test: str | None, refs: Sequence[str]) -> None:
+        """Add a caption with its references, or references alone (to count document frequencies)."""
+        if (
+            not isinstance(test, str | None)
+            or isinstance(refs, str)
+            or not all(isinstance(text, str) for text in refs)
+        ):
             raise InputError(
                 f"a caption and a list of references are expected, not {kind(test)}, {kind(refs)}"
             )
@@ -55,6 +60,15 @@ class SegmentScorer:
         """Remove all captions."""
         self.ctest, self.crefs = [], []
 
+    def candidates(self) -> list[str]:
+        """Return the captions, which must be complete to be scored."""
+        texts = [text for text in self.ctest if text is not None]
+        if len(texts) < len(self.ctest):
+            raise InputError(
+                f"{len(self.ctest) - len(texts)} of {len(self.ctest)} entries have references and no caption"
+            )
+        return texts
+
 
 class BleuScorer(SegmentScorer):
     """BLEU-1 … BLEU-n of captions that are added one at a time."""
@@ -74,7 +88,7 @@ class BleuScorer(SegmentScorer):
         single caption).
         """
         option = option or ("average" if len(self.ctest) == 1 else "closest")
-        corpus = build(self.ctest, self.crefs, words)
+        corpus = build(self.candidates(), self.crefs, words)
         rows = Score.of(BLEU(MAX_N), corpus).statistics.copy()
         choose = {"shortest": min, "average": lambda lengths: sum(lengths) / len(lengths)}
         if option in choose:
@@ -122,6 +136,7 @@ class CiderScorer(SegmentScorer):
             raise InputError(f"CIDEr-D takes only n = 4 and sigma = 6, not n = {n} and sigma = {sigma:g}")
         self.df_mode = df_mode
         self._table = None if df_mode == "corpus" else _frequencies(df_mode)
+        self.document_frequency: Counter[tuple[str, ...]] = Counter()
         self._measure = CiderD(self._table) if measure == "CIDEr-D" else Cider(self._table)
         super().__init__(test, refs)
 
@@ -129,7 +144,20 @@ class CiderScorer(SegmentScorer):
         self, option: object = None, verbose: int = 0
     ) -> tuple[np.float64, NDArray[np.float64]]:
         """Return the mean and the values by caption."""
-        return self.score(self.ctest, self.crefs)
+        return self.score(self.candidates(), self.crefs)
+
+    def compute_doc_freq(self) -> None:
+        """Count, in ``document_frequency``, the entries whose references have an n-gram."""
+        for texts in self.crefs:
+            split = [text.split() for text in texts]
+            self.document_frequency.update(
+                {
+                    tuple(own[at : at + n])
+                    for own in split
+                    for n in range(1, MAX_N + 1)
+                    for at in range(len(own) - n + 1)
+                }
+            )
 
     def score(
         self, candidates: Sequence[str], references: Sequence[Sequence[str]]
@@ -169,6 +197,8 @@ def listed_results(gts: Captions, res: Any) -> tuple[list[str], list[Sequence[st
         caption = row["caption"]
         if isinstance(caption, str) or len(caption) != 1:
             raise InputError(f"result {place}: 'caption' is a list of one text, not {kind(caption)}")
+        if not isinstance(caption[0], str):
+            raise InputError(f"result {place}: the caption is {kind(caption[0])}; scorers take text")
         if row["image_id"] not in gts:
             raise InputError(
                 f"result {place}: image {row['image_id']!r} has no references ({some(gts)} have)"

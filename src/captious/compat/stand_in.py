@@ -60,10 +60,12 @@ _PYCOCOEVALCAP: dict[str, Names] = {
     "spice.spice": {"Spice": (_CAP, "Spice")},
 }
 _PYCIDEREVALCAP: dict[str, Names] = {
-    **{
-        name: names
-        for name, names in _PYCOCOEVALCAP.items()
-        if name.partition(".")[0] in ("", "tokenizer", "ciderD")
+    **{name: names for name, names in _PYCOCOEVALCAP.items() if name.partition(".")[0] in ("", "ciderD")},
+    "eval": {name: (_CIDER, name) for name in ("CIDErEvalCap", "PTBTokenizer", "Cider", "CiderD")},
+    "tokenizer": {},
+    "tokenizer.ptbtokenizer": {
+        "PTBTokenizer": (_CIDER, "PTBTokenizer"),
+        "PUNCTUATIONS": (_CAP, "PUNCTUATIONS"),
     },
     "cider": {},
     "cider.cider": {"Cider": (_CIDER, "Cider")},

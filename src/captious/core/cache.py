@@ -74,7 +74,7 @@ _OLD = {
 }
 
 
-class Entry(NamedTuple):
+class CachedFile(NamedTuple):
     """A file in the cache folder."""
 
     path: Path
@@ -93,12 +93,12 @@ class Entry(NamedTuple):
             _lock_of(self.path).unlink(missing_ok=True)
 
 
-def entries(folder: Path) -> list[Entry]:
+def entries(folder: Path) -> list[CachedFile]:
     """Return all files of captious in a cache folder. Locks are listed only if their file is gone."""
     return [entry for name in _OLD for entry in _entries(folder, name)]
 
 
-def _entries(folder: Path, name: str) -> Iterator[Entry]:
+def _entries(folder: Path, name: str) -> Iterator[CachedFile]:
     place = folder / name
     if name and place.is_symlink():  # it can lead to files of other programs
         return
@@ -109,7 +109,7 @@ def _entries(folder: Path, name: str) -> Iterator[Entry]:
             if kind is None or (file.name.endswith(".lock") and file.name.removesuffix(".lock") in files):
                 continue
             lock = files.get(file.name + ".lock", file)
-            yield Entry(
+            yield CachedFile(
                 place / file.name, kind, file.stat().st_size, max(file.stat().st_mtime, lock.stat().st_mtime)
             )
 
@@ -125,7 +125,7 @@ def _lock_of(path: Path) -> Path:
     return path.with_name(path.name + ".lock")
 
 
-def clear(folder: Path, kinds: Sequence[Kind] = KINDS) -> list[Entry]:
+def clear(folder: Path, kinds: Sequence[Kind] = KINDS) -> list[CachedFile]:
     """Remove all files of some kinds and return them."""
     removed = [entry for entry in entries(folder) if entry.kind in kinds]
     for entry in removed:

@@ -96,9 +96,9 @@ class Container:
         #: Checksum of the header. The header holds all other checksums, so this one covers the whole file.
         self.check = check
 
-    def texts(self, name: str) -> Texts:
+    def texts(self, name: str) -> StoredTexts:
         """Return texts that were written with :func:`text_arrays`."""
-        return Texts(self.arrays[name], self.arrays[name + "/offsets"])
+        return StoredTexts(self.arrays[name], self.arrays[name + "/offsets"])
 
 
 class MappedArrays(Mapping[str, NDArray[Any]]):
@@ -302,17 +302,17 @@ _PORTION = 1 << 15
 
 def compact(texts: Sequence[str]) -> Sequence[str]:
     """Return the same texts, in an array if there are many."""
-    return texts if len(texts) < MANY or isinstance(texts, Texts) else Texts.of(texts)
+    return texts if len(texts) < MANY or isinstance(texts, StoredTexts) else StoredTexts.of(texts)
 
 
-class Texts(Sequence[str]):
+class StoredTexts(Sequence[str]):
     """Texts in an array, decoded on access."""
 
     def __init__(self, data: NDArray[np.uint8], offsets: IntArray) -> None:
         self._data, self._offsets = data, offsets
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> Texts:
+    def of(cls, texts: Sequence[str]) -> StoredTexts:
         """Encode texts, one portion at a time."""
         parts = [
             text_arrays("", texts[start : start + _PORTION])
@@ -331,14 +331,14 @@ class Texts(Sequence[str]):
         """Total number of bytes."""
         return int(self._offsets[-1] - self._offsets[0])
 
-    def take(self, index: IntArray) -> Texts:
+    def take(self, index: IntArray) -> StoredTexts:
         """Return some of the texts."""
         # In portions, because the index of bytes takes eight times the memory of the bytes.
         parts = [
             self._data[runs(self._offsets, index[start : start + _PORTION])[0]]
             for start in range(0, max(len(index), 1), _PORTION)
         ]
-        return Texts(np.concatenate(parts), offsets_of(np.diff(self._offsets)[index]))
+        return StoredTexts(np.concatenate(parts), offsets_of(np.diff(self._offsets)[index]))
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -384,7 +384,7 @@ class Grouped(Sequence[Sequence[str]]):
         rows, offsets = runs(self.offsets, index)
         return Grouped(
             self.texts.take(rows)
-            if isinstance(self.texts, Texts)
+            if isinstance(self.texts, StoredTexts)
             else [self.texts[i] for i in rows.tolist()],
             offsets,
         )

@@ -75,7 +75,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
             near.append((min(abs(len(word) - len(other)), 1), candidate))
         elif abs(len(word) - len(other)) <= allowed and len(set(word) ^ set(other)) <= 2 * allowed:
             edits = _edits(word, other)
-            if edits <= allowed:
+            # Typing errors rarely hit the first letter: 'bertscore' is no slip for 'ParaScore'.
+            if edits <= (allowed if word[:1] == other[:1] else min(allowed, 2)):
                 near.append((edits, candidate))
     if not near and len(first := _first_word(name)) >= 4:
         near = [(0, candidate) for candidate in known if _first_word(candidate) == first]

@@ -1,7 +1,7 @@
 """Old import paths of the public interface.
 
 Rooms were renamed in version 0.7. `import captious.scores` still works: it imports
-`captious.results.scores` with a `DeprecationWarning`.
+`captious.results.scores` with a `DeprecationWarning`. Files merged in version 0.9 are among them.
 """
 
 from __future__ import annotations
@@ -32,13 +32,19 @@ MOVED = {
     "metrics.meteor": "metrics.captions.meteor",
     "metrics.rouge": "metrics.captions.rouge",
     "metrics.spice": "metrics.captions.spice",
+    "metrics.statistics": "metrics.base",
     "page": "reporting",
+    "parser.sentences": "parser.parsed_sentences",
     "references": "results.references",
+    "results.merging": "results.score_merging",
+    "scene.build": "scene.graphs",
+    "scene.tuple_table": "scene.sentence_tuples",
     "scores": "results.scores",
     "signature": "results.signatures",
     "significance": "results.significance",
-    "statistics": "metrics.statistics",
+    "statistics": "metrics.base",
     "torchmetrics": "compat.torchmetrics",
+    "training.recipes": "training.network_recipes",
     "variety": "diversity_analysis",
 }
 
@@ -54,7 +60,7 @@ class _OldPaths(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         new = str(_new_name(spec.name))
         warnings.warn(
-            DeprecationWarning(f"{spec.name} is now {new}; the old name will be removed in version 0.9"),
+            DeprecationWarning(f"{spec.name} is now {new}; the old name will be removed in version 1.0"),
             stacklevel=2,
         )
         return importlib.import_module(new)

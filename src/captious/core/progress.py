@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeVar
 
 from captious.core.errors import printable
-from captious.core.locks import Lock
+from captious.core.memo import Lock
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -48,18 +48,20 @@ def track(
     description: str,
     total: int | None = None,
     label: Callable[[T], str] | None = None,
+    *,
+    even: bool = False,
 ) -> Iterator[T]:
     """Iterate, showing a bar on standard error once the work has taken two seconds.
 
     The bar counts finished items. ``label`` describes the item in progress. A loop inside another one adds a
-    bar of its own.
+    bar of its own. Where items take ``even`` times, the bar also has the time left.
     """
     if not shown():
         yield from iterable
         return
     if total is None and isinstance(iterable, Sized):
         total = len(iterable)
-    loop = _Loop(description, total)
+    loop = _Loop(description, total, even)
     _display.add(loop)
     try:
         for item in iterable:
@@ -76,10 +78,17 @@ def track(
 class _Loop:
     """State of a loop, and its bar once there is one."""
 
-    def __init__(self, description: str, total: int | None) -> None:
-        self.description, self.total, self.done = description, total, 0
+    def __init__(self, description: str, total: int | None, even: bool) -> None:
+        self.description, self.total, self.even, self.done = description, total, even, 0
         self.started, self.drawn = time.monotonic(), 0.0
         self.task: TaskID | None = None
+
+    def left(self) -> str:
+        """Return the time left as text, or nothing where items take different times or none is done."""
+        if not self.even or not self.total or not self.done:
+            return ""
+        seconds = (time.monotonic() - self.started) * (self.total - self.done) / self.done
+        return f"about {round(seconds)} s left" if seconds < 90 else f"about {round(seconds / 60)} min left"
 
 
 class _Display:
@@ -135,12 +144,12 @@ class _Display:
         with self._lock:
             if not self._loops or self._bars is not None:
                 return
-            # No time that remains: items take very different times.
             columns = (
                 TextColumn("{task.description}"),
                 BarColumn(),
                 MofNCompleteColumn(),
                 TimeElapsedColumn(),
+                TextColumn("{task.fields[left]}"),
             )
             self._bars = Progress(*columns, console=Console(stderr=True), transient=True)
             for loop in self._loops:
@@ -155,11 +164,11 @@ class _Display:
         # File names in the description can hold any character.
         text = escape(printable(loop.description))
         if loop.task is None:
-            loop.task = self._bars.add_task(text, total=loop.total, completed=loop.done)
+            loop.task = self._bars.add_task(text, total=loop.total, completed=loop.done, left=loop.left())
             task = next(task for task in self._bars.tasks if task.id == loop.task)
             task.start_time = self._bars.get_time() - (time.monotonic() - loop.started)
         else:
-            self._bars.update(loop.task, description=text, completed=loop.done)
+            self._bars.update(loop.task, description=text, completed=loop.done, left=loop.left())
         loop.drawn = time.monotonic()
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from captious.core import digests as digest
 from captious.core import notebook_html as html
-from captious.core.container import Grouped, Texts
+from captious.core.container import Grouped, StoredTexts
 from captious.core.errors import InputError, printable
 from captious.core.memo import Memo, Product, cached_property
 from captious.core.ragged import IntArray, offsets_of, runs
@@ -225,8 +225,8 @@ class Captions:
         if self._digest is not None:
             return self._digest
         texts, bounds = self.texts, itertools.pairwise(self.image_offsets.tolist())
-        if isinstance(texts, Texts):
-            quickly = digest.of_named_texts(Texts.of(self.ids).arrays, texts.arrays, self.image_offsets)
+        if isinstance(texts, StoredTexts):
+            quickly = digest.of_named_texts(StoredTexts.of(self.ids).arrays, texts.arrays, self.image_offsets)
             if quickly is not None:
                 return quickly
         return digest.of_any_order([image, *sorted(texts[a:b])] for image, (a, b) in zip(self.ids, bounds))
@@ -319,19 +319,6 @@ class Corpus:
             left_out=left_out,
             images=places(ids, encoded),
             image_names=image_names,
-        )
-
-    def with_candidates(self, candidates: Sequence[Sequence[str]], *, name: str) -> Corpus:
-        """Return a corpus of another system on the same images, which shares the encoded references."""
-        _check(self.ids, candidates, "candidate")
-        encoded = Captions.of(candidates, self.tokenizer, ids=self.ids, over=self.references)
-        return Corpus(
-            encoded,
-            self.references,
-            name=name,
-            left_out=self.left_out,
-            images=self.images,
-            image_names=self.image_names,
         )
 
     def with_captions(

@@ -13,13 +13,12 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.core.container import Texts, compact
+from captious.core.container import StoredTexts, compact
 from captious.core.memo import Arrays, Memo, Product, cached_property
 from captious.core.ragged import IntArray, offsets_of, stretches
 from captious.text import tokenizers
 from captious.text.ngrams import NgramIndex, NgramTable, TableWriter, is_exact, ngram_positions, pack
-from captious.text.vocabulary import Vocabulary
-from captious.text.word_index import WordTable
+from captious.text.vocabulary import Vocabulary, WordTable
 
 S = TypeVar("S", bound=np.generic)
 
@@ -124,7 +123,7 @@ class Encoding:
 
         table = WordTable.of([]) if base is None else base._word_table().copy()
         known = table.count
-        in_bytes = texts if isinstance(texts, Texts) else Texts.of(texts)
+        in_bytes = texts if isinstance(texts, StoredTexts) else StoredTexts.of(texts)
         tokens, counts = numbering.number(*in_bytes.arrays, table)
         vocabulary = Vocabulary(table.words(known), base=None if base is None else base.vocabulary)
         made = cls(texts, tokens, offsets_of(counts), vocabulary, tokenizer, base)

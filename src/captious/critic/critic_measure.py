@@ -20,7 +20,7 @@ from captious.core.errors import InputError, MissingInputError, some
 from captious.core.memo import cached_property
 from captious.core.threads import require_torch
 from captious.corpus import Corpus
-from captious.io.align import plain_id
+from captious.io.id_matching import plain_id
 from captious.metrics.base import FloatArray, Measure, Resource, as_statistics, check_needs
 from captious.metrics.options import CRITIC, CRITIC_IMAGES, Option
 

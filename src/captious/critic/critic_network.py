@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from captious.core.errors import InputError, did_you_mean
 from captious.critic.critic_vocabulary import FILLING, CriticVocabulary
 from captious.generate.network_files import ModelFile
-from captious.io.content import shown_name
 
 
 class CountSketch(nn.Module):  # type: ignore[misc]
@@ -215,13 +214,7 @@ def save_critic(
 
 def load_critic(path: str | Path) -> TrainedCritic:
     """Read a critic whose training is finished."""
-    trained, step, _ = load_unfinished(path)
-    if step is not None:
-        raise InputError(
-            f"{shown_name(path)}: the training of this critic stopped at step {step:,}; continue it with "
-            "--resume"
-        )
-    return trained
+    return _FILE.read_finished(path, _rebuild)
 
 
 def load_unfinished(path: str | Path) -> tuple[TrainedCritic, int | None, dict[str, Tensor]]:

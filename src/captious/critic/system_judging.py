@@ -251,7 +251,7 @@ def sampled_captions(path: Path, images: ImageFeatures | None, seed: int) -> dic
         file = read(path, "predictions", several=True)
         return {image: list(texts) for image, texts in zip(file.ids, file.captions)}
     from captious.generate.captioner import captioner_checkpoint
-    from captious.generate.captioner.caption_sets import Plan, generate
+    from captious.generate.captioner.caption_sets import CaptionPlan, generate
 
     trained = captioner_checkpoint.load(path)
     if images is None:
@@ -259,7 +259,7 @@ def sampled_captions(path: Path, images: ImageFeatures | None, seed: int) -> dic
             f"{path} is a captioner and needs image features; "
             "add --features of the kind it was trained on, or pass a file of samples"
         )
-    return dict(zip(images.ids, generate(trained, images, Plan("rs", 1, seed=seed)).captions))
+    return dict(zip(images.ids, generate(trained, images, CaptionPlan("rs", 1, seed=seed)).captions))
 
 
 def _critics_folder(output: str | Path | None, resume: bool) -> Path | None:

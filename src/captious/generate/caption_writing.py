@@ -50,7 +50,7 @@ def generate_captions(
     threads
         Threads of PyTorch.
     plan
-        Other fields of :class:`~captious.generate.captioner.caption_sets.Plan`: keep, switch, vectors,
+        Other fields of :class:`~captious.generate.captioner.caption_sets.CaptionPlan`: keep, switch, vectors,
         training, similarity, same_tags, groups, penalty, seed. A setting that ``how`` does not use
         raises InputError.
 
@@ -62,17 +62,17 @@ def generate_captions(
     """
     require_torch("writing captions", threads)
     from captious.generate.captioner import captioner_checkpoint
-    from captious.generate.captioner.caption_sets import Plan, generate, generate_from_crops
+    from captious.generate.captioner.caption_sets import CaptionPlan, generate, generate_from_crops
     from captious.generate.captioner.decoding import Sampling
     from captious.generate.captioner.image_source import ImageSource
     from captious.io import read
 
     trained = captioner_checkpoint.load(model)
     if m is None:
-        m = 1 if how == "greedy" else Plan.m
+        m = 1 if how == "greedy" else CaptionPlan.m
     if sigma is None:
-        sigma = (1.0, 1.0) if how == "drv" else Plan.sigma
-    chosen = Plan(how=how, m=m, sampling=Sampling(temperature, top_k, top_p), sigma=sigma, **plan)
+        sigma = (1.0, 1.0) if how == "drv" else CaptionPlan.sigma
+    chosen = CaptionPlan(how=how, m=m, sampling=Sampling(temperature, top_k, top_p), sigma=sigma, **plan)
     chosen.check(trained)
     source = ImageSource.of(images)
     wanted = list(read(only, "predictions", several=True).ids) if only is not None else None

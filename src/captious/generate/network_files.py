@@ -88,6 +88,16 @@ class ModelFile:
         trained.model.eval()
         return trained, step, _under("state.", tensors)
 
+    def read_finished(self, path: str | Path, rebuild: Callable[[dict[str, Any]], tuple[T, int | None]]) -> T:
+        """Read a network whose training is finished."""
+        trained, step, _ = self.read(path, rebuild)
+        if step is not None:
+            raise InputError(
+                f"{shown_name(path)}: the training of this {self.kind} stopped at step {step:,}; "
+                "continue it with --resume"
+            )
+        return trained
+
     def _safetensors(self) -> tuple[Any, Any, Any]:
         try:
             from safetensors import SafetensorError, safe_open

@@ -64,7 +64,7 @@ class CaptionFile:
     def system_name(self) -> str:
         """Name of the system in tables: the file name without its extensions."""
         name = Path(self.name).name
-        for ending in (".gz", ".json", ".jsonl", ".csv", ".tsv", ".txt", ".token", ".parquet"):
+        for ending in (".gz", ".json", ".jsonl", ".csv", ".tsv", ".txt", ".token", ".parquet", ".xlsx"):
             name = name.removesuffix(ending)
         return name
 

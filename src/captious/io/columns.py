@@ -38,6 +38,7 @@ _OTHER_REFERENCES = (
     "description",
     "enCap",
     "reference_strs",
+    "annotations_captions",
 )
 
 
@@ -114,7 +115,8 @@ def numbered_names(present: Sequence[str], role: Role) -> list[str]:
     """Return the columns that hold one caption each, in the order of their numbers.
 
     They are those that the caller names (``caption_1,caption_2`` or ``caption_*``), or those with a usual
-    name if no other caption column is there. Empty if fewer than two are present.
+    name if no other caption column is there. Empty if fewer than two are present. A pattern that matches no
+    numbered columns takes all columns that it matches (``GT_Caption_*``).
     """
     wanted = selected().captions
     lowered = {name.lower(): name for name in present}
@@ -131,7 +133,10 @@ def numbered_names(present: Sequence[str], role: Role) -> list[str]:
         if match and (wanted or match[1].lower() in _STEMS):
             families.setdefault(match[1], []).append((int(match[2][:9]), name))
     largest = max(families.values(), key=len, default=[])
-    return [name for _, name in sorted(largest)] if len(largest) > 1 else []
+    if len(largest) > 1:
+        return [name for _, name in sorted(largest)]
+    has_pattern = any("*" in name for name in wanted)
+    return names if has_pattern and len(names) > 1 and not largest else []
 
 
 def no_id(name: str, place: str, present: Sequence[str]) -> InputError:

@@ -192,6 +192,29 @@ def parse_json(data: bytes, name: str, what: str) -> Any:
         raise InputError(f"{name} is not JSON ({error}); {what}") from None
 
 
+def read_json_or_lines(path: str | os.PathLike[str], what: str) -> Any:
+    """Return the value of a JSON file, or the list of values of JSON lines (also gzip)."""
+    name = shown_name(path)
+    text = decode(read_bytes(path), name)
+    try:
+        return loads(text, name)
+    except json.JSONDecodeError:
+        return json_lines(text, name, what)
+
+
+def json_lines(text: str, name: str, what: str) -> list[Any]:
+    """Return the values of JSON lines. Blank lines are skipped."""
+    values = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            where = f"{name}, line {number:,}"
+            try:
+                values.append(loads(line, where))
+            except json.JSONDecodeError as error:
+                raise InputError(f"{where}: not JSON ({error}); {what}") from None
+    return values
+
+
 def loads(text: str, name: str, shallow: bool = False) -> Any:
     """Parse JSON. Invalid JSON raises ``json.JSONDecodeError``.
 

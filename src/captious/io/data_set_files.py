@@ -108,11 +108,13 @@ def segment_id(video: object, number: int) -> str:
     return f"{video}#{number}"
 
 
-def _is_youcook(value: Mapping[Any, Any]) -> bool:
+def is_youcook(value: Mapping[Any, Any]) -> bool:
+    """Whether an object has the shape of YouCook2's annotations."""
     return _has(_first(value.get("database")), "annotations")
 
 
-def _youcook(value: Mapping[Any, Any], name: str) -> Iterator[Row]:
+def youcook_rows(value: Mapping[Any, Any], name: str) -> Iterator[tuple[str, object, str]]:
+    """Yield the segments of all videos."""
     for video, entry in value["database"].items():
         for number, row in enumerate(entry["annotations"]):
             if "sentence" in row:
@@ -140,18 +142,35 @@ def _dense_result(value: Mapping[Any, Any], name: str) -> Iterator[Row]:
             yield segment_id(video, number), row["sentence"], f"video {show(video)}, segment {number}"
 
 
+# Results of challenges: a list of rows inside an object -----------------------------------------------------
+
+
+def _is_challenge(value: Mapping[Any, Any]) -> bool:
+    first = value.get("result")
+    return isinstance(first, list) and (
+        _has(_first(first), "video_id", "caption") or _has(_first(first), "image_id", "caption")
+    )
+
+
+def _challenge(value: Mapping[Any, Any], name: str) -> Iterator[Row]:
+    for number, row in enumerate(value["result"], 1):
+        yield row["video_id" if "video_id" in row else "image_id"], row["caption"], f"result {number}"
+
+
 SHAPES = (
     DataSet("TextCaps", "data.image_id", "data.reference_strs", _is_textcaps, _textcaps,
             left_out=("caption_str: the references have it", "OCR tokens")),
     DataSet("MSR-VTT", "sentences.video_id", "sentences.caption", _is_msr_vtt, _msr_vtt,
             left_out=("videos: their split can be chosen with --split",)),
-    DataSet("YouCook2", "database, number of the segment", "annotations.sentence", _is_youcook, _youcook,
-            left_out=("times of segments",)),
+    DataSet("YouCook2", "database, number of the segment", "annotations.sentence", is_youcook, youcook_rows,
+            left_out=("times of segments", "subset: --split validation chooses one")),
     DataSet("ActivityNet captions", "video, number of the sentence", "sentences", _is_activitynet,
             _activitynet, left_out=("timestamps: segments are matched by their number, not by overlap",)),
     DataSet("results of dense captioning", "results, number of the segment", "sentence", _is_dense_result,
             _dense_result, role="predictions",
             left_out=("timestamps: segments are matched by their number, not by overlap",)),
+    DataSet("results of a challenge", "result.video_id", "result.caption", _is_challenge, _challenge,
+            role="predictions", left_out=("version", "external_data")),
 )  # fmt: skip
 
 
@@ -190,8 +209,30 @@ def read_samples(rows: Sequence[Any], name: str, role: Role, place: Callable[[in
     taken = "answer (else target)" if role == "references" else "pred (else filtered_resps)"
     return Records(
         ids, captions, place, "lmms-eval samples", id_field="image_id (else doc_id)", caption_field=taken,
-        fields=tuple(map(str, rows[0])), left_out=("prompts and values of metrics",),
+        fields=tuple(map(str, rows[0])), left_out=("prompts, documents and values of metrics",),
     )  # fmt: skip
+
+
+def rows_of_columns(
+    value: Mapping[Any, Any], ids: Sequence[str], captions: Sequence[str]
+) -> list[dict[Any, Any]] | None:
+    """Return the rows of a table that is stored by columns, else None.
+
+    Data frames write ``{"index": {"0": 7, …}, "prediction": {"0": "a dog", …}}``, other tools lists.
+    """
+    if not any(key in value for key in ids) or not any(key in value for key in captions):
+        return None
+    columns = list(value.values())
+    first = columns[0]
+    if isinstance(first, Mapping):
+        places: Sequence[Any] = list(first)
+        is_table = all(isinstance(column, Mapping) and column.keys() == first.keys() for column in columns)
+    elif isinstance(first, list):
+        places = range(len(first))
+        is_table = all(isinstance(column, list) and len(column) == len(first) for column in columns)
+    else:
+        return None
+    return [{key: value[key][place] for key in value} for place in places] if is_table and places else None
 
 
 def has_single_keys(rows: Sequence[Any], known: Sequence[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ _NAMES = {
     "jsonl": "JSON lines",
     "dict": "a JSON object from image to captions",
     "json": "JSON",
+    "json-columns": "a table by columns, as data frames write JSON",
     "karpathy": "Karpathy's splits",
     "token": "a list of Flickr",
     "bars": "a table with bars",
@@ -34,7 +36,7 @@ _NAMES = {
 
 
 @dataclass(frozen=True)
-class Side:
+class RoleSummary:
     """Captions of a file in one role."""
 
     role: Role
@@ -55,7 +57,7 @@ class FileDescription:
 
     path: str
     format: str
-    sides: tuple[Side, ...]
+    sides: tuple[RoleSummary, ...]
     fields: tuple[str, ...]
     #: Fields and content that are not read.
     left_out: tuple[str, ...]
@@ -89,7 +91,7 @@ def describe(path: str | os.PathLike[str]) -> FileDescription:
     Raises `InputError` if the file has captions in neither role.
     """
     name = shown_name(path)
-    sides: list[Side] = []
+    sides: list[RoleSummary] = []
     parts: list[Records] = []
     refused: dict[str, str] = {}
     messages: dict[str, None] = {}
@@ -104,18 +106,32 @@ def describe(path: str | os.PathLike[str]) -> FileDescription:
             refused[role] = str(error)
             continue
         messages |= dict.fromkeys(str(warning.message) for warning in caught)
+        if role == "predictions" and (failed := failed_answers(file.captions)):
+            messages[f"{name}: {failed:,} predictions are VLMEvalKit's message of a failed request"] = None
         sizes = [len(texts) for texts in file.captions]
         example = (file.ids[0], file.captions[0][0])
         sides.append(
-            Side(role, len(file), sum(sizes), records.id_field, records.caption_field, example, max(sizes),
-                 min(sizes))
-        )  # fmt: skip
+            RoleSummary(
+                role,
+                len(file),
+                sum(sizes),
+                records.id_field,
+                records.caption_field,
+                example,
+                max(sizes),
+                min(sizes),
+            )
+        )
         parts.append(records)
     if not parts:
         raise InputError(refused["references"])
-    taken = {field for side in sides for field in (side.id_field, *side.caption_field.split(", "))}
-    # With both sides, both caption fields are used; otherwise a field is used in either role.
-    unused = [field for field in parts[0].fields if field not in taken] if len(taken) > 1 else []
+    taken = {
+        field for side in sides for field in f"{side.id_field}, {side.caption_field}".split(", ") if field
+    }
+    # With both sides, both caption fields are used; otherwise a field is used in either role. Shapes without
+    # rows of fields state what they leave out.
+    has_fields = bool(taken.intersection(parts[0].fields))
+    unused = [field for field in parts[0].fields if field not in taken] if has_fields else []
     left_out = dict.fromkeys([*unused, *(note for part in parts for note in part.left_out)])
     form = _NAMES.get(parts[0].format, parts[0].format)
     return FileDescription(
@@ -136,13 +152,27 @@ def _records(path: str | os.PathLike[str], content: object, name: str, role: Rol
 
 def has_both_sides(path: str | os.PathLike[str]) -> bool:
     """Whether a file has references and other captions as predictions, so that it can be scored alone."""
+    return missing_side(path) is None
+
+
+def missing_side(path: str | os.PathLike[str]) -> str | None:
+    """Return why a file cannot be scored alone, or None if it has references and predictions."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             references, predictions = (_listed(read(path, role)) for role in _ROLES)
-    except InputError:
-        return False
-    return references != predictions
+    except InputError as error:
+        return str(error)
+    return None if references != predictions else f"{shown_name(path)} has one side only"
+
+
+#: Text that VLMEvalKit stores in place of an answer.
+_FAILED = "Failed to obtain answer"
+
+
+def failed_answers(captions: Iterable[Iterable[str]]) -> int:
+    """Return the number of captions that are the message of a failed request (VLMEvalKit)."""
+    return sum(text.startswith(_FAILED) for texts in captions for text in texts)
 
 
 def _listed(file: CaptionFile) -> list[tuple[str, ...]]:

@@ -18,6 +18,7 @@ from captious.io import json_formats
 from captious.io.caption_files import CaptionFile, Records, id_texts, kind, show
 from captious.io.columns import columns
 from captious.io.content import decode, loads, shown_name
+from captious.io.data_set_files import is_youcook, youcook_rows
 from captious.io.prepared import is_prepared
 from captious.io.reading import read_content_bytes, records_of
 
@@ -88,6 +89,15 @@ def _listed(value: object, name: str, column: str) -> Records | None:
                 lambda i: f"videos {i + 1}",
                 "json",
             )
+    if isinstance(value, Mapping) and column in ("split", "subset") and is_youcook(value):
+        ids = [image for image, _, _ in youcook_rows(value, name)]
+        videos = value["database"]
+        return Records(
+            ids,
+            [videos[image.rpartition("#")[0]].get("subset") for image in ids],
+            lambda i: f"segment {ids[i]}",
+            "json",
+        )
     if not isinstance(value, Mapping) or not (json_formats.is_coco(value) or json_formats.is_karpathy(value)):
         return None
     present: dict[str, None] = {}

@@ -19,6 +19,7 @@ from captious.io.data_set_files import (
     read_samples,
     read_single_keys,
     refuse_summary,
+    rows_of_columns,
 )
 
 
@@ -51,6 +52,9 @@ def from_value(value: object, name: str, role: Role) -> Records:
         logs = value.get("logs")  # of early versions of lmms-eval
         if isinstance(logs, list) and logs and is_sample(logs[0]):
             return from_rows(logs, name, role, "json")
+        rows = rows_of_columns(value, id_names(value), caption_names(role))
+        if rows is not None:
+            return from_rows(rows, name, role, "json-columns")
         if _is_id_dict(value):
             keys = list(value)
             return Records(keys, list(value.values()), lambda row: f"entry {show(keys[row])}", "dict")
@@ -244,11 +248,12 @@ def _coco_annotations(value: Mapping[Any, Any], name: str, role: Role) -> Record
         _warn_of_unusable(annotations, numbers, name)
     kept = annotations if len(numbers) == len(annotations) else [annotations[number] for number in numbers]
     records = from_rows(kept, name, role, "coco-annotations")
-    left_out = (
-        (f"{len(annotations) - len(kept):,} captions that are rejected or pre-canned",)
-        if len(kept) < len(annotations)
-        else ()
-    )
+    left_out: tuple[str, ...] = ()
+    if len(kept) < len(annotations):
+        left_out = (f"{len(annotations) - len(kept):,} captions that are rejected or pre-canned",)
+    images = value.get("images")
+    if isinstance(images, list) and images and isinstance(images[0], Mapping) and "domain" in images[0]:
+        left_out = (*left_out, "domain of the images (nocaps): --group domain reports by it")
     return replace(records, place=lambda row: f"annotation {numbers[row] + 1}", left_out=left_out)
 
 

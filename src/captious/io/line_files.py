@@ -16,8 +16,9 @@ from captious.io.content import loads, split_lines
 _TOKEN = re.compile(r"([^\t#]+)#\d+[a-z]*\t")
 #: Line of Oscar's predictions: key of the image, a tab, a JSON list of captions with their confidence.
 _OSCAR = re.compile(r"([^\t]+)\t(\[\s*\{.*\}\s*\]\s*)")
-#: Line of AllVideoDescriptions.txt: id of the video with start and end, a space, the caption.
-_CLIP = re.compile(r"(\S{11}_\d+_\d+) (.*)")
+#: Line of AllVideoDescriptions.txt: id of the video with start and end, a space, the caption. Lists of splits
+#: (sents_test_lc_nopunc.txt) have numbered videos and a tab.
+_CLIP = re.compile(r"(\S{11}_\d+_\d+(?= )|vid\d+(?=\t))[ \t](.*)")
 
 
 def parse_lines(text: str, name: str, role: Role) -> Records | None:
@@ -89,7 +90,7 @@ def _oscar(text: str, name: str) -> Records:
 
 
 def _clips(text: str, name: str) -> Records:
-    """Parse MSVD's AllVideoDescriptions.txt."""
+    """Parse MSVD's AllVideoDescriptions.txt, or the list of a split with numbered videos."""
     ids: list[str] = []
     captions: list[object] = []
     numbers: list[int] = []
@@ -99,15 +100,15 @@ def _clips(text: str, name: str) -> Records:
         match = _CLIP.fullmatch(line)
         if match is None:
             raise InputError(
-                f"{name}, line {number}: expected a clip (VIDEO_START_END), a space and a caption, found "
-                f"{show(line)}"
+                f"{name}, line {number}: expected a clip (VIDEO_START_END), a space and a caption, or "
+                f"'vid' with a number, a tab and a caption, found {show(line)}"
             )
         ids.append(match[1])
         captions.append(match[2])
         numbers.append(number)
     return Records(
         ids, captions, lambda row: f"line {numbers[row]}", "MSVD descriptions", text_ids=True,
-        id_field="VIDEO_START_END", caption_field="rest of the line",
+        id_field="VIDEO_START_END, or vidNUMBER", caption_field="rest of the line",
     )  # fmt: skip
 
 
@@ -127,7 +128,7 @@ def msvd_clips(records: Records, rows: Sequence[Sequence[str]], columns: Sequenc
         captions=[rows[i][text] for i in kept],
         place=lambda row: records.place(kept[row]),
         format="MSVD table",
-        id_field="VideoID_Start_End",
+        id_field="VideoID, Start, End",
         caption_field="Description",
         left_out=(f"{len(rows) - len(kept):,} descriptions in other languages",),
     )

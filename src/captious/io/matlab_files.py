@@ -37,14 +37,14 @@ class _Element(NamedTuple):
 def read_variables(data: bytes, name: str) -> dict[str, Value]:
     """Return the variables of a file by name."""
     try:
-        return _Reader(data, name).variables()
+        return _MatlabReader(data, name).variables()
     except (ValueError, UnicodeDecodeError, zlib.error, MemoryError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{name}: the MATLAB file is damaged ({error}); get a fresh copy") from None
 
 
-class _Reader:
+class _MatlabReader:
     def __init__(self, data: bytes, name: str) -> None:
         self.name = name
         self.order = {b"IM": "<", b"MI": ">"}.get(data[126:128], "")

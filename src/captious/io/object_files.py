@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from captious.core.errors import InputError
-from captious.io.content import decode, loads, read_bytes, shown_name
+from captious.io.content import read_json_or_lines, shown_name
 
 _SHAPES = (
     "COCO instances (with 'annotations' and 'categories'), lines or a list of {\"image_id\": …, \"objects\": "
@@ -82,25 +81,7 @@ def _box(value: Any, where: str, image: str) -> tuple[float, float, float, float
 
 
 def _content(path: str | Path) -> Any:
-    where = shown_name(path)
-    text = decode(read_bytes(path), where)
-    try:
-        return loads(text, where)
-    except json.JSONDecodeError:
-        return _lines(text, where)
-
-
-def _lines(text: str, where: str) -> list[Any]:
-    rows = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            try:
-                rows.append(loads(line, f"{where}, line {number}"))
-            except json.JSONDecodeError as error:
-                raise InputError(
-                    f"{where}, line {number}: not JSON ({error}); objects per image are {_SHAPES}"
-                ) from None
-    return rows
+    return read_json_or_lines(path, f"objects per image are {_SHAPES}")
 
 
 def objects_of(value: Any, where: str) -> dict[str, set[str]]:

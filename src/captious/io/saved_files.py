@@ -7,7 +7,7 @@ from pathlib import Path
 from captious.core import container
 from captious.core.container import (
     Container,
-    Texts,
+    StoredTexts,
     begins,
     is_container,
     open_kept,
@@ -21,7 +21,7 @@ from captious.io.content import read_raw
 
 __all__ = [
     "Container",
-    "Texts",
+    "StoredTexts",
     "begins",
     "is_container",
     "open_kept",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from captious.core.locks import Lock
+from captious.core.memo import Lock
 from captious.kernels.types import Array, Group, Scalar, Spec
 
 if TYPE_CHECKING:

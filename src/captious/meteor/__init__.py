@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from captious.meteor.align import pair_statistics, statistics
-from captious.meteor.parameters import score
+from captious.meteor.align import pair_statistics, score, statistics
 
 __all__ = ["pair_statistics", "score", "statistics"]

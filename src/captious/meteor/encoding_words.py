@@ -15,8 +15,7 @@ from captious.core.ragged import offsets_of, runs
 from captious.core.threads import threads, threads_for
 from captious.corpus import Captions
 from captious.meteor.matches import Ints, Lines, PhraseRelations, WordRelations
-from captious.meteor.meteor_tables import Resources
-from captious.meteor.normalise import Normaliser
+from captious.meteor.meteor_tables import Normaliser, Resources
 from captious.meteor.relations import Spans, paraphrases_of, related_words, spans_of
 from captious.text.stemmer import java_hash, stem
 
@@ -145,7 +144,7 @@ def _objects(words: list[str]) -> NDArray[np.object_]:
     return listed
 
 
-class Side(NamedTuple):
+class EncodedSide(NamedTuple):
     """Distinct captions of one side as lines; caption c has the lines ``begin[c]:end[c]``.
 
     Words keep the numbers of the captions' vocabulary. Words that only METEOR's tokenization produces are
@@ -160,7 +159,7 @@ class Side(NamedTuple):
     extra: list[str]
     size: int
 
-    def only(self, captions: Ints) -> tuple[Side, Ints]:
+    def only(self, captions: Ints) -> tuple[EncodedSide, Ints]:
         """Select the lines of some captions; others have none. Return also where their tokens were."""
         counts = (self.end - self.begin)[captions]
         lines = np.unique(
@@ -171,10 +170,12 @@ class Side(NamedTuple):
         # The lines of a caption stay neighbours.
         begin[captions] = np.searchsorted(lines, self.begin[captions])
         end[captions] = begin[captions] + counts
-        return Side(self.tokens[picked], self.lengths[lines], begin, end, self.extra, self.size), picked
+        return EncodedSide(
+            self.tokens[picked], self.lengths[lines], begin, end, self.extra, self.size
+        ), picked
 
 
-def _pack_side(side: Side) -> Arrays:
+def _pack_side(side: EncodedSide) -> Arrays:
     extra = np.frombuffer("\n".join(side.extra).encode("utf-8", "surrogatepass"), np.uint8)
     arrays: dict[str, NDArray[Any]] = {
         "tokens": side.tokens,
@@ -186,22 +187,22 @@ def _pack_side(side: Side) -> Arrays:
     return {**arrays, "known": np.array([side.size, len(side.extra)], np.int64)}
 
 
-def _unpack_side(arrays: Arrays) -> Side:
+def _unpack_side(arrays: Arrays) -> EncodedSide:
     size, count = (int(value) for value in arrays["known"])
     extra = arrays["extra"].tobytes().decode("utf-8", "surrogatepass").split("\n") if count else []
     tokens, lengths, begin, end = (np.asarray(arrays[name]) for name in ("tokens", "lengths", "begin", "end"))
-    return Side(tokens, lengths, begin, end, extra, size)
+    return EncodedSide(tokens, lengths, begin, end, extra, size)
 
 
 SIDE = Product("METEOR lines", _pack_side, _unpack_side)
 
 
-def encode_references(references: Captions, normaliser: Normaliser) -> Side:
+def encode_references(references: Captions, normaliser: Normaliser) -> EncodedSide:
     """Encode references as lines, cached with them. A reference with a separator is several lines."""
     return references.product(SIDE, (normaliser.digest,), lambda: _encode_side(references, normaliser, True))
 
 
-def _encode_side(captions: Captions, normaliser: Normaliser, is_reference: bool) -> Side:
+def _encode_side(captions: Captions, normaliser: Normaliser, is_reference: bool) -> EncodedSide:
     """Encode captions.
 
     METEOR's tokenization leaves nine captions of ten unchanged; their words keep their numbers.
@@ -236,13 +237,13 @@ def _encode_side(captions: Captions, normaliser: Normaliser, is_reference: bool)
     into = offsets_of(length)
     picked = np.arange(into[-1]) + np.repeat(source - into[:-1], length)
     tokens = np.concatenate([captions.tokens, numbers])[picked]
-    return Side(tokens, length, bounds[:-1][inverse], bounds[1:][inverse], list(extra), size)
+    return EncodedSide(tokens, length, bounds[:-1][inverse], bounds[1:][inverse], list(extra), size)
 
 
 class Prepared(NamedTuple):
     """References for METEOR: lines, features of words (vocabulary, then extra ones), and phrases."""
 
-    side: Side
+    side: EncodedSide
     features: WordFeatures
     spans: Spans
 

@@ -244,7 +244,7 @@ def group_pairs(
             ends[target] += 1
 
 
-class _WordTable:
+class _WordNumbers:
     """Distinct words with their numbers, from 1."""
 
     def __init__(self) -> None:
@@ -316,7 +316,7 @@ class _PhraseTable:
 
 def build(table: Path, length: int) -> dict[str, NDArray[Any]]:
     """Return the arrays of `Paraphrases` for a table that has `length` bytes when unpacked."""
-    words, distinct = _WordTable(), _PhraseTable(length // _BYTES_A_PHRASE)
+    words, distinct = _WordNumbers(), _PhraseTable(length // _BYTES_A_PHRASE)
     parts = [np.zeros(0, np.int32)]
     try:
         for lines, count in track(

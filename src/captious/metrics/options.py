@@ -69,7 +69,18 @@ TRUTH = Option(
     "scene graphs of Visual Genome.",
     metavar="FILE",
 )
-OBJECTS = Option("objects", "Objects per image for CHAIR.", metavar="FILE")
+TRUTH_NAMES = Option(
+    "truth_names",
+    "With objects as --truth, the objects of a caption: its nouns, or the classes that CHAIR's synonym table "
+    "finds in it (other words do not count).",
+    choices=("nouns", "classes"),
+)
+OBJECTS = Option("objects", "Objects per image for CHAIR and ALOHa.", metavar="FILE")
+FACTS = Option(
+    "facts",
+    "Facts per image for FactRecall (default: facts of the references by the parser).",
+    metavar="FILE",
+)
 CHAIR_SYNONYMS = Option("chair_synonyms", "Synonym table for CHAIR (default: our own).", metavar="FILE")
 SENTENCE_MODEL = Option(
     "sentence_model",
@@ -148,7 +159,9 @@ STANDARD = (
     COMBINE,
     CONCEPTS,
     TRUTH,
+    TRUTH_NAMES,
     OBJECTS,
+    FACTS,
     CHAIR_SYNONYMS,
     SENTENCE_MODEL,
     TRAIN,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from captious.parser.choice import Parser, parses_of
 from captious.parser.dependency_graph import Edge, collapse
 from captious.parser.fast_parser import ParsedBatch, parse, parse_batch, parse_tokens
-from captious.parser.sentences import Parse, Sentence
+from captious.parser.parsed_sentences import Parse, Sentence
 
 __all__ = [
     "Edge",

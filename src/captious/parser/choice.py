@@ -14,7 +14,7 @@ from captious.core.ragged import runs
 from captious.corpus import Captions
 from captious.parser.fast_parser import ParsedBatch, parse_batch, parse_numbers
 from captious.parser.network_model import SHIPPED, shipped_model
-from captious.parser.sentences import Parse
+from captious.parser.parsed_sentences import Parse
 
 #: Names of parsers: the shipped network, the shipped caption grammar, and an exact search over CoreNLP's
 #: grammar, which the user supplies. The network is also called ``small``.

@@ -17,7 +17,7 @@ from captious.core.threads import collector_paused, one_blas_thread, side_by_sid
 from captious.corpus.corpus import distinct_runs
 from captious.parser.lemmas import lemma
 from captious.parser.network_model import Model, chunk_size, shipped_model
-from captious.parser.sentences import LIMIT, Parse, Sentence, split, terminators
+from captious.parser.parsed_sentences import LIMIT, Parse, Sentence, split, terminators
 from captious.text.vocabulary import Vocabulary
 
 Integers = NDArray[np.int64]

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.errors import InputError
-from captious.core.locks import Lock
+from captious.core.memo import Lock
 from captious.core.ragged import offsets_of
 from captious.parser.network_kernels import best_columns, best_trees, cell, meet, rectify
 

@@ -27,6 +27,7 @@ SCRIPTS = (
     "export.js",
     "leaderboard.js",
     "why.js",
+    "description.js",
     "detail.js",
     "images.js",
     "compare.js",

@@ -17,11 +17,14 @@ import numpy as np
 from captious.core.errors import CaptiousError
 from captious.core.progress import track
 from captious.corpus import Corpus
+from captious.corpus.paragraphs import sentences_of
 from captious.io import CaptionWarning
 from captious.metrics import registry
 from captious.metrics.base import Measure
+from captious.metrics.captions.aloha import Aloha
 from captious.metrics.captions.chair import ChairI
 from captious.metrics.captions.cider import Cider, frequencies_of
+from captious.metrics.captions.fact_coverage import FactPrecision, FactRecall
 from captious.metrics.captions.meteor import Meteor
 from captious.metrics.captions.spice import Spice, matched_tuples
 from captious.metrics.learned.composite import Composite
@@ -29,6 +32,8 @@ from captious.metrics.learned.composite_network import draw
 from captious.metrics.registry import make_measures
 from captious.reporting.metric_descriptions import feature_words
 from captious.reporting.report_data import ReportImages, SystemEntry, frequencies, grouped, listed, rounded
+from captious.results.caption_explanations import MATCHED, explain_corpus
+from captious.results.caption_explanations import Explanation as CaptionExplanation
 from captious.results.signatures import sign
 
 M = TypeVar("M", bound=Measure)
@@ -185,6 +190,67 @@ def objects(images: ReportImages, options: Mapping[str, Any]) -> Block | None:
     )
 
 
+#: Mean number of sentences from which captions are descriptions. Their sentences are judged even if no metric
+#: of descriptions is in the report.
+DESCRIPTION_SENTENCES = 1.5
+
+
+def descriptions(images: ReportImages, options: Mapping[str, Any]) -> Block | None:
+    """Return the sentences of descriptions with their status, their objects, and the facts of both sides.
+
+    A row holds sentences (text, status), objects (word, sentence, status, support, nearest word), facts of
+    the references (text, whether covered, sentence) and facts of the description (text, whether covered,
+    worst word). Facts are there if their metrics are in the report.
+    """
+    systems: list[Any] = []
+    for entry in images.entries:
+        aloha = measure_of(entry, Aloha, ("ALOHa",), options) or _unscored(entry)
+        precision = measure_of(entry, FactPrecision, ("FactPrecision",), options)
+        recall = measure_of(entry, FactRecall, ("FactRecall",), options)
+        judged = [one for one in (aloha, precision, recall) if one is not None]
+        if not judged or entry.corpus is None:
+            systems.append(None)
+            continue
+        explanations = [
+            explain_corpus(entry.corpus, one[0]) if one is not None else None
+            for one in (aloha, precision, recall)
+        ]
+        rows = [
+            _description(*(own[i] if own is not None else None for own in explanations))
+            for i in range(len(entry.corpus.candidates))
+        ]
+        systems.append(images.place(entry.corpus.ids, listed(rows, entry.corpus.candidates.image_offsets)))
+    return {"systems": systems} if any(systems) else None
+
+
+def _unscored(entry: SystemEntry) -> tuple[Measure, Corpus] | None:
+    """Return ALOHa for a system that writes descriptions and was not scored with it."""
+    corpus = entry.corpus
+    if corpus is None or not corpus.has_references or "ALOHa" in entry.scores or not len(corpus.candidates):
+        return None
+    if len(sentences_of(corpus.candidates)) < DESCRIPTION_SENTENCES * len(corpus.candidates):
+        return None
+    return Aloha(), corpus
+
+
+def _description(
+    aloha: CaptionExplanation | None, precision: CaptionExplanation | None, recall: CaptionExplanation | None
+) -> list[Any]:
+    def facts(one: CaptionExplanation | None, key: str) -> list[Any] | None:
+        if one is None:
+            return None
+        return [[part["fact"], int(part["status"] == MATCHED), part[key]] for part in one.parts]
+
+    by_objects = aloha or precision or recall
+    assert by_objects is not None
+    objects = [
+        [part["object"], part["sentence"], part["status"], rounded([part["support"]], 3)[0], part["nearest"]]
+        for part in (aloha.parts if aloha is not None else ())
+    ]
+    sentences = [[row["sentence"], row["status"]] for row in by_objects.details["sentences"]]
+    return [sentences, objects, facts(recall, "by sentence"), facts(precision, "worst word")]
+
+
 #: Minimum resolution of features: steps per standard deviation.
 STEPS = 500
 
@@ -269,6 +335,7 @@ def _network(measure: Composite) -> Block:
 EXPLANATIONS: dict[str, Explanation] = {
     "ngrams": ngrams,
     "meteor": meteor,
+    "descriptions": descriptions,
     "scenes": scenes,
     "objects": objects,
     "learned": learned,

@@ -8,7 +8,7 @@ from typing import Any
 
 from captious.core.errors import InputError
 from captious.core.progress import track
-from captious.io.align import plain_id
+from captious.io.id_matching import plain_id
 from captious.reporting.report_data import ReportImages
 from captious.results.score_groups import GroupedScores, group_scores, read_groups
 from captious.results.scores import json_number

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
 from captious.core.errors import InputError, printable
-from captious.io.align import plain_id
+from captious.io.id_matching import plain_id
 
 ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif", ".bmp")
 #: ``{id}``, or ``{id:012}`` for a zero-padded number.

@@ -36,6 +36,13 @@ from captious.results.references import References, Source, load_systems
 from captious.results.saved_scores import SUFFIX, is_saved
 from captious.results.scores import Scores
 from captious.results.significance import Bootstrap
+from captious.text import fluency
+
+#: Captions inspected for faults of fluency, the longest of them in words (the detector often fires on longer
+#: descriptions, also by people), and the share from which the report warns.
+FLUENCY_SAMPLE = 2000
+FLUENCY_LONGEST = 60
+FLUENCY_SHARE = 0.05
 
 #: Endings of caption files, which titles leave out.
 _ENDINGS = re.compile(r"(\.(jsonl?|csv|tsv|txt|parquet|refs|gz|zst|zip|npz))+$", re.IGNORECASE)
@@ -289,7 +296,7 @@ def _entries(
     labels = tell_apart([name or entry.name for entry, name in zip(entries, system_names)], paths)
     for entry, name in zip(entries, distinct(labels)):
         # Copy the scores: the caller's object keeps its name.
-        entry.scores = Scores(name, list(entry.scores.values()), entry.scores.captions)
+        entry.scores = Scores(name, list(entry.scores.values()), entry.scores.captions, entry.scores.lengths)
     return entries
 
 
@@ -404,6 +411,15 @@ def _warnings(entries: Sequence[SystemEntry]) -> list[str]:
             out.append(
                 f"{entry.name}: {empty:,} of {len(corpus.candidates):,} captions have no words; they are "
                 "scored as empty."
+            )
+        texts = corpus.candidates.texts[:FLUENCY_SAMPLE]
+        sample = [text for text in texts if len(text.split(maxsplit=FLUENCY_LONGEST)) <= FLUENCY_LONGEST]
+        fires = fluency.load().error_probability(sample) > fluency.THRESHOLD
+        if len(sample) and fires.mean() > FLUENCY_SHARE:
+            example = sample[int(np.flatnonzero(fires)[0])]
+            out.append(
+                f"{entry.name}: {int(fires.sum()):,} of {len(sample):,} captions are probably not "
+                f"fluent, such as “{example[:80]}” (metric FluencyError)."
             )
         if corpus.left_out:
             out.append(

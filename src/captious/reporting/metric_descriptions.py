@@ -49,6 +49,70 @@ _KNOWN: dict[str, MetricDescription] = {
     "SPIDEr": MetricDescription(
         "The mean of SPICE and CIDEr-D: facts and phrasing together.", "It shares the blind spots of both."
     ),
+    "SPIDEr-FL": MetricDescription(
+        "SPIDEr, divided by ten for captions in which the fluency detector finds an error.",
+        "It shares the blind spots of SPIDEr, and the detector errs on unusual sentences.",
+    ),
+    "CaptiousScore-FL": MetricDescription(
+        "CaptiousScore, divided by ten for captions in which the fluency detector finds an error.",
+        "It shares the blind spots of CaptiousScore, and the detector errs on unusual sentences.",
+    ),
+    "FENSE": MetricDescription(
+        "How close the meaning is to that of the references, divided by ten for captions with an error.",
+        "Small wrong details count little, and the detector errs on unusual sentences.",
+    ),
+    "FENSE-lite": MetricDescription(
+        "The same as FENSE with smaller vectors, which are part of captious.",
+        "Small wrong details count little, and the detector errs on unusual sentences.",
+    ),
+    "FluencyError": MetricDescription(
+        "The share of captions that break off, repeat themselves, or lack a verb or a conjunction.",
+        "It does not ask whether the caption is right.",
+    ),
+    "ALOHa": MetricDescription(
+        "How close the object that fits least is to the objects of the references.",
+        "It looks at objects only, and at the worst of them.",
+    ),
+    "CAPTURE": MetricDescription(
+        "Objects, attributes and relations that a description and the references share, also by close words.",
+        "What the parser misreads is lost, and fluency does not count.",
+    ),
+    "FactRecall": MetricDescription(
+        "Facts of the references that a description states.",
+        "It does not see wrong facts.",
+    ),
+    "FactPrecision": MetricDescription(
+        "Facts of a description that the references state.",
+        "It does not see missing facts, and right facts beyond the references count as wrong.",
+    ),
+    "ParaSPICE": MetricDescription(
+        "Objects, attributes and relations that a description and the references share, over all sentences.",
+        "What the parser misreads is lost, and right details beyond the references count as wrong.",
+    ),
+    "ParaSPICE-P": MetricDescription(
+        "The share of a description's objects, attributes and relations that the references have.",
+        "Right details beyond the references count as wrong.",
+    ),
+    "ParaSPICE-R": MetricDescription(
+        "The share of the references' objects, attributes and relations that a description has.",
+        "It does not see wrong statements.",
+    ),
+    "ParaScore": MetricDescription(
+        "Whether each sentence fits the references, and whether each reference has a sentence that fits it.",
+        "Right details beyond the references count as wrong.",
+    ),
+    "ParaScore-lite": MetricDescription(
+        "The same as ParaScore with smaller vectors, which are part of captious.",
+        "Right details beyond the references count as wrong.",
+    ),
+    "ParaScore-lite-P": MetricDescription(
+        "How well the sentences of a description fit the references, on average.",
+        "It does not see what is missing.",
+    ),
+    "ParaScore-lite-R": MetricDescription(
+        "How well some sentence of a description fits each reference, on average.",
+        "It does not see wrong sentences.",
+    ),
     "SPICE-U": MetricDescription(
         "How unusual the right things are that the caption says.",
         "It rewards rare facts, not complete descriptions.",
@@ -240,6 +304,7 @@ _FEATURES: dict[str, tuple[str, str]] = {
     "spice-f": ("Facts shared with the references", "scene graphs, as SPICE counts"),
     "word-mover": ("Its words, close to a reference’s as a whole", "word mover’s distance"),
     "word-order": ("Usual order of words", "pairs of neighbours"),
+    "fluency": ("A whole sentence without repeats", "the fluency detector"),
     "shorter": ("Shorter than the references", "words"),
     "longer": ("Longer than the references", "words"),
 }

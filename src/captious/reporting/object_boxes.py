@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from captious.io.align import plain_id
+from captious.io.id_matching import plain_id
 from captious.io.object_files import read_boxes
 from captious.reporting.thumbnails import Thumbnails
 

@@ -34,7 +34,7 @@ _OWN_FIELDS = ("m",)
 
 
 @dataclass
-class Run:
+class SavedRun:
     """One file of scores: its name on the site, its time, and its scores."""
 
     name: str
@@ -48,7 +48,7 @@ class Site:
     """A site that was written: its folder, runs, and number of tables."""
 
     folder: Path
-    runs: list[Run]
+    runs: list[SavedRun]
     boards: list[dict[str, Any]]
 
     def __repr__(self) -> str:
@@ -132,7 +132,7 @@ def _check(paths: Sequence[Path], names: Sequence[str] | None, address: str | No
         raise InputError(f"'{printable(address)}': the address of a site begins with http:// or https://")
 
 
-def _runs(paths: Sequence[Path], names: Sequence[str] | None) -> list[Run]:
+def _runs(paths: Sequence[Path], names: Sequence[str] | None) -> list[SavedRun]:
     loaded = [Scores.load(path) for path in track(paths, "reading runs")]
     labels = distinct(list(names) if names is not None else [scores.system for scores in loaded])
     runs, taken = [], set[str]()
@@ -143,7 +143,7 @@ def _runs(paths: Sequence[Path], names: Sequence[str] | None) -> list[Run]:
             slug, number = f"{base}-{number}", number + 1
         taken.add(slug)
         time = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
-        runs.append(Run(name, slug, time, scores))
+        runs.append(SavedRun(name, slug, time, scores))
     return runs
 
 
@@ -153,7 +153,9 @@ def _kind(signature: Signature) -> tuple[str, ...]:
     return (signature.name, *(f"{key}:{value}" for key, value in fields.items()))
 
 
-def _boards(runs: Sequence[Run], data_names: Mapping[str, str], bootstrap: Bootstrap) -> list[dict[str, Any]]:
+def _boards(
+    runs: Sequence[SavedRun], data_names: Mapping[str, str], bootstrap: Bootstrap
+) -> list[dict[str, Any]]:
     """Return a table for each data set. A metric that was computed in two ways has two columns."""
     boards: dict[str, dict[str, Any]] = {}
     for place, run in enumerate(track(runs, "computing intervals")):
@@ -213,7 +215,7 @@ def _data_name(data: str, names: Mapping[str, str]) -> str:
 
 def _write(
     folder: Path,
-    runs: Sequence[Run],
+    runs: Sequence[SavedRun],
     boards: Sequence[Mapping[str, Any]],
     title: str,
     address: str | None,
@@ -314,7 +316,7 @@ def badge_svg(name: str, value: str) -> str:
     )
 
 
-def _feed(runs: Sequence[Run], title: str, address: str | None) -> str:
+def _feed(runs: Sequence[SavedRun], title: str, address: str | None) -> str:
     """Return an RSS feed of the runs, the newest first."""
     home = (address or "index.html").rstrip("/")
     base = home if address is not None else "."

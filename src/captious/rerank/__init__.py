@@ -16,6 +16,7 @@ from captious.rerank.likelihood import GenericCaptions, LikelihoodReport, likeli
 from captious.rerank.nbest import NBest, read_nbest
 from captious.rerank.reranking import Reranking, rerank
 from captious.rerank.selection_rules import Reranked
+from captious.rerank.templates import TemplateCurves, TemplatePoint, template_captions, template_curves
 from captious.rerank.tuning import Tuned, judge, tune
 
 __all__ = [
@@ -30,6 +31,8 @@ __all__ = [
     "Prior",
     "Reranked",
     "Reranking",
+    "TemplateCurves",
+    "TemplatePoint",
     "Tuned",
     "Weights",
     "judge",
@@ -38,5 +41,7 @@ __all__ = [
     "read_given",
     "read_nbest",
     "rerank",
+    "template_captions",
+    "template_curves",
     "tune",
 ]

@@ -21,7 +21,7 @@ from captious.core.memo import cached_property
 from captious.core.ragged import IntArray, offsets_of
 from captious.io import CaptionWarning
 from captious.io.caption_files import kind, show
-from captious.io.content import check_lines, decode, is_number, loads, read_bytes, shown_name
+from captious.io.content import check_lines, decode, is_number, json_lines, loads, read_bytes, shown_name
 from captious.rerank.language_models.language_model import Floats, tokens_of
 
 _HOW = "'captious generate MODEL IMAGES --how beam -n 10 -o FILE' writes such a file"
@@ -144,16 +144,8 @@ def read_rows(path: str | Path, how: str) -> list[Any]:
         except json.JSONDecodeError as error:
             raise InputError(f"{name} is not JSON ({error}); {how}") from None
         return list(value)
-    lines = text.split("\n")
-    check_lines(lines, name)
-    rows = []
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                rows.append(loads(line, f"{name}, line {number:,}"))
-            except json.JSONDecodeError as error:
-                raise InputError(f"{name}, line {number:,}: not JSON ({error}); {how}") from None
-    return rows
+    check_lines(text.split("\n"), name)
+    return json_lines(text, name, how)
 
 
 def _parse_captions(row: Any, where: str) -> tuple[str, list[str]]:

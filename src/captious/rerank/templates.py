@@ -22,7 +22,9 @@ from captious.io.caption_files import show
 from captious.io.content import decode, read_bytes, shown_name
 from captious.io.object_files import read_objects
 from captious.metrics.base import Measure
+from captious.metrics.registry import make_measures
 from captious.rerank.nbest import image_of, numbers, read_rows
+from captious.rerank.selection_rules import as_given
 from captious.results.references import References
 from captious.results.scores import Score
 
@@ -176,3 +178,53 @@ def measured(
         {score.name: score.value for score in scores},
         intervals,
     )
+
+
+@dataclass(frozen=True)
+class TemplateCurves:
+    """Scores of template captions, one point per setting, and of the captions of systems."""
+
+    points: list[TemplatePoint]
+    #: Name of the file → scores of its captions.
+    systems: dict[str, TemplatePoint]
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """A JSON-ready description: the points, then the systems with their names."""
+        systems = [{"system": name, **point.to_json()} for name, point in self.systems.items()]
+        return [point.to_json() for point in self.points] + systems
+
+
+def template_captions(
+    detected: str | Path | Detected, size: int = 80, *, threshold: float = 0.0, most: int | None = None
+) -> list[dict[str, Any]]:
+    """Return template captions as COCO results, for a file of objects or the objects of images."""
+    texts = captions(_detected(detected), size, threshold=threshold, most=most)
+    return [{"image_id": as_given(image), "caption": text} for image, text in texts.items()]
+
+
+def template_curves(
+    detected: str | Path | Detected,
+    references: str | Path | References,
+    systems: Sequence[str | Path] = (),
+    *,
+    sizes: Sequence[int] = (80,),
+    thresholds: Sequence[float] = (0.0,),
+    most: Sequence[int | None] = (None,),
+    metrics: str | Sequence[str] = "SPICE,SPICE-U",
+    tokenizer: str | None = None,
+    **options: Any,
+) -> TemplateCurves:
+    """Score the template captions of every setting, and the captions of systems beside them.
+
+    ``options`` are the options of metrics, such as ``truth``.
+    """
+    if not isinstance(references, References):
+        references = References.read(references, tokenizer)
+    measures = make_measures(metrics, options)
+    beside = {Path(path).stem: measured_file(path, references, measures) for path in systems}
+    points = curve(_detected(detected), references, measures, sizes, thresholds=thresholds, most=most)
+    return TemplateCurves(points, beside)
+
+
+def _detected(source: str | Path | Detected) -> Detected:
+    return read_detected(source) if isinstance(source, str | Path) else source

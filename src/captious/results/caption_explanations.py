@@ -14,16 +14,21 @@ import numpy as np
 
 from captious.core.errors import InputError, did_you_mean, some
 from captious.corpus import Corpus
+from captious.corpus.paragraphs import sentences_of
 from captious.meteor.matches import MODULES
 from captious.metrics import registry
 from captious.metrics.base import Measure
+from captious.metrics.captions.aloha import Aloha
+from captious.metrics.captions.capture import Capture
 from captious.metrics.captions.chair import Chair
 from captious.metrics.captions.cider import Cider
+from captious.metrics.captions.fact_coverage import FactMeasure, FactRecall
 from captious.metrics.captions.meteor import Alignment, Meteor
 from captious.metrics.captions.spice import Spice
 from captious.metrics.learned.composite import Composite
 from captious.metrics.learned.composite_network import explain as contributions
 from captious.metrics.sets.selection import of_images
+from captious.results.explanation_html import explanation_html
 from captious.results.references import Source, load
 from captious.results.scores import json_number
 
@@ -36,7 +41,7 @@ class Explanation:
     """Score of one caption, and the parts that it consists of.
 
     ``parts`` are rows with the same keys, the most important first. ``kind`` names them: ngrams, matches,
-    tuples, objects or features.
+    tuples, objects, facts or features.
     """
 
     metric: str
@@ -50,6 +55,12 @@ class Explanation:
     parts: list[dict[str, Any]]
     #: Further values, such as METEOR's reference.
     details: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def sentences(self) -> list[tuple[str, str]]:
+        """Sentences of the caption with their status, if the metric judges sentences (else empty)."""
+        rows = [(row["sentence"], row["status"]) for row in self.details.get("sentences", ())]
+        return rows if any(status != "neutral" for _, status in rows) else []
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready description. NaN becomes null."""
@@ -71,6 +82,9 @@ class Explanation:
     def __str__(self) -> str:
         return f"{self.image}: {self.caption}\n{self.metric} {self.score:.4f}: {self.summary}"
 
+    def _repr_html_(self) -> str:
+        return explanation_html(self)
+
 
 def explain(
     references: Source | None,
@@ -90,8 +104,9 @@ def explain(
     references, predictions
         As for :func:`captious.load`; or a corpus that was loaded before, in place of both.
     metric
-        CIDEr-D or CIDEr (n-grams), METEOR (its alignment), SPICE and its categories (tuples), CHAIRi or
-        CHAIRs (objects), or a learned metric (features).
+        CIDEr-D, CIDEr or CIDEr-R (n-grams), METEOR (its alignment), SPICE and its categories or CAPTURE
+        (tuples), CHAIRi, CHAIRs or ALOHa (objects), FactRecall or FactPrecision (facts), or a learned metric
+        (features).
     images
         Ids of the images whose captions are explained (default: all).
     tokenizer, subset, several
@@ -125,7 +140,8 @@ def check_metric(metric: str | Measure, options: Mapping[str, Any]) -> Measure:
     if len(measures) != 1 or not isinstance(measures[0], tuple(EXPLAINERS)):
         raise InputError(
             f"{metric if isinstance(metric, str) else metric.name} cannot be explained; name one of CIDEr-D, "
-            "CIDEr, METEOR, SPICE and its categories, CHAIRi, CHAIRs, LCEval, NNEval, CaptiousScore, "
+            "CIDEr, CIDEr-R, METEOR, SPICE, ParaSPICE and their categories, CHAIRi, CHAIRs, ALOHa, CAPTURE, "
+            "FactRecall, FactPrecision, LCEval, NNEval, CaptiousScore, "
             "CaptiousScore-lite and Learned"
         )
     return measures[0]
@@ -282,6 +298,109 @@ def _of_chair(measure: Chair, corpus: Corpus, state: Any, values: list[float]) -
     return _explanations(measure, corpus, values, "objects", rows())
 
 
+def _sentences(corpus: Corpus, statuses: Sequence[Mapping[int, str]]) -> Iterable[list[dict[str, str]]]:
+    """Yield the sentences of each candidate with their status; a sentence without one is neutral."""
+    split = sentences_of(corpus.candidates)
+    bounds = split.image_offsets.tolist()
+    for i, own in enumerate(statuses):
+        texts = split.texts[bounds[i] : bounds[i + 1]]
+        yield [{"sentence": text, "status": own.get(k, "neutral")} for k, text in enumerate(texts)]
+
+
+def _worst(rows: Iterable[tuple[int, str]]) -> dict[int, str]:
+    """Return the status of each sentence: that of its worst part."""
+    order = ("supported", "ambiguous", "unsupported")
+    worst: dict[int, str] = {}
+    for sentence, status in rows:
+        worst[sentence] = max(worst.get(sentence, status), status, key=order.index)
+    return worst
+
+
+def _of_aloha(measure: Aloha, corpus: Corpus, state: Any, values: list[float]) -> list[Explanation]:
+    supports = measure.supports(corpus)
+    statuses = [_worst((item.sentence, item.status) for item in items) for items in supports]
+
+    def rows() -> Iterable[tuple[str, list[dict[str, Any]], dict[str, Any]]]:
+        for items, blamed, sentences in zip(supports, measure.blamed(corpus), _sentences(corpus, statuses)):
+            parts = [
+                {
+                    "object": item.word,
+                    "sentence": item.sentence + 1,
+                    "status": item.status,
+                    "support": item.support,
+                    "nearest": item.nearest,
+                    "references": f"{item.share:.0%}",
+                }
+                for item in sorted(items, key=lambda item: item.support)
+            ]
+            summary = (
+                f"'{blamed.word}' in sentence {blamed.sentence + 1} is the least supported of {len(items)} "
+                f"objects; the nearest word of the references is '{blamed.nearest}'"
+                if blamed is not None
+                else "the caption names no object that counts"
+            )
+            yield (
+                summary,
+                parts,
+                {"blamed": None if blamed is None else blamed.word, "sentences": sentences},
+            )
+
+    return _explanations(measure, corpus, values, "objects", rows())
+
+
+def _of_capture(measure: Capture, corpus: Corpus, state: Any, values: list[float]) -> list[Explanation]:
+    def rows() -> Iterable[tuple[str, list[dict[str, Any]]]]:
+        for own, theirs in measure.matches(corpus):
+            parts = [
+                {
+                    "tuple": ", ".join(item.items),
+                    "status": MATCHED if item.similarity == 1 else other,
+                    "similarity": item.similarity,
+                    "nearest": ", ".join(item.nearest),
+                }
+                for matches, other in ((own, EXTRA), (theirs, MISSED))
+                for item in matches
+                if matches is own or item.similarity < 1
+            ]
+            hits = sum(item.similarity == 1 for item in own)
+            yield (
+                f"{hits} of {len(own)} tuples of the caption match the references; the others count by their "
+                "similarity with the nearest",
+                parts,
+            )
+
+    return _explanations(measure, corpus, values, "tuples", rows())
+
+
+def _of_facts(measure: FactMeasure, corpus: Corpus, state: Any, values: list[float]) -> list[Explanation]:
+    is_recall = isinstance(measure, FactRecall)
+    coverage = measure.coverage(corpus)
+    statuses = [
+        {}
+        if is_recall
+        else _worst((row.sentence, "supported" if row.is_covered else "unsupported") for row in facts)
+        for facts in coverage
+    ]
+
+    def rows() -> Iterable[tuple[str, list[dict[str, Any]], dict[str, Any]]]:
+        for facts, sentences in zip(coverage, _sentences(corpus, statuses)):
+            parts = [
+                {
+                    "fact": row.fact,
+                    "status": MATCHED if row.is_covered else MISSED if is_recall else EXTRA,
+                    "coverage": row.coverage,
+                    "by sentence": row.by + 1,
+                    "worst word": row.worst,
+                }
+                for row in sorted(facts, key=lambda row: row.is_covered)
+            ]
+            side = "the description" if is_recall else "the references"
+            covered = sum(row.is_covered for row in facts)
+            yield f"{covered} of {len(facts)} facts are covered by {side}", parts, {"sentences": sentences}
+
+    return _explanations(measure, corpus, values, "facts", rows())
+
+
 def _of_learned(measure: Composite, corpus: Corpus, state: Any, values: list[float]) -> list[Explanation]:
     def rows() -> Iterable[tuple[str, list[dict[str, Any]], dict[str, Any]]]:
         for features in measure.table(corpus, state):
@@ -302,5 +421,8 @@ EXPLAINERS: dict[type[Any], Callable[[Any, Corpus, Any, list[float]], list[Expla
     Meteor: _of_meteor,
     Spice: _of_spice,
     Chair: _of_chair,
+    Aloha: _of_aloha,
+    Capture: _of_capture,
+    FactMeasure: _of_facts,
     Composite: _of_learned,
 }

@@ -16,9 +16,8 @@ from captious.core.names import distinct, tell_apart
 from captious.corpus import Corpus
 from captious.io import CaptionWarning
 from captious.metrics import registry
-from captious.metrics.base import Measure
+from captious.metrics.base import Measure, Sequences
 from captious.metrics.registry import Wanted, make_measures
-from captious.metrics.statistics import Sequences
 from captious.results import significance
 from captious.results.comparison_result import ALPHA, Comparison, Comparisons
 from captious.results.references import Source, load_systems
@@ -287,7 +286,7 @@ def only(scores: Scores, names: Sequence[str]) -> Scores:
     missing = [name for name in names if name not in scores]
     if missing:
         raise InputError(f"{scores.system} has no {some(missing)}; it has {some(scores, 40)}")
-    return Scores(scores.system, [scores[name] for name in names], scores.captions)
+    return Scores(scores.system, [scores[name] for name in names], scores.captions, scores.lengths)
 
 
 def _in_common(scores: Sequence[Scores], names: Sequence[str]) -> list[str]:

@@ -13,9 +13,9 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from captious.core.container import Grouped, Texts
+from captious.core.container import Grouped, StoredTexts
 from captious.core.errors import InputError
-from captious.core.locks import Lock
+from captious.core.memo import Lock
 from captious.core.names import tell_apart
 from captious.core.progress import track
 from captious.core.writing import is_standard
@@ -83,7 +83,7 @@ class References:
             if splits:
                 file = of_split(file, source, splits)
             captions = Captions.of(file.captions, tokenizer or DEFAULT_TOKENIZER, ids=file.ids)
-            if isinstance(captions.encoding.texts, Texts):
+            if isinstance(captions.encoding.texts, StoredTexts):
                 # Share the texts with the encoding instead of storing them twice.
                 file = replace(file, captions=Grouped(captions.encoding.texts, captions.image_offsets))
             return cls(file, captions)

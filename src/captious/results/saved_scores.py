@@ -24,10 +24,10 @@ from captious.core.ragged import IntArray
 from captious.core.writing import is_standard
 from captious.corpus import Corpus
 from captious.io import saved_files as container
-from captious.metrics import statistics
-from captious.metrics.base import Measure
+from captious.metrics import base
+from captious.metrics.base import Measure, Rows
 from captious.metrics.recipes import describe, restore
-from captious.metrics.statistics import Rows
+from captious.results.caption_lengths import CaptionLengths
 
 KIND = "scores"
 VERSION = 1
@@ -118,6 +118,8 @@ class Saved(NamedTuple):
     system: str
     records: list[Record]
     captions: ScoredCaptions | None
+    #: Lengths of captions and references. Files of versions before 0.9 have none.
+    lengths: CaptionLengths | None = None
 
 
 def write(path: str | Path, saved: Saved, *, texts: bool = True) -> None:
@@ -139,9 +141,7 @@ def write(path: str | Path, saved: Saved, *, texts: bool = True) -> None:
         """Store a table of statistics once (BLEU-1 to BLEU-4 share one), and return its number."""
         if id(rows) not in tables:
             number = tables[id(rows)] = len(tables)
-            arrays.update(
-                {f"statistics/{number}/{name}": values for name, values in statistics.pack(rows).items()}
-            )
+            arrays.update({f"statistics/{number}/{name}": values for name, values in base.pack(rows).items()})
         return tables[id(rows)]
 
     rows = [
@@ -158,6 +158,10 @@ def write(path: str | Path, saved: Saved, *, texts: bool = True) -> None:
     captions = saved.captions
     if captions is not None:
         meta["captions"] = {"frame": frame(captions.ids, captions.image_offsets), "order": captions.order}
+        if saved.lengths is not None and len(saved.lengths.per_caption) == captions.image_offsets[-1]:
+            arrays["captions/words"] = saved.lengths.per_caption
+            theirs = saved.lengths.references
+            meta["captions"]["reference_words"] = theirs if math.isfinite(theirs) else None
         if captions.places is not None:
             arrays["captions/places"] = captions.places
         if texts and captions.texts is not None:
@@ -206,10 +210,17 @@ def _saved(file: container.Container) -> Saved:
         captions = ScoredCaptions(
             ids, offsets, texts, arrays.get("captions/places"), meta["captions"]["order"]
         )
-    return Saved(str(meta["system"]), records, captions)
+    lengths = None
+    if captions is not None and "captions/words" in arrays:
+        words = arrays["captions/words"]
+        if words.dtype != np.int64 or len(words) != captions.image_offsets[-1] or (words < 0).any():
+            raise ValueError("lengths that do not fit the captions")
+        theirs = meta["captions"]["reference_words"]
+        lengths = CaptionLengths(words, math.nan if theirs is None else float(theirs))
+    return Saved(str(meta["system"]), records, captions, lengths)
 
 
-def _texts(file: container.Container, name: str) -> container.Texts:
+def _texts(file: container.Container, name: str) -> container.StoredTexts:
     """Return texts whose offsets are valid."""
     data, offsets = file.arrays[name], file.arrays[name + "/offsets"]
     if (
@@ -244,8 +255,8 @@ def _records(
 
 def _table(arrays: Arrays) -> Rows:
     """Unpack and check rows of statistics."""
-    rows = statistics.unpack(arrays)
-    if isinstance(rows, statistics.Sequences):
+    rows = base.unpack(arrays)
+    if isinstance(rows, base.Sequences):
         offsets, items = rows.offsets, rows.items
         is_contiguous = (
             len(offsets)

@@ -16,9 +16,9 @@ import numpy as np
 from captious.core.errors import InputError, some
 from captious.core.ragged import runs
 from captious.io import CaptionWarning, read
-from captious.io.align import plain_id
+from captious.io.id_matching import plain_id
 from captious.io.image_columns import image_values, length_groups
-from captious.metrics.statistics import FloatArray
+from captious.metrics.base import FloatArray
 from captious.results import significance
 from captious.results.result_rows import EXACT, NumberStyle, ResultRow
 from captious.results.scores import Score, Scores
@@ -58,6 +58,8 @@ class GroupedScores:
     def __init__(self, scores: Scores, groups: Mapping[str, Sequence[str]], column: str) -> None:
         self.system = scores.system
         self.column = column
+        #: Whether each group was scored alone, with the document frequencies of its own references.
+        self.alone = False
         #: Scores of all images.
         self.all = scores
         #: Scores of each group.

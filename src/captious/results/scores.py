@@ -19,13 +19,13 @@ from captious.core.ragged import offsets_of
 from captious.core.writing import make_folder
 from captious.corpus import Corpus
 from captious.metrics import registry
-from captious.metrics.base import FloatArray, Measure
-from captious.metrics.statistics import Rows, arranged
+from captious.metrics.base import FloatArray, Measure, Rows, arranged
 from captious.results import saved_scores as records
 from captious.results import significance
-from captious.results.merging import merged
+from captious.results.caption_lengths import CaptionLengths, warn_of_length
 from captious.results.result_rows import EXACT, NumberStyle, ResultRow, frame_of_images, frame_of_metrics
 from captious.results.saved_scores import ScoredCaptions
+from captious.results.score_merging import merged
 from captious.results.signatures import LazySignature, Signature
 from captious.results.significance import Bootstrap
 
@@ -45,7 +45,7 @@ class Score:
         self.measure = measure
         self.name: str = measure.name
         #: One row of sufficient statistics per caption, or per image (see
-        #: :mod:`captious.metrics.statistics`). Rows of numbers are contiguous, because the order in memory is
+        #: :mod:`captious.metrics.base`). Rows of numbers are contiguous, because the order in memory is
         #: the order of summation.
         self.statistics: Any = arranged(statistics)
         self.ids = ids
@@ -242,8 +242,15 @@ class MissingMetricError(InputError, KeyError):
 class Scores(Mapping[str, Score]):
     """The scores of one system, by metric name (upper or lower case)."""
 
-    def __init__(self, system: str, scores: list[Score], captions: ScoredCaptions | None = None) -> None:
+    def __init__(
+        self,
+        system: str,
+        scores: list[Score],
+        captions: ScoredCaptions | None = None,
+        lengths: CaptionLengths | None = None,
+    ) -> None:
         self.system = system
+        self._lengths = lengths
         #: The captions that were scored, if they are available.
         self.captions = captions
         self._scores = {score.name: score for score in scores}
@@ -252,9 +259,7 @@ class Scores(Mapping[str, Score]):
     @staticmethod
     def of(corpus: Corpus, measures: Iterable[Measure]) -> Scores:
         """Score the candidates of a corpus by several measures."""
-        return Scores(
-            corpus.name, [Score.of(measure, corpus) for measure in measures], ScoredCaptions.of(corpus)
-        )
+        return _with_lengths(corpus, [Score.of(measure, corpus) for measure in measures])
 
     @staticmethod
     def of_corpora(corpora: Sequence[Corpus], measures: Sequence[Measure]) -> list[Scores]:
@@ -265,10 +270,15 @@ class Scores(Mapping[str, Score]):
             work, "scoring", label=lambda step: f"{corpora[step[0]].name}, {step[1].name}"
         ):
             by_corpus[i].append(Score.of(measure, corpora[i]))
-        return [
-            Scores(corpus.name, scores, ScoredCaptions.of(corpus))
-            for corpus, scores in zip(corpora, by_corpus)
-        ]
+        return [_with_lengths(corpus, scores) for corpus, scores in zip(corpora, by_corpus)]
+
+    @property
+    def lengths(self) -> CaptionLengths | None:
+        """Lengths of the captions in words, if the captions are available."""
+        texts = self.captions.texts if self.captions is not None else None
+        if self._lengths is None and texts is not None:
+            self._lengths = CaptionLengths.of_texts(texts)
+        return self._lengths
 
     def __getitem__(self, name: str) -> Score:
         own_name = self._known(name)
@@ -340,12 +350,12 @@ class Scores(Mapping[str, Score]):
             records.Record(s.measure, s.statistics, s.ids, s.image_offsets, s.signature, s.value)
             for s in self.values()
         ]
-        return records.Saved(self.system, rows, self.captions)
+        return records.Saved(self.system, rows, self.captions, self.lengths)
 
     @staticmethod
     def _restored(saved: records.Saved) -> Scores:
         scores = [Score(r.measure, r.statistics, r.ids, r.image_offsets, r.signature) for r in saved.records]
-        return Scores(saved.system, scores, saved.captions)
+        return Scores(saved.system, scores, saved.captions, saved.lengths)
 
     @staticmethod
     def load_all(paths: Iterable[str | Path]) -> list[Scores]:
@@ -388,6 +398,13 @@ class Scores(Mapping[str, Score]):
                 for name, score in self.items()
             },
         }
+
+
+def _with_lengths(corpus: Corpus, scores: list[Score]) -> Scores:
+    """Return the scores of a corpus, with a warning about metrics that its lengths make useless."""
+    lengths = CaptionLengths.of(corpus)
+    warn_of_length(corpus.name, [score.name for score in scores], lengths)
+    return Scores(corpus.name, scores, ScoredCaptions.of(corpus), lengths)
 
 
 def json_number(value: float) -> float | None:

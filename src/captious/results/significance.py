@@ -2,7 +2,7 @@
 
 A system is a table of statistics with one row per image. A score is a function of the sum of the rows. If the
 rows are numbers, resampling images is a matrix product of counts and statistics. If they are words
-(:class:`captious.metrics.statistics.Sequences`), each resample is a text that is measured again. Such a text
+(:class:`captious.metrics.base.Sequences`), each resample is a text that is measured again. Such a text
 repeats images and has fewer distinct words than as many new images would have, so these measures are biased
 under resampling. Their resampled values are shifted so that the median equals the value on all images.
 """
@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.ragged import IntArray
-from captious.metrics.statistics import FloatArray, Rows, Sequences
+from captious.metrics.base import FloatArray, Rows, Sequences
 
 if TYPE_CHECKING:
     from captious.results.scores import Scores
 
-#: From sums of rows (:data:`captious.metrics.statistics.Sums`) to values.
+#: From sums of rows (:data:`captious.metrics.base.Sums`) to values.
 Value = Callable[[Any], FloatArray]
 
 RESAMPLES = 1000
@@ -119,33 +119,14 @@ def percentile_interval(values: FloatArray, level: float = 0.95) -> tuple[float,
     return float(low), float(high)
 
 
-def paired_bootstrap(
-    a: Rows, b: Rows, value: Value, level: float = 0.95, resamples: int = RESAMPLES, seed: int = SEED
-) -> tuple[float, float, float]:
-    """Return the interval of B − A and a two-sided p-value, from the same resamples of images for both.
-
-    The p-value is twice the share of resamples whose difference is 0 or has the opposite sign of the
-    difference on all images, with one added to both counts so that it is never 0. Resamples in which a score
-    is undefined are skipped. If the difference itself is undefined, so are interval and p-value.
-    """
-    if isinstance(a, Sequences) or isinstance(b, Sequences):
-        # The same seed draws the same images for both.
-        differences = bootstrap_values(b, value, resamples, seed) - bootstrap_values(
-            a, value, resamples, seed
-        )
-    else:
-        sums = bootstrap_sums(np.concatenate([a, b], axis=1), resamples, seed)
-        k = a.shape[1]
-        differences = value(sums[:, k:]) - value(sums[:, :k])
-    observed = float(value(b.sum(axis=0)) - value(a.sum(axis=0)))
-    return interval_and_p(differences, observed, level, biased=isinstance(a, Sequences))
-
-
 def interval_and_p(
     differences: FloatArray, observed: float, level: float = 0.95, *, biased: bool = False
 ) -> tuple[float, float, float]:
     """Return interval and p-value of the paired bootstrap from the differences of all resamples.
 
+    The p-value is two-sided: twice the share of resamples whose difference is 0 or has the opposite sign of
+    the difference on all images, with one added to both counts so that it is never 0. Resamples in which a
+    score is undefined are skipped. If the difference itself is undefined, so are interval and p-value.
     ``biased`` marks measures whose resampled values must be shifted to the value on all images.
     """
     if np.isnan(observed):

@@ -15,7 +15,7 @@ import numpy as np
 from captious.core.errors import InputError, did_you_mean
 from captious.io.judgements import CaptionPairs, Protocol, own_key
 from captious.io.judgements.distraction_sets import TASKS
-from captious.parser.sentences import Sentence
+from captious.parser.parsed_sentences import Sentence
 from captious.robustness.mentions import (
     PEOPLE,
     PLACES,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from captious.parser.sentences import Sentence
+from captious.parser.parsed_sentences import Sentence
 
 
 class Person(NamedTuple):

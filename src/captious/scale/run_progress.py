@@ -17,7 +17,7 @@ from captious.io.columns import Columns
 from captious.scale.engines import Engine, Failure, outcomes
 from captious.scale.shard_job import PreparedJob
 from captious.scale.shard_rows import batches
-from captious.scale.shard_task import Done, Sums, Task, score_batch
+from captious.scale.shard_task import Done, ShardTask, Sums, score_batch
 from captious.scale.shards import Shard, opened, parquet_file, reading
 from captious.scale.whole_corpus import Whole
 
@@ -118,7 +118,7 @@ def _time_per_row(prepared: PreparedJob, shards: Sequence[Shard]) -> float | Non
     return None
 
 
-def make_forecast(engine: Engine, prepared: PreparedJob, tasks: Sequence[Task]) -> Forecast:
+def make_forecast(engine: Engine, prepared: PreparedJob, tasks: Sequence[ShardTask]) -> Forecast:
     """Inspect all shards and score a few rows."""
     shards = [task.shard for task in tasks]
     rows, counted, faults = 0, True, {}

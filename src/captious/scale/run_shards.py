@@ -33,7 +33,7 @@ from captious.scale.ngram_novelty import seen_ngrams
 from captious.scale.run_progress import Forecast, Meter, ProgressDisplay, make_forecast
 from captious.scale.run_settings import Result, ShardSettings
 from captious.scale.shard_job import Job, PreparedJob, measures_of, split_metrics
-from captious.scale.shard_task import Done, Task, score_shard
+from captious.scale.shard_task import Done, ShardTask, score_shard
 from captious.scale.shards import Shard, Sources, find
 from captious.scale.sketches import DistinctCount
 from captious.scale.whole_corpus import frequent
@@ -46,11 +46,11 @@ SHARDS = "shards"
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """Prepared job and tasks of a run."""
 
     prepared: PreparedJob
-    tasks: list[Task]
+    tasks: list[ShardTask]
     #: Folder for temporary files.
     folder: Path
     #: Errors of approximate counts of the first pass.
@@ -171,7 +171,7 @@ def _planned(
     settings: ShardSettings,
     measure_options: Mapping[str, Any],
     temporary: Path,
-) -> Iterator[Plan]:
+) -> Iterator[RunPlan]:
     """Prepare everything that workers read: references, filters, document frequencies.
 
     ``temporary`` is the folder for temporary files.
@@ -224,7 +224,9 @@ def _planned(
         target = settings.folder or scratch / "shards"
         for folder in {(target / shard.name).parent for shard in shards}:
             folder.mkdir(parents=True, exist_ok=True)
-        yield Plan(prepared, [Task(shard, str(target / shard.name)) for shard in shards], scratch, errors)
+        yield RunPlan(
+            prepared, [ShardTask(shard, str(target / shard.name)) for shard in shards], scratch, errors
+        )
 
 
 def _first_pass(
@@ -270,7 +272,7 @@ def _products(captions: Captions) -> set[Any]:
 
 
 def _score_all(
-    engine: Engine, plan: Plan, settings: ShardSettings, show: Callable[[Meter], None] | None
+    engine: Engine, plan: RunPlan, settings: ShardSettings, show: Callable[[Meter], None] | None
 ) -> tuple[list[Done], dict[str, str]]:
     """Score all shards. Return the finished ones in their order, and the reasons of those left out."""
     job, tasks = plan.prepared.job, plan.tasks
@@ -299,7 +301,7 @@ def _score_all(
     return [done[number] for number in sorted(done)], left_out
 
 
-def _check_coverage(plan: Plan, covered: NDArray[np.bool_], settings: ShardSettings) -> None:
+def _check_coverage(plan: RunPlan, covered: NDArray[np.bool_], settings: ShardSettings) -> None:
     """Refuse results that lack images of the references, unless the user asked for a part."""
     missing = np.flatnonzero(~covered)
     if not len(missing) or settings.part:
@@ -314,7 +316,7 @@ def _check_coverage(plan: Plan, covered: NDArray[np.bool_], settings: ShardSetti
 
 def _merged(
     engine: Engine,
-    plan: Plan,
+    plan: RunPlan,
     settings: ShardSettings,
     done: list[Done],
     faults: dict[str, str],

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from captious._version import __version__
 from captious.core import digests as digest
 from captious.core.errors import InputError
-from captious.core.locks import Lock
-from captious.core.memo import cached_property
+from captious.core.memo import Lock, cached_property
 from captious.corpus import Captions, Corpus
 from captious.io.columns import Columns
 from captious.metrics import registry

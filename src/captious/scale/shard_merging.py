@@ -23,7 +23,7 @@ from captious.scale import counting
 from captious.scale import whole_corpus as whole
 from captious.scale.engines import Engine, results
 from captious.scale.shard_job import PreparedJob
-from captious.scale.shard_task import KIND, VERSION, Task
+from captious.scale.shard_task import KIND, VERSION, ShardTask
 from captious.scale.whole_corpus import GROUPS
 
 #: Files merged at a time.
@@ -128,7 +128,7 @@ def merge_tree(
     return current
 
 
-def merge_all(engine: Engine, tasks: Sequence[Task], folder: Path, sample: int) -> Merged:
+def merge_all(engine: Engine, tasks: Sequence[ShardTask], folder: Path, sample: int) -> Merged:
     """Merge the parts of all shards."""
     paths = [task.part for task in tasks]
     return _merge_parts(sample, merge_tree(engine, partial(_merge_step, sample), paths, folder))
@@ -137,7 +137,7 @@ def merge_all(engine: Engine, tasks: Sequence[Task], folder: Path, sample: int) 
 # Words and captions -----------------------------------------------------------------------------------------
 
 
-def merge_words(engine: Engine, tasks: Sequence[Task], folder: Path) -> tuple[int, int, str]:
+def merge_words(engine: Engine, tasks: Sequence[ShardTask], folder: Path) -> tuple[int, int, str]:
     """Return the number of different words, the number of those that occur once, and the file of counts."""
     target = str(folder / "words")
     counting.merge(merge_tree(engine, merge_counts, [task.words for task in tasks], folder), target)
@@ -168,7 +168,7 @@ def _distinct_in_range(paths: Sequence[str], bounds: tuple[int, int]) -> int:
     return len(np.unique(np.concatenate(pieces)))
 
 
-def count_distinct(engine: Engine, tasks: Sequence[Task], rows: int) -> int:
+def count_distinct(engine: Engine, tasks: Sequence[ShardTask], rows: int) -> int:
     """Return the number of different captions, counted range by range of hashes to limit memory."""
     pieces = max(1, -(-rows // _HASHES))
     edges = [(1 << 64) * k // pieces for k in range(pieces + 1)]

@@ -21,8 +21,7 @@ from captious.core.progress import silenced
 from captious.core.threads import one_blas_thread, working
 from captious.core.writing import atomic_write
 from captious.io import saved_files as container
-from captious.metrics.base import FloatArray, Measure
-from captious.metrics.statistics import Sequences, arranged
+from captious.metrics.base import FloatArray, Measure, Sequences, arranged
 from captious.scale import counting
 from captious.scale.shard_job import Job, PreparedJob, prepared_job
 from captious.scale.shard_rows import Rows, batches, checked
@@ -40,7 +39,7 @@ _ROW_GROUP = 8
 
 
 @dataclass(frozen=True)
-class Task:
+class ShardTask:
     """A shard, and the path of its results without endings."""
 
     shard: Shard
@@ -78,7 +77,7 @@ class Done:
     peak: int = 0
 
 
-def score_shard(job: Job, task: Task) -> Done:
+def score_shard(job: Job, task: ShardTask) -> Done:
     """Score one shard, unless an earlier run scored it with the same settings."""
     start = time.process_time()
     try:
@@ -101,7 +100,7 @@ def score_shard(job: Job, task: Task) -> Done:
     return replace(done, seconds=time.process_time() - start, peak=peak)
 
 
-def _finished(job: Job, task: Task, content: str) -> Done | None:
+def _finished(job: Job, task: ShardTask, content: str) -> Done | None:
     """Return the result of an earlier run if it is complete, with the same content and settings."""
     try:
         part = container.read(task.part, KIND, VERSION, "run the command again")
@@ -158,7 +157,7 @@ class Sums:
                 table[:, column] += np.bincount(groups, weights=rows[:, column], minlength=GROUPS)
 
 
-def _score(prepared: PreparedJob, task: Task, content: str) -> Done:
+def _score(prepared: PreparedJob, task: ShardTask, content: str) -> Done:
     settings = prepared.job
     sums = Sums(prepared.n_images)
     whole = Whole(
@@ -256,7 +255,7 @@ def score_batch(
 
 
 def _write_scores(
-    task: Task, prepared: PreparedJob, content: str, columns: Iterator[list[FloatArray]]
+    task: ShardTask, prepared: PreparedJob, content: str, columns: Iterator[list[FloatArray]]
 ) -> str:
     """Write the columns batch by batch, and return the digest of the file."""
     try:

@@ -189,13 +189,6 @@ class Bloom:
         np.bitwise_or(self.words, other.words, out=self.words)
 
     @property
-    def expected_rate(self) -> float:
-        """Rate of false positives, from the bits that are set."""
-        ones = int(np.unpackbits(self.words[: 1 << 22]).sum())
-        inspected = min(len(self.words), 1 << 22) * 8
-        return float((ones / inspected) ** self.probes)
-
-    @property
     def digest(self) -> str:
         """Digest of the content."""
         return hashlib.blake2b(self.words.data, digest_size=16).hexdigest()[:8]

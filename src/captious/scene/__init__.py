@@ -7,12 +7,18 @@
 
 from __future__ import annotations
 
-from captious.scene.build import candidate_graphs, caption_tuples, reference_graphs, scene_graph
 from captious.scene.codes import Dependencies
-from captious.scene.graphs import Concept, SceneGraph, SceneGraphs
-from captious.scene.sentence_tuples import enhance, tuples
+from captious.scene.graphs import (
+    Concept,
+    SceneGraph,
+    SceneGraphs,
+    candidate_graphs,
+    caption_tuples,
+    reference_graphs,
+    scene_graph,
+)
+from captious.scene.sentence_tuples import Tuple, enhance, tuples
 from captious.scene.tuple_match import Match, counts, match, precision_recall_f
-from captious.scene.tuple_table import Tuple
 from captious.scene.uniqueness import ConceptTable
 
 __all__ = [

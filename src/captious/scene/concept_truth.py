@@ -10,10 +10,10 @@ from typing import Any
 
 from captious.core.errors import InputError, some
 from captious.core.memo import cached_property
-from captious.io.content import decode, loads, read_bytes, shown_name
+from captious.io.content import read_json_or_lines, shown_name
 from captious.io.object_files import objects_of
 from captious.scene.graphs import SceneGraphs
-from captious.scene.tuple_table import Tuple
+from captious.scene.sentence_tuples import Tuple
 from captious.text.synonyms import Synonyms
 
 _SHAPES = (
@@ -41,16 +41,8 @@ class ConceptTruth:
             return source
         if isinstance(source, Mapping):
             return cls(source)
-        where = shown_name(source)
-        text = decode(read_bytes(source), where)
-        try:
-            content = loads(text, where)
-        except json.JSONDecodeError:
-            try:
-                content = [loads(line, where) for line in text.split("\n") if line.strip()]
-            except json.JSONDecodeError as error:
-                raise InputError(f"{where}: not JSON ({error}); concepts are {_SHAPES}") from None
-        return cls(_tuples_of(content, where))
+        content = read_json_or_lines(source, f"concepts are {_SHAPES}")
+        return cls(_tuples_of(content, shown_name(source)))
 
     @cached_property
     def digest(self) -> str:

@@ -1,6 +1,8 @@
 """Scene graphs: objects with attributes, and relations between them, where synonyms are one thing.
 
 Graphs live in arrays (:class:`SceneGraphs`). A :class:`SceneGraph` is one of them, for people to look at.
+:func:`scene_graph` builds the graph of one text, :func:`reference_graphs` and :func:`candidate_graphs` those
+of whole corpora.
 """
 
 from __future__ import annotations
@@ -8,18 +10,22 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from captious.core import notebook_html as html
-from captious.core.memo import Arrays, cached_property
+from captious.core.memo import Arrays, Product, cached_property
 from captious.core.ragged import IntArray, offsets_of, runs
+from captious.corpus import Captions
 from captious.corpus.corpus import distinct_runs
-from captious.scene.meanings import Meanings, look_up
-from captious.scene.merging import GraphArrays, merge_tuples
-from captious.scene.tuple_table import Numbers, Tuple, TupleTable
+from captious.parser import ParsedBatch, Parser
+from captious.parser.choice import batch_of
+from captious.parser.choice import get as get_parser
+from captious.scene.merging import GraphArrays, Meanings, look_up, merge_tuples
+from captious.scene.sentence_tuples import Numbers, Tuple, TupleTable, read_tuples
 from captious.text.stemmer import java_hash
 from captious.text.synonyms import Synonyms
 from captious.text.vocabulary import Vocabulary
@@ -339,3 +345,91 @@ def _place_in_run(counts: NDArray[np.int64]) -> IntArray:
     """Place of each element in its run, for runs of these lengths."""
     offsets = offsets_of(counts)
     return np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
+
+
+def scene_graph(
+    text: str | Sequence[str],
+    *,
+    tokenizer: str = "ptb",
+    synonyms: Synonyms | None = None,
+    meteor_data: str | Path | None = None,
+    parser: Parser | str | None = None,
+) -> SceneGraph:
+    """Build the scene graph of a caption, or one graph of several captions of the same image.
+
+    Parameters
+    ----------
+    text : str or sequence of str
+        A caption, or several captions of one image.
+    tokenizer : str
+        ``"ptb"`` tokenizes as for SPICE: lower case, no punctuation. ``"none"`` splits at spaces.
+    synonyms : Synonyms, optional
+        The dictionary. Without it, WordNet's synonyms, which ship with captious.
+    meteor_data : str or Path, optional
+        A folder with METEOR's data, to take the synonyms from.
+    parser : Parser or str, optional
+        ``"fast"`` (the default), ``"grammar"``, ``"exact"``, or a parser of your own.
+
+    Returns
+    -------
+    SceneGraph
+        Objects, attributes and relations, where synonyms are one object.
+
+    Examples
+    --------
+    >>> import captious
+    >>> captious.scene_graph("two young girls sit at a wooden table").relations
+    [('girl', 'sit at', 'table')]
+    """
+    captions = Captions.of([[text] if isinstance(text, str) else list(text)], tokenizer)
+    dictionary = synonyms if synonyms is not None else Synonyms.load(meteor_data)
+    return _graphs(captions, get_parser(parser), dictionary, captions.image_offsets)[0]
+
+
+def caption_tuples(captions: Captions, parser: Parser) -> list[list[Tuple]]:
+    """Return the tuples of each caption, without repetitions in a sentence. Equal captions share one list."""
+
+    def make() -> list[list[Tuple]]:
+        batch, table = _tuples(captions, parser)
+        sentences = [list(dict.fromkeys(table.of(s))) for s in range(len(table.offsets) - 1)]
+        chosen = batch.sentence_of.tolist()
+        distinct = [
+            [item for s in chosen[a:b] for item in sentences[s]]
+            for a, b in itertools.pairwise(batch.caption_offsets.tolist())
+        ]
+        return [distinct[i] for i in captions.unique[1].tolist()]
+
+    return captions.cached(("scene tuples", parser.label, parser.digest), make)
+
+
+def reference_graphs(captions: Captions, parser: Parser, synonyms: Synonyms) -> SceneGraphs:
+    """Build one graph per image from all its captions. The graphs are cached with the captions."""
+    kind: Product[SceneGraphs] = Product(
+        "scene graphs", SceneGraphs.pack, lambda arrays: SceneGraphs.unpack(arrays, synonyms)
+    )
+    parameters = (parser.label, parser.digest, synonyms.digest)
+    return captions.product(
+        kind, parameters, lambda: _graphs(captions, parser, synonyms, captions.image_offsets)
+    )
+
+
+def candidate_graphs(captions: Captions, parser: Parser, synonyms: Synonyms) -> SceneGraphs:
+    """Build one graph per caption."""
+    groups = np.arange(len(captions) + 1, dtype=np.int64)
+    return captions.cached(
+        ("scene graph of each", parser.label, parser.digest, synonyms),
+        lambda: _graphs(captions, parser, synonyms, groups),
+    )
+
+
+def _graphs(captions: Captions, parser: Parser, synonyms: Synonyms, groups: IntArray) -> SceneGraphs:
+    """Build a graph from each group of captions; group g is ``groups[g]:groups[g + 1]``."""
+    batch, tuples = _tuples(captions, parser)
+    places, offsets = runs(batch.caption_offsets, captions.unique[1])
+    return SceneGraphs.merge(tuples, batch.sentence_of[places], offsets[groups], synonyms)
+
+
+def _tuples(captions: Captions, parser: Parser) -> tuple[ParsedBatch, TupleTable]:
+    """Parse the distinct captions, and read the tuples of their distinct sentences."""
+    batch = batch_of(captions, parser)
+    return batch, captions.cached(("tuples", parser.label, parser.digest), lambda: read_tuples(batch))

@@ -14,8 +14,7 @@ from captious.kernels import inner, kernel
 from captious.kernels.types import Bool, Boolx2, Int32, Int64, Int64x2, Int64x3, Out
 from captious.parser.graph_codes import word_set
 from captious.scene.graphs import SceneGraph, SceneGraphs
-from captious.scene.meanings import Meanings, share_synset
-from captious.scene.merging import GraphArrays
+from captious.scene.merging import GraphArrays, Meanings, share_synset
 from captious.text.vocabulary import Vocabulary
 
 #: Tuples of one, two and three places, and the kinds of attributes.

@@ -28,8 +28,8 @@ from captious.io.content import check_lines, decode, is_number, loads, read_byte
 from captious.kernels import kernel
 from captious.kernels.types import Float64, Int64, Out
 from captious.parser import Parser
-from captious.scene.build import reference_graphs
-from captious.scene.tuple_table import Tuple, TupleTable
+from captious.scene.graphs import reference_graphs
+from captious.scene.sentence_tuples import Tuple, TupleTable
 from captious.text.synonyms import Synonyms
 from captious.text.vocabulary import Vocabulary
 

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from captious.tasks.diagnosis import Variant, cut_off_share, diagnose, parse_published
+from captious.tasks.diagnosis import (
+    Variant,
+    cut_off_share,
+    diagnose,
+    parse_published,
+    published_fractions,
+    remarks,
+    rounding,
+)
 from captious.tasks.task_files import Task, load_task, task_names
-from captious.tasks.task_runs import TaskResult, run_task
+from captious.tasks.task_runs import TaskResult, read_references, run_task
 
 __all__ = [
     "Task",
@@ -14,6 +22,10 @@ __all__ = [
     "diagnose",
     "load_task",
     "parse_published",
+    "published_fractions",
+    "read_references",
+    "remarks",
+    "rounding",
     "run_task",
     "task_names",
 ]

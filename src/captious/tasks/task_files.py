@@ -10,10 +10,11 @@ from typing import Any
 from captious.core.errors import InputError, did_you_mean, some
 from captious.io.caption_files import kind
 from captious.io.content import is_number, read_json
+from captious.io.id_matching import ID_RULES
 
 _FOLDER = Path(__file__).with_name("files")
-_KEYS = {"name", "about", "references", "tokenizer", "metrics", "group", "published"}
-_REFERENCE_KEYS = {"what", "split", "images", "digest", "path"}
+_KEYS = {"name", "about", "references", "tokenizer", "metrics", "group", "group_alone", "published"}
+_REFERENCE_KEYS = {"what", "split", "images", "digest", "path", "ids", "id_column", "caption_column"}
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,13 @@ class Task:
     #: Column by which groups of images are reported.
     group: str | None = None
     published: tuple[Published, ...] = ()
+    #: Whether each group is scored alone, with the document frequencies of its own references.
+    group_alone: bool = False
+    #: Rule by which ids of results are compared with those of the references, such as "number".
+    ids: str = "plain"
+    #: Columns of the references, if their names are not usual ones.
+    id_column: str | None = None
+    caption_column: str | None = None
 
 
 def task_names() -> list[str]:
@@ -94,11 +102,20 @@ def _task(value: Any, path: Path) -> Task:
     images = references.get("images")
     if images is not None and not (isinstance(images, int) and images > 0):
         raise InputError(f"'images' is {kind(images)}; it is the number of images")
-    for key in ("what", "split", "digest", "path"):
+    for key in ("what", "split", "digest", "path", "ids", "id_column", "caption_column"):
         if not isinstance(references.get(key, ""), str | None):
             raise InputError(f"'{key}' of the references is {kind(references[key])}; it is a text")
     if not isinstance(value.get("group", ""), str | None):
         raise InputError(f"'group' is {kind(value['group'])}; it is the name of a column")
+    rule = references.get("ids") or "plain"
+    if rule not in ID_RULES:
+        raise InputError(
+            f"unknown rule of ids '{rule}'{did_you_mean(rule, sorted(ID_RULES))} (there are "
+            f"{', '.join(sorted(ID_RULES))})"
+        )
+    alone = value.get("group_alone", False)
+    if not isinstance(alone, bool):
+        raise InputError(f"'group_alone' is {kind(alone)}; it is true or false")
     listed = value.get("published") or []
     if not isinstance(listed, list):
         raise InputError(f"'published' is a list of scores, not {kind(listed)}")
@@ -106,7 +123,8 @@ def _task(value: Any, path: Path) -> Task:
     return Task(
         texts["name"], texts["about"], tuple(metrics), references.get("what") or "",
         path.parent / where if where else None, references.get("split"), images, references.get("digest"),
-        texts["tokenizer"], value.get("group"), tuple(_published(row) for row in listed),
+        texts["tokenizer"], value.get("group"), tuple(_published(row) for row in listed), alone, rule,
+        references.get("id_column"), references.get("caption_column"),
     )  # fmt: skip
 
 

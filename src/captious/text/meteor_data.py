@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import os
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -84,6 +85,21 @@ def installed_folder() -> Path | None:
     folder. So the path is searched without regard to what is imported under the name, and then the files of
     the installed distribution. Neither runs the package's code.
     """
+    # Dense captions are scored a few at a time, and the search takes longer than some of these scores.
+    places = tuple(sys.path)
+    if places in _located and (_located[places] / _JAR).is_file():
+        return _located[places]
+    folder = _search()
+    if folder is not None:
+        _located[places] = folder
+    return folder
+
+
+#: Folder found for a search path.
+_located: dict[tuple[str, ...], Path] = {}
+
+
+def _search() -> Path | None:
     spec = importlib.machinery.PathFinder.find_spec("pycocoevalcap")
     folders = [Path(place) / "meteor" for place in (spec.submodule_search_locations or ())] if spec else []
     if not any((folder / _JAR).is_file() for folder in folders):

@@ -278,9 +278,15 @@ class Synonyms:
         spaces = np.append(0, np.cumsum(self._bases.values == ord(" ")))[self._bases.value_ends]
         return 1 + int(np.diff(spaces).max(initial=0))
 
+    def synset_sets(self, words: Sequence[str]) -> list[frozenset[int]]:
+        """Return the synsets of each word and of its base forms."""
+        offsets, synsets = self.synsets_of(words)
+        numbers = synsets.tolist()
+        return [frozenset(numbers[a:b]) for a, b in itertools.pairwise(offsets.tolist())]
+
     def synsets(self, word: str) -> frozenset[int]:
         """Return the synsets of a word and of its base forms."""
-        return frozenset(self.synsets_of([word])[1].tolist())
+        return self.synset_sets([word])[0]
 
     def synsets_of(self, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Look up many words.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from captious.training.composite_recipe import TrainedComposite, train_composite
 from captious.training.critic_recipe import CriticTraining, train_critic
-from captious.training.recipes import (
+from captious.training.network_recipes import (
     CaptionerTraining,
     TrainedLanguageModel,
     train_captioner,

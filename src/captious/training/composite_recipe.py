@@ -96,7 +96,7 @@ def train_composite(
     options
         Options of metrics.
     """
-    from captious.training.composite_trainer import Plan, train
+    from captious.training.composite_trainer import TrainingPlan, train
     from captious.training.judged_captions import judged_table, rated
 
     features = [features] if isinstance(features, str) else list(features)
@@ -139,7 +139,7 @@ def train_composite(
         chosen.names,
         table,
         labels,
-        Plan(hidden=layers, epochs=epochs, seed=seed),
+        TrainingPlan(hidden=layers, epochs=epochs, seed=seed),
         validate=judged,
         checkpoint=checkpoint,
         made=origin,

@@ -27,7 +27,7 @@ KEEP_EVERY = 10
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingPlan:
     """Settings of a training run. The defaults are LCEval's."""
 
     hidden: tuple[int, ...] = (12,)
@@ -41,7 +41,7 @@ class Plan:
 
 
 #: LCEval's, as published.
-PLAN = Plan()
+PLAN = TrainingPlan()
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Judged:
 
 
 @dataclass
-class Run:
+class TrainingRun:
     """A trained network, its epoch, and the agreement after every epoch."""
 
     network: Network
@@ -73,13 +73,13 @@ def train(
     features: Sequence[str],
     table: FloatArray,
     labels: FloatArray,
-    plan: Plan = PLAN,
+    plan: TrainingPlan = PLAN,
     *,
     validate: Sequence[Judged] = (),
     checkpoint: Path | None = None,
     made: dict[str, Any] | None = None,
     after_epoch: Callable[[int], None] | None = None,
-) -> Run:
+) -> TrainingRun:
     """Train a network and return that of the best epoch; without validation sets, that of the last."""
     torch = _torch()
     before = torch.get_num_threads()
@@ -110,7 +110,7 @@ class _Training:
         features: tuple[str, ...],
         table: FloatArray,
         labels: FloatArray,
-        plan: Plan,
+        plan: TrainingPlan,
         validate: Sequence[Judged],
         checkpoint: Path | None,
         made: dict[str, Any],
@@ -155,7 +155,7 @@ class _Training:
             weights.append(self.torch.zeros(after))
         return weights
 
-    def run(self, after_epoch: Callable[[int], None] | None) -> Run:
+    def run(self, after_epoch: Callable[[int], None] | None) -> TrainingRun:
         self._resume()
         for _ in track(
             range(self.epoch, self.plan.epochs), f"training {self.name}", total=self.plan.epochs - self.epoch
@@ -172,7 +172,7 @@ class _Training:
             if after_epoch is not None:
                 after_epoch(self.epoch)
         self._keep()
-        return Run(self._network(self.best), self.best_epoch, self.agreement, self.loss)
+        return TrainingRun(self._network(self.best), self.best_epoch, self.agreement, self.loss)
 
     def _one_epoch(self) -> None:
         torch, plan = self.torch, self.plan

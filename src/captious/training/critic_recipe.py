@@ -11,7 +11,7 @@ from captious.core.errors import InputError, some
 from captious.core.threads import require_torch
 from captious.critic.system_judging import CriticOptions, sampled_captions
 from captious.io import read
-from captious.training.recipes import excluded_ids
+from captious.training.network_recipes import excluded_ids
 
 if TYPE_CHECKING:
     from captious.critic.critic_network import TrainedCritic

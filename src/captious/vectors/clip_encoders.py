@@ -21,7 +21,7 @@ from captious.core.cache import content_digest
 from captious.core.errors import CaptiousError, InputError, MissingExtraError, some
 from captious.core.memo import cached_property
 from captious.core.progress import track
-from captious.io.align import plain_id
+from captious.io.id_matching import plain_id
 
 Floats = NDArray[np.float32]
 

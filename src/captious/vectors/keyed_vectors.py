@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from captious.core import digests as digest
 from captious.core.cache import content_digest
 from captious.core.errors import InputError, some
-from captious.io.align import plain_id
 from captious.io.content import loads, read_json, read_raw, shown_name
+from captious.io.id_matching import plain_id
 from captious.io.npz import read_npy, read_npz
 from captious.io.table_files import parquet_file
 from captious.vectors.bert import read_safetensors

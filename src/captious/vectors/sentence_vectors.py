@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +89,23 @@ class TokenVectors(NamedTuple):
     ids: NDArray[np.int32]
     #: In half precision, to save memory. Cosines change by less than 1e-4.
     rows: NDArray[np.float16]
+
+
+T = TypeVar("T")
+#: Results of earlier calls with their texts.
+Earlier = Sequence[tuple[Sequence[str], T]]
+
+
+def _places(texts: list[str], earlier: Earlier[T]) -> dict[int, tuple[T, int]]:
+    """Return the earlier result that has the vector of text i, and the row there."""
+    places: dict[int, tuple[T, int]] = {}
+    if earlier:
+        number = {text: i for i, text in enumerate(texts)}
+        for others, result in earlier:
+            for row, text in enumerate(others):
+                if text in number:
+                    places.setdefault(number[text], (result, row))
+    return places
 
 
 def find_model(model: str | os.PathLike[str] | None = None) -> Path:
@@ -258,15 +275,44 @@ class SentenceEncoder:
                 f"cannot read {self.source}, tokenizer.json ({reason}); get a fresh copy of the encoder"
             ) from error
 
-    def encode(self, texts: Sequence[str]) -> Floats:
-        """Return one unit vector per text; equal texts are encoded once."""
+    def encode(self, texts: Sequence[str], earlier: Earlier[Floats] = ()) -> Floats:
+        """Return one unit vector per text. Equal texts and those of ``earlier`` results are encoded once."""
         distinct, inverse = distinct_texts(texts)
-        return self._run(self._tokenised(distinct)[0])[inverse]
+        rows = np.empty((len(distinct), self.dimension), np.float32)
+        places = _places(distinct, earlier)
+        for i, (vectors, row) in places.items():
+            rows[i] = vectors[row]
+        new = [i for i in range(len(distinct)) if i not in places]
+        rows[new] = self._run(self._tokenised([distinct[i] for i in new])[0])
+        return rows[inverse]
 
-    def encode_tokens(self, texts: Sequence[str]) -> TokenVectors:
-        """Return the vectors of all tokens and of the whole texts; equal texts are encoded once."""
+    def encode_tokens(self, texts: Sequence[str], earlier: Earlier[TokenVectors] = ()) -> TokenVectors:
+        """Return the vectors of all tokens and of the whole texts; equal texts are encoded once.
+
+        Texts of ``earlier`` results are not encoded again.
+        """
         distinct, inverse = distinct_texts(texts)
-        ids, own = self._tokenised(distinct)
+        places = _places(distinct, earlier)
+        new = [i for i in range(len(distinct)) if i not in places]
+        encoded = self._encode_tokens([distinct[i] for i in new])
+        if not places:
+            return encoded._replace(sentences=encoded.sentences[inverse], sequence=inverse)
+        places |= {i: (encoded, row) for row, i in enumerate(new)}
+        parts = [
+            (vectors, row, slice(*vectors.offsets[(k := vectors.sequence[row]) : k + 2]))
+            for vectors, row in (places[i] for i in range(len(distinct)))
+        ]
+        return TokenVectors(
+            np.stack([vectors.sentences[row] for vectors, row, _ in parts])[inverse],
+            inverse,
+            offsets_of([part.stop - part.start for _, _, part in parts]),
+            np.concatenate([vectors.ids[part] for vectors, _, part in parts]),
+            np.concatenate([vectors.rows[part] for vectors, _, part in parts]),
+        )
+
+    def _encode_tokens(self, texts: list[str]) -> TokenVectors:
+        """Return the vectors of different texts."""
+        ids, own = self._tokenised(texts)
         offsets = offsets_of([int(keep.sum()) for keep in own])
         rows = np.empty((int(offsets[-1]), self.dimension), np.float16)
 
@@ -281,8 +327,8 @@ class SentenceEncoder:
         pooled = self._run(ids, keep_tokens)
         flat = [numbers[keep] for numbers, keep in zip(ids, own)]
         return TokenVectors(
-            pooled[inverse],
-            inverse,
+            pooled,
+            np.arange(len(texts)),
             offsets,
             np.concatenate([np.zeros(0, np.int32), *flat]).astype(np.int32),
             rows,
@@ -328,12 +374,12 @@ class SentenceEncoder:
                 keep(batch, states)
 
         if min(len(batches), jobs()) == 1:
-            for batch in track(batches, "sentence vectors"):
+            for batch in track(batches, "sentence vectors", even=True):
                 run(batch)
             return result
         # Parallel batches, each with single-threaded products, so that they do not compete for processors.
         with one_blas_thread():
-            for _ in track(side_by_side(run, batches), "sentence vectors", len(batches)):
+            for _ in track(side_by_side(run, batches), "sentence vectors", len(batches), even=True):
                 pass
         return result
 

@@ -15,7 +15,7 @@ from captious.core.errors import InputError
 from captious.diversity_analysis.corpus import CorpusDiversity
 from captious.diversity_analysis.corpus.corpus_study import id_order
 from captious.io import CaptionWarning
-from captious.parser.sentences import Parse, Sentence
+from captious.parser.parsed_sentences import Parse, Sentence
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*have no words")
 

@@ -18,7 +18,7 @@ from captious.metrics.corpus import composition as comp
 from captious.metrics.corpus import local_recall as local
 from captious.metrics.corpus import pos_counts as pos
 from captious.metrics.corpus.caption_trees import TreeBank
-from captious.parser.sentences import Parse, Sentence
+from captious.parser.parsed_sentences import Parse, Sentence
 from tests.conftest import read_jsonl
 
 

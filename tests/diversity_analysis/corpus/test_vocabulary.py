@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import captious
 from captious.corpus import Captions, Corpus
 from captious.diversity_analysis.corpus.corpus_study import parallel_rows
+from captious.metrics.base import Sequences, contained
 from captious.metrics.corpus import vocabulary_measures as voc
 from captious.metrics.corpus.corpus_measure import _hash_runs, words_of
 from captious.metrics.corpus.novel_captions import caption_hashes
-from captious.metrics.statistics import Sequences, contained
 from tests.forms import FORMS, form_of
 
 captions = st.lists(st.lists(st.integers(0, 7), max_size=9), max_size=30)

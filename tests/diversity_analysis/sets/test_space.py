@@ -98,7 +98,9 @@ def test_mds_of_nothing_and_of_one_place() -> None:
 
 
 def test_map_of_several_images_systems_and_people(corpus: Corpus) -> None:
-    other = corpus.with_candidates([["grass"], ["a cat sleeps"], ["pizza", "a man"]], name="other")
+    other = Corpus.build(
+        corpus.ids, [["grass"], ["a cat sleeps"], ["pizza", "a man"]], corpus.references, name="other"
+    )
     placed = caption_map([corpus, other], ["1", "3"])
     names = ["candidates", "other", "human"]
     assert [(p.image, p.system, len(p.points), p.human) for p in placed] == [

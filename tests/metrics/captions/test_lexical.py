@@ -123,7 +123,7 @@ def test_a_later_system_may_push_the_vocabulary_beyond_exact_packing(monkeypatch
     first = corpus_of(rows)
     captious.score(first, "CIDEr-D")
     others = [["x", f"y{i}", "a", "b", f"c{i}"] for i in range(4)]
-    second = first.with_candidates([[" ".join(words)] for words in others], name="second")
+    second = Corpus.build(first.ids, [[" ".join(words)] for words in others], first.references, name="second")
     alone = corpus_of([(words, references) for words, (_, references) in zip(others, rows)])
     expected = captious.score(alone, "lexical")
     for name, score in captious.score(second, "lexical").items():

@@ -21,11 +21,10 @@ from captious.core.errors import InputError
 from captious.meteor import align as alignment
 from captious.meteor import alignment_search as merging
 from captious.meteor import meteor_tables, paraphrase_index, statistics
+from captious.meteor.align import combined, score
 from captious.meteor.encoding_words import encode_texts, tables_of
 from captious.meteor.matches import EXACT, KINDS, STEM, SYNONYM
-from captious.meteor.meteor_tables import Resources
-from captious.meteor.normalise import Normaliser
-from captious.meteor.parameters import combined, score
+from captious.meteor.meteor_tables import Normaliser, Resources
 from captious.meteor.relations import find, paraphrases_of, related_words
 from captious.text import meteor_data
 from captious.text.stemmer import java_hash, stem

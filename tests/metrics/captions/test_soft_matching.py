@@ -14,7 +14,7 @@ from captious.metrics.captions.soft_spice import SoftSpice, tuple_phrases
 from captious.metrics.captions.token_sim import TokenSim
 from captious.metrics.captions.wembsim import MOWE, WEmbSim
 from captious.metrics.learned.feature_table import Features
-from captious.scene.build import scene_graph
+from captious.scene.graphs import scene_graph
 from captious.vectors.sentence_vectors import SentenceEncoder, load_pieces
 from tests.metrics.captions.test_vector_metrics import build, each, statistics_of
 

@@ -76,7 +76,7 @@ def test_several_candidates_per_image() -> None:
 
 def test_a_second_system_shares_the_references() -> None:
     first = corpus([["a dog"], ["two men"]])
-    second = first.with_candidates([["two men"], ["a dog"]], name="other")
+    second = Corpus.build(first.ids, [["two men"], ["a dog"]], first.references, name="other")
     assert (
         captious.score(second, "SPICE")["SPICE"].value == 0.0 < captious.score(first, "SPICE")["SPICE"].value
     )

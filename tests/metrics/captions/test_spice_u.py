@@ -13,7 +13,7 @@ from captious.corpus import Corpus
 from captious.io import CaptionWarning
 from captious.scene import ConceptTable, Tuple
 from captious.scene import uniqueness as scene_uniqueness
-from captious.scene.tuple_table import TupleTable
+from captious.scene.sentence_tuples import TupleTable
 
 #: A person in 25 of 100 images, a table in 13, an elephant in 2.
 TABLE = ConceptTable(100, {("person",): 25, ("table",): 13, ("elephant",): 2})

@@ -167,7 +167,9 @@ def test_unknown_words_are_counted_and_many_are_a_warning(vectors: WordVectors) 
 def test_a_vocabulary_that_grows_is_looked_up_again(vectors: WordVectors) -> None:
     corpus = build()
     statistics_of(WEmbSim(vectors), corpus)
-    more = corpus.with_candidates([["a zebra"], ["coffee table"], ["football"]], name="second")
+    more = Corpus.build(
+        corpus.ids, [["a zebra"], ["coffee table"], ["football"]], corpus.references, name="second"
+    )
     fresh = build([["a zebra"], ["coffee table"], ["football"]])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

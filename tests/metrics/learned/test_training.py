@@ -11,7 +11,7 @@ import pytest
 from captious.core.errors import InputError
 from captious.metrics.learned.composite_network import Network, read, to_bytes
 from captious.training.composite_examples import KINDS, SETS, Examples, build_examples, images_in_tests
-from captious.training.composite_trainer import Judged, Plan, train
+from captious.training.composite_trainer import Judged, TrainingPlan, train
 from captious.training.linear_fit import Part, fit, weigh
 
 PEOPLE = {
@@ -90,9 +90,10 @@ def toy(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 def test_a_network_learns_and_a_seed_gives_the_same_weights_again() -> None:
     pytest.importorskip("torch")
     table, labels = toy()
-    plan = Plan(epochs=40, rate=5e-3)
+    plan = TrainingPlan(epochs=40, rate=5e-3)
     one, again, other = (
-        train("T", "abc", table, labels, p).network for p in (plan, plan, Plan(epochs=40, rate=5e-3, seed=2))
+        train("T", "abc", table, labels, p).network
+        for p in (plan, plan, TrainingPlan(epochs=40, rate=5e-3, seed=2))
     )
     assert ((one.score(table) > 0.5) == (labels > 0.5)).mean() > 0.95
     assert to_bytes(one) == to_bytes(again)
@@ -103,7 +104,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_weights(tmp_path: Path) -> No
     pytest.importorskip("torch")
     table, labels = toy()
     judged = [Judged("toy", *toy(1))]
-    plan = Plan(epochs=25)
+    plan = TrainingPlan(epochs=25)
     checkpoint = tmp_path / "x.checkpoint"
 
     class KilledError(Exception):
@@ -124,7 +125,9 @@ def test_a_run_that_was_killed_goes_on_to_the_same_weights(tmp_path: Path) -> No
     assert to_bytes(resumed.network) == to_bytes(whole.network)
     assert resumed.agreement == whole.agreement
     with pytest.raises(InputError, match="checkpoint of another run"):
-        train("T", "abc", table, labels, Plan(epochs=25, seed=5), validate=judged, checkpoint=checkpoint)
+        train(
+            "T", "abc", table, labels, TrainingPlan(epochs=25, seed=5), validate=judged, checkpoint=checkpoint
+        )
 
 
 def test_the_best_epoch_is_taken_and_patience_ends() -> None:
@@ -132,11 +135,11 @@ def test_the_best_epoch_is_taken_and_patience_ends() -> None:
     table, labels = toy()
     # Ratings that go against the labels: the first epochs agree best, and training makes it worse.
     contrary = [Judged("contrary", table, -labels)]
-    run = train("T", "abc", table, labels, Plan(epochs=200, patience=5, rate=5e-3), validate=contrary)
+    run = train("T", "abc", table, labels, TrainingPlan(epochs=200, patience=5, rate=5e-3), validate=contrary)
     assert run.agreement[run.epoch - 1] == max(run.agreement)
     assert len(run.agreement) == run.epoch + 5
     with pytest.raises(InputError, match="all examples are of one kind"):
-        train("T", "abc", table, np.ones(len(table)), Plan(epochs=1))
+        train("T", "abc", table, np.ones(len(table)), TrainingPlan(epochs=1))
 
 
 def test_a_monotone_fit_keeps_signs_and_separates() -> None:

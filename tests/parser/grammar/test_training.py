@@ -15,7 +15,7 @@ from captious.parser.exact.phrase_trees import read_tree
 from captious.parser.grammar.grammar_model import read_grammar_model
 from captious.parser.grammar.grammar_parser import GrammarParser
 from captious.training.grammar import label_trees, put_in_words, train_grammar
-from captious.training.grammar.adagrad import Weights
+from captious.training.grammar.adagrad import AveragedWeights
 from captious.training.grammar.annotation import coarser, derivation, plain
 from captious.training.grammar.derivation_bank import read_bank
 
@@ -93,7 +93,7 @@ def test_rare_states_get_coarser_until_they_are_plain() -> None:
 
 
 def test_weights_average_over_updates() -> None:
-    weights = Weights(np.zeros(3, np.float32))
+    weights = AveragedWeights(np.zeros(3, np.float32))
     history = []
     for update in range(4):
         weights.add(np.array([1]), 1.0)

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from captious.core.memo import cached_property
+from captious.metrics.base import FloatArray, mid_ranks
 from captious.metrics.corpus.composition import Composition
 from captious.metrics.corpus.corpus_measure import CorpusMeasure
 from captious.metrics.corpus.global_recall import GlobalRecall
 from captious.metrics.corpus.local_recall import LocalRecall
 from captious.metrics.corpus.vocabulary_measures import Curve
-from captious.metrics.statistics import FloatArray, mid_ranks
 from captious.results.result_rows import EXACT, NumberStyle, ResultRow
 from captious.results.scores import Scores
 from captious.results.signatures import Signature

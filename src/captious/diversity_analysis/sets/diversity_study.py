@@ -22,10 +22,10 @@ from captious.diversity_analysis.sets.set_diversity import (
     read_df,
 )
 from captious.io.content import is_number, read_json
+from captious.metrics.base import mid_ranks
 from captious.metrics.corpus.training_captions import TrainingCaptions
 from captious.metrics.registry import Wanted, make_measures
 from captious.metrics.sets.similarity_kernels import make_kernel
-from captious.metrics.statistics import mid_ranks
 from captious.results.references import Source, load_systems
 from captious.results.result_rows import EXACT, NumberStyle, ResultRow
 from captious.results.scores import Score

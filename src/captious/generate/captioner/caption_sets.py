@@ -48,7 +48,7 @@ BATCH = 100
 
 
 @dataclass(frozen=True)
-class Plan:
+class CaptionPlan:
     """Settings for generating captions."""
 
     how: str = "rs"
@@ -86,7 +86,7 @@ class Plan:
                 "--how beam or rs"
             )
         for name, (ways, options) in _USED_BY.items():
-            if self.how not in ways and getattr(self, name) != getattr(Plan, name):
+            if self.how not in ways and getattr(self, name) != getattr(CaptionPlan, name):
                 raise InputError(
                     f"--how {self.how} does not use {options}; leave it out, or use --how {' or '.join(ways)}"
                 )
@@ -120,7 +120,7 @@ class GeneratedCaptions:
     logprobs: list[list[float]] | None
 
 
-def generate(trained: TrainedCaptioner, images: ImageFeatures, plan: Plan) -> GeneratedCaptions:
+def generate(trained: TrainedCaptioner, images: ImageFeatures, plan: CaptionPlan) -> GeneratedCaptions:
     """Generate captions for all images. The same model, images and seed give the same captions."""
     plan.check(trained)
     _check(trained, images)
@@ -141,12 +141,14 @@ def generate(trained: TrainedCaptioner, images: ImageFeatures, plan: Plan) -> Ge
 
 
 def generate_from_crops(
-    trained: TrainedCaptioner, photographs: Photographs, ids: Sequence[str], plan: Plan
+    trained: TrainedCaptioner, photographs: Photographs, ids: Sequence[str], plan: CaptionPlan
 ) -> GeneratedCaptions:
     """Generate captions of photographs, each from another random crop (Wang & Chan 2019)."""
     plan.check(trained)
     generated = generate(
-        trained, photographs.crops(ids, plan.m, plan.keep, plan.seed), Plan("greedy", 1, seed=plan.seed)
+        trained,
+        photographs.crops(ids, plan.m, plan.keep, plan.seed),
+        CaptionPlan("greedy", 1, seed=plan.seed),
     )
     assert generated.logprobs is not None
     bounds = range(0, len(ids) * plan.m, plan.m)
@@ -171,7 +173,7 @@ def _batches(views: Views) -> Iterator[Seen]:
 
 
 def _make(
-    trained: TrainedCaptioner, seen: Seen, plan: Plan, random: torch.Generator
+    trained: TrainedCaptioner, seen: Seen, plan: CaptionPlan, random: torch.Generator
 ) -> tuple[Tensor, Tensor]:
     """Return units (images × captions × positions) and log-probabilities (images × captions)."""
     model, longest, n, m = trained.model, trained.longest + 1, len(seen.vector), plan.m
@@ -216,9 +218,9 @@ def _cropped(seen: Seen, keep: float, random: torch.Generator, *, classes: bool)
     return Seen(vector, regions, mask, seen.boxes)
 
 
-def _switched(trained: TrainedCaptioner, images: ImageFeatures, plan: Plan) -> GeneratedCaptions:
+def _switched(trained: TrainedCaptioner, images: ImageFeatures, plan: CaptionPlan) -> GeneratedCaptions:
     """Return the best caption of a beam search, and variations with more and more words switched."""
-    best = generate(trained, images, Plan("beam", plan.beam, seed=plan.seed)).captions
+    best = generate(trained, images, CaptionPlan("beam", plan.beam, seed=plan.seed)).captions
     first = {image: group[0] for image, group in zip(images.ids, best)}
     # Replacements are words of the model's vocabulary. Subwords have none: words that the model writes.
     words = trained.units.names[len(SPECIAL) :] if trained.units.kind == "words" else None

@@ -8,11 +8,9 @@ from typing import Any
 
 from torch import Tensor
 
-from captious.core.errors import InputError
 from captious.generate.captioner.captioners import Captioner, CaptionerShape, build
 from captious.generate.captioner.subword_units import Units
 from captious.generate.network_files import ModelFile
-from captious.io.content import shown_name
 
 _FILE = ModelFile("captioner", "create one with 'captious train captioner'")
 
@@ -54,13 +52,7 @@ def save(
 
 def load(path: str | Path) -> TrainedCaptioner:
     """Read a captioner whose training is finished."""
-    trained, step, _ = load_unfinished(path)
-    if step is not None:
-        raise InputError(
-            f"{shown_name(path)}: the training of this captioner stopped at step {step:,}; continue it with "
-            "--resume"
-        )
-    return trained
+    return _FILE.read_finished(path, _rebuild)
 
 
 def load_unfinished(path: str | Path) -> tuple[TrainedCaptioner, int | None, dict[str, Tensor]]:

@@ -20,7 +20,7 @@ from captious.core.errors import InputError, MissingExtraError, printable, some
 from captious.core.progress import track
 from captious.core.ragged import offsets_of
 from captious.generate.captioner.image_features import ImageFeatures, read_images
-from captious.io.align import plain_id
+from captious.io.id_matching import plain_id
 
 #: File name extensions of photographs.
 ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif")

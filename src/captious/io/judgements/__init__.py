@@ -10,7 +10,14 @@ from typing import NamedTuple
 
 from captious.core.errors import InputError, did_you_mean
 from captious.core.writing import is_standard
-from captious.io.judgements import coco_sets, flickr_sets, own_format, pascal50s
+from captious.io.judgements import (
+    audio_video_sets,
+    coco_sets,
+    description_sets,
+    flickr_sets,
+    own_format,
+    pascal50s,
+)
 from captious.io.judgements.judged_sets import (
     CaptionPairs,
     JudgementSet,
@@ -54,6 +61,9 @@ SETS: dict[str, SetReader] = {
     "composite": SetReader(flickr_sets.holds_composite, flickr_sets.composite),
     "pascal-50s": SetReader(pascal50s.holds_pascal, pascal50s.pascal),
     "abstract-50s": SetReader(pascal50s.holds_abstract, pascal50s.abstract),
+    "audiocaps-eval": SetReader(audio_video_sets.holds_audiocaps, audio_video_sets.audiocaps),
+    "clotho-eval": SetReader(audio_video_sets.holds_clotho, audio_video_sets.clotho),
+    "msvd-eval": SetReader(audio_video_sets.holds_msvd, audio_video_sets.msvd),
     "thumb": SetReader(coco_sets.holds_thumb, coco_sets.thumb),
     "thumb-p": SetReader(coco_sets.holds_thumb, partial(coco_sets.thumb, criterion="P"), usual=False),
     "thumb-r": SetReader(coco_sets.holds_thumb, partial(coco_sets.thumb, criterion="R"), usual=False),
@@ -66,6 +76,14 @@ SETS: dict[str, SetReader] = {
     "coco-2015-c40": SetReader(
         coco_sets.holds_challenge, partial(coco_sets.challenge, test="c40"), usual=False
     ),
+    "hat": SetReader(description_sets.holds_hat, description_sets.hat),
+    "nocaps-foil": SetReader(description_sets.holds_foil, description_sets.foil),
+    "nocaps-foil-pairs": SetReader(description_sets.holds_foil, description_sets.foil_pairs),
+    "imageinwords": SetReader(description_sets.holds_iiw, description_sets.iiw),
+    "imageinwords-docci": SetReader(
+        description_sets.holds_iiw_docci, description_sets.iiw_docci, usual=False
+    ),
+    "faithscore": SetReader(description_sets.holds_faithscore, description_sets.faithscore),
 }
 
 

@@ -14,7 +14,10 @@ from captious.core.errors import InputError, did_you_mean
 
 FloatArray = NDArray[np.float64]
 
-COEFFICIENTS = ("tau-b", "tau-c", "pearson", "spearman", "accuracy")
+#: ``ap``: average precision of finding the captions with the lower of two ratings, lowest score first.
+#: ``auc``: share of pairs (right, wrong) that a metric orders correctly. ``word named``: share of wrong
+#: captions whose wrong word a metric names.
+COEFFICIENTS = ("tau-b", "tau-c", "pearson", "spearman", "accuracy", "ap", "auc", "word named")
 JUDGES = ("each", "mean", "mode")
 OWN = ("drop", "remove", "keep")
 LEVELS = ("caption", "image", "system")
@@ -108,6 +111,10 @@ class RatedCaptions:
     published: dict[str, FloatArray] = field(default_factory=dict)
     #: Number of rated captions without references, which were left out.
     left_out: int = 0
+    #: Part of the set that each caption belongs to, such as a domain. "" for none.
+    categories: Sequence[str] | None = None
+    #: Wrong words of each caption as people marked them. Empty where nothing is wrong.
+    wrong_words: Sequence[Sequence[str]] | None = None
 
     def __post_init__(self) -> None:
         if not self.captions:
@@ -120,6 +127,7 @@ class RatedCaptions:
             self.ratings,
             *self.scores.values(),
             *self.published.values(),
+            *(listed for listed in (self.categories, self.wrong_words) if listed is not None),
         )
         for listed in lists:
             if len(listed) != len(self.captions):
@@ -143,13 +151,13 @@ class CaptionPairs:
     first: Sequence[str]
     second: Sequence[str]
     references: Sequence[Sequence[str]]
-    #: +1 for a vote for the first caption, −1 for the second.
-    votes: Sequence[Sequence[int]]
+    #: +1 for a vote for the first caption, −1 for the second, ±0.5 for a slight preference, 0 for a tie.
+    votes: Sequence[Sequence[float]]
     #: HC, HI, HM, MM, or "" if the set has no categories.
     categories: Sequence[str]
     protocol: Protocol
     #: Votes, or the one majority label, on triplets (reference, first, second).
-    triplet_votes: Sequence[Sequence[int]] | None = None
+    triplet_votes: Sequence[Sequence[float]] | None = None
 
     def __post_init__(self) -> None:
         if not self.first:
@@ -160,7 +168,7 @@ class CaptionPairs:
             raise InputError(
                 f"pairs are judged one by one; there is no agreement on them by {self.protocol.level}"
             )
-        if self.protocol.coefficient.startswith("tau"):
+        if self.protocol.coefficient not in ("accuracy", "pearson", "spearman"):
             raise InputError(
                 f"agreement on pairs is accuracy, pearson or spearman, not {self.protocol.coefficient}"
             )

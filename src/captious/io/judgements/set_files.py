@@ -23,6 +23,8 @@ SOURCES = {
     "composite": "AMT_eval of Aditya et al. 2015 (the DeepIU project page, Arizona State University)",
     "pascal50s": "the consensus data of Vedantam et al. 2015 (vrama91.github.io/cider)",
     "abstract50s": "the consensus data of Vedantam et al. 2015 (vrama91.github.io/cider)",
+    "fense": "the FENSE repository of Zhou et al. 2022, as JSON lines with a field 'references'",
+    "msvd-eval": "the G-VEval repository of Tong et al. 2024, as JSON lines",
     "thumb": "the THumB repository of Kasai et al. 2022 (mscoco_THumB-1.0.jsonl)",
     "capeval1k": "the UMIC repository of Lee et al. 2021; save its pickle as JSON lines or CSV "
     "first, because a pickle can run code",
@@ -32,6 +34,10 @@ SOURCES = {
     "dataset_coco.json of Karpathy's splits",
     "challenge2015": "the leaderboard of the COCO captioning challenge 2015 (cocodataset.org), saved as "
     "JSON lines or CSV",
+    "hat": "the ALOHa repository of Petryk et al. 2024 (HAT), saved as JSON lines",
+    "nocaps-foil": "the ALOHa repository of Petryk et al. 2024 (nocaps-FOIL), saved as JSON lines",
+    "imageinwords": "the ImageInWords data of Garg et al. 2024 (google/imageinwords)",
+    "faithscore": "the FAITHSCORE repository of Jing et al. 2024 (annotation.jsonl)",
     "distractions": "the binary forced-choice tasks of Hodosh & Hockenmaier 2016 (University of Illinois)",
 }
 

@@ -19,13 +19,12 @@ from captious.core.errors import InputError, did_you_mean, some
 from captious.core.memo import cached_property
 from captious.core.ragged import IntArray, offsets_of
 from captious.corpus import Captions, Corpus
-from captious.io.align import plain_id
+from captious.io.id_matching import plain_id
 from captious.io.object_files import read_objects
-from captious.metrics.base import FloatArray, Measure, Need, Resource
+from captious.metrics.base import FloatArray, Measure, Need, Resource, contained
 from captious.metrics.captions.chair_matching import FoundPhrases, find, spans
 from captious.metrics.captions.chair_table import Mention, ObjectTable, default_table, read_table, table_from
 from captious.metrics.options import CHAIR_SYNONYMS, OBJECTS, Option
-from captious.metrics.statistics import contained
 
 
 class ImageObjects:
@@ -40,8 +39,8 @@ class ImageObjects:
     def __len__(self) -> int:
         return len(self._objects)
 
-    def kinds(self, ids: Iterable[str], table: ObjectTable) -> tuple[IntArray, IntArray]:
-        """Return the offsets of each image's objects, and their classes by the table's numbers."""
+    def names(self, ids: Iterable[str]) -> list[frozenset[str]]:
+        """Return the objects of each image as they are written."""
         wanted = list(ids)
         if not all(image in self._objects for image in wanted):
             # One side may name images by number and the other by file name.
@@ -56,9 +55,13 @@ class ImageObjects:
                 f"{self.where} has no entry for image {some(missing)}; list the objects of all images "
                 "(an empty list for images without objects)"
             )
+        return [self._objects[image] for image in wanted]
+
+    def kinds(self, ids: Iterable[str], table: ObjectTable) -> tuple[IntArray, IntArray]:
+        """Return the offsets of each image's objects, and their classes by the table's numbers."""
+        own = self.names(ids)
         classes: dict[str, int] = {}
         number = {kind: place for place, kind in enumerate(table.kinds)}
-        own = [self._objects[image] for image in wanted]
         for name in frozenset().union(*own):
             kind = table.class_of(name.lower())
             if kind is None:
@@ -113,11 +116,7 @@ class Chair(Measure):
     options: ClassVar[tuple[Option, ...]] = (OBJECTS, CHAIR_SYNONYMS)
 
     def __init__(self, objects: Objects = None, chair_synonyms: Table = None) -> None:
-        if isinstance(objects, str | Path):
-            objects = _objects_of(objects)
-        elif objects is not None and not isinstance(objects, ImageObjects):
-            objects = ImageObjects(objects)
-        self.objects = objects
+        self.objects = image_objects(objects)
         if chair_synonyms is None:
             self.table = default_table()
         elif isinstance(chair_synonyms, str | Path):
@@ -149,8 +148,8 @@ class Chair(Measure):
         """Return the objects that each image's references name: image and class in one number, ascending."""
 
         def make() -> IntArray:
-            named = _find_objects(references, self.table)
-            return np.unique(references.image_of[_captions_of(named)] * self._classes + named.kind)
+            named = find_objects(references, self.table)
+            return np.unique(references.image_of[captions_of(named)] * self._classes + named.kind)
 
         return references.cached(("objects of images", self.table.digest), make)
 
@@ -185,8 +184,8 @@ class Chair(Measure):
 
     def _judged(self, corpus: Corpus) -> tuple[FoundPhrases, NDArray[np.bool_]]:
         """Return the objects that the candidates name, and which of them are not in the image."""
-        named = _find_objects(corpus.candidates, self.table)
-        image = corpus.candidates.image_of[_captions_of(named)]
+        named = find_objects(corpus.candidates, self.table)
+        image = corpus.candidates.image_of[captions_of(named)]
         there = contained(image * self._classes + named.kind, self._listed(corpus))
         there |= contained(corpus.images[image] * self._classes + named.kind, self._named(corpus.references))
         return named, ~there
@@ -197,7 +196,7 @@ class Chair(Measure):
         def make() -> tuple[IntArray, IntArray]:
             named, wrong = self._judged(corpus)
             return np.diff(named.offsets), np.bincount(
-                _captions_of(named)[wrong], minlength=len(corpus.candidates)
+                captions_of(named)[wrong], minlength=len(corpus.candidates)
             ).astype(np.int64)
 
         return corpus.cached(("objects counted", self.table.digest, self.objects), make)
@@ -246,6 +245,13 @@ class ChairS(Chair):
         return np.stack([hallucinated, np.ones(len(hallucinated))], axis=1)
 
 
+def image_objects(objects: Objects) -> ImageObjects | None:
+    """Return the objects of an option: a file, a mapping, or objects that were read before."""
+    if isinstance(objects, str | Path):
+        return _objects_of(objects)
+    return objects if objects is None or isinstance(objects, ImageObjects) else ImageObjects(objects)
+
+
 def _objects_of(path: str | Path) -> ImageObjects:
     """Return the objects in a file. Both measures share them until the file changes."""
     return (
@@ -260,7 +266,7 @@ def _read(path: str, content: str) -> ImageObjects:
     return ImageObjects(read_objects(path), path)
 
 
-def _find_objects(captions: Captions, table: ObjectTable) -> FoundPhrases:
+def find_objects(captions: Captions, table: ObjectTable) -> FoundPhrases:
     """Return the objects that captions name."""
     encoding, key = captions.encoding, table.digest
 
@@ -271,6 +277,6 @@ def _find_objects(captions: Captions, table: ObjectTable) -> FoundPhrases:
     return captions.cached(("objects named", key), make)
 
 
-def _captions_of(named: FoundPhrases) -> IntArray:
+def captions_of(named: FoundPhrases) -> IntArray:
     """Return the caption of each mention."""
     return np.repeat(np.arange(len(named.offsets) - 1, dtype=np.int64), np.diff(named.offsets))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakSet, WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.core.locks import Lock
-from captious.core.memo import Product
+from captious.core.memo import Lock, Product
 from captious.corpus import Captions
 from captious.vectors.sentence_vectors import SentenceEncoder, TokenVectors, find_model
 
@@ -24,6 +24,8 @@ def _encoder(path: Path) -> SentenceEncoder:
 #: Measures in use that need token vectors. While there are any, one run of the encoder computes sentence
 #: vectors, too.
 _token_users: WeakSet[EncoderUser] = WeakSet()
+#: Captions with vectors, in the order in which they were encoded.
+_encoded: WeakValueDictionary[int, Captions] = WeakValueDictionary()
 _guard = Lock()
 
 _VECTORS: Product[NDArray[np.float32]] = Product(
@@ -38,8 +40,17 @@ _TOKENS: Product[TokenVectors] = Product(
 )
 
 
+def earlier_vectors(captions: Captions, key: Hashable) -> list[tuple[Sequence[str], Any]]:
+    """Return the texts and cached vectors of captions encoded earlier, such as those of other systems."""
+    with _guard:
+        others = [other for other in _encoded.values() if other is not captions and key in other.memo]
+        _encoded.setdefault(id(captions), captions)
+    return [(other.texts, other.memo[key]) for other in others]
+
+
 def sentence_vectors(captions: Captions, encoder: SentenceEncoder) -> NDArray[np.float32]:
-    """Return the unit vector of each caption's text. Equal texts are encoded once."""
+    """Return the unit vector of each caption's text. Equal texts are encoded once, also across systems."""
+    key = (_VECTORS.name, encoder.digest)
 
     def make() -> NDArray[np.float32]:
         has_tokens = (_TOKENS.name, encoder.digest) in captions.memo
@@ -47,14 +58,17 @@ def sentence_vectors(captions: Captions, encoder: SentenceEncoder) -> NDArray[np
             users = list(_token_users)
         if has_tokens or any(user.find() == encoder.source for user in users):
             return token_vectors(captions, encoder).sentences
-        return encoder.encode(captions.texts)
+        return encoder.encode(captions.texts, earlier_vectors(captions, key))
 
-    return captions.product(_VECTORS, (encoder.digest,), make)
+    return captions.product(_VECTORS, key[1:], make)
 
 
 def token_vectors(captions: Captions, encoder: SentenceEncoder) -> TokenVectors:
     """Return the unit vectors of each caption's tokens, from the encoder's last layer."""
-    return captions.product(_TOKENS, (encoder.digest,), lambda: encoder.encode_tokens(captions.texts))
+    key = (_TOKENS.name, encoder.digest)
+    return captions.product(
+        _TOKENS, key[1:], lambda: encoder.encode_tokens(captions.texts, earlier_vectors(captions, key))
+    )
 
 
 class EncoderUser:

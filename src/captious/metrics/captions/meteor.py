@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from captious.core.ragged import IntArray, offsets_of, stretches
 from captious.corpus import Captions, Corpus
-from captious.meteor.align import links, pair_statistics
+from captious.meteor.align import STATISTICS, combined, links, pair_statistics, score_sums, summable
 from captious.meteor.encoding_words import encode_captions, prepare_references
 from captious.meteor.meteor_tables import MeteorTables, Resources
-from captious.meteor.parameters import STATISTICS, combined, score_sums, summable
 from captious.metrics.base import FloatArray, Measure, Resource
 from captious.metrics.options import METEOR_DATA, Option
 from captious.text import meteor_data

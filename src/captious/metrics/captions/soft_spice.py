@@ -9,17 +9,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.core.memo import Product
+from captious.core.container import StoredTexts, text_arrays
+from captious.core.memo import Arrays, Product
 from captious.core.ragged import IntArray, offsets_of
 from captious.core.threads import one_blas_thread
 from captious.corpus import Captions, Corpus
 from captious.metrics.base import FloatArray, Measure, Resource
-from captious.metrics.captions.encoded_captions import EncoderUser
+from captious.metrics.captions.encoded_captions import EncoderUser, earlier_vectors
 from captious.metrics.captions.spice import Scenes, Spice, ratio
 from captious.metrics.options import METEOR_DATA, PARSER, SENTENCE_MODEL, Option
 from captious.parser import Parser
-from captious.scene.build import candidate_graphs
-from captious.scene.graphs import SceneGraph
+from captious.scene.graphs import SceneGraph, candidate_graphs
 from captious.vectors.sentence_vectors import SentenceEncoder
 
 
@@ -29,6 +29,8 @@ class ScenePhrases(NamedTuple):
     numbers: IntArray
     offsets: IntArray
     vectors: NDArray[np.float32]
+    #: Text of each row.
+    texts: Sequence[str]
 
     def of(self, i: int) -> NDArray[np.float32]:
         """Return the vectors of one scene's phrases."""
@@ -50,14 +52,22 @@ def tuple_phrases(graph: SceneGraph) -> list[str]:
     return phrases
 
 
-_PHRASES: Product[ScenePhrases] = Product(
-    "scene phrases",
-    lambda phrases: phrases._asdict(),
-    lambda arrays: ScenePhrases(**{name: arrays[name] for name in ScenePhrases._fields}),
-)
+def _pack(phrases: ScenePhrases) -> Arrays:
+    return {**phrases._asdict(), **text_arrays("texts", phrases.texts)}
 
 
-def _encoded(graphs: Sequence[SceneGraph], encoder: SentenceEncoder) -> ScenePhrases:
+def _unpack(arrays: Arrays) -> ScenePhrases:
+    texts = StoredTexts(arrays["texts"], arrays["texts/offsets"])
+    return ScenePhrases(arrays["numbers"], arrays["offsets"], arrays["vectors"], texts)
+
+
+_PHRASES: Product[ScenePhrases] = Product("phrases of scenes", _pack, _unpack)
+
+
+def _encoded(
+    graphs: Sequence[SceneGraph], encoder: SentenceEncoder, earlier: Sequence[ScenePhrases] = ()
+) -> ScenePhrases:
+    """Return the phrases of scenes. Those of ``earlier`` scenes are not encoded again."""
     numbered: dict[str, int] = {}
     numbers: list[int] = []
     lengths: list[int] = []
@@ -65,7 +75,8 @@ def _encoded(graphs: Sequence[SceneGraph], encoder: SentenceEncoder) -> ScenePhr
         own = tuple_phrases(graph)
         lengths.append(len(own))
         numbers += [numbered.setdefault(text, len(numbered)) for text in own]
-    return ScenePhrases(np.array(numbers, np.int64), offsets_of(lengths), encoder.encode(list(numbered)))
+    vectors = encoder.encode(list(numbered), [(phrases.texts, phrases.vectors) for phrases in earlier])
+    return ScenePhrases(np.array(numbers, np.int64), offsets_of(lengths), vectors, list(numbered))
 
 
 def reference_phrases(references: Captions, scenes: Scenes, encoder: SentenceEncoder) -> ScenePhrases:
@@ -74,12 +85,19 @@ def reference_phrases(references: Captions, scenes: Scenes, encoder: SentenceEnc
     return references.product(_PHRASES, parameters, lambda: _encoded(scenes.references, encoder))
 
 
-def candidate_phrases(captions: Captions, scenes: Scenes, encoder: SentenceEncoder) -> ScenePhrases:
-    """Return the phrases of each caption."""
+def candidate_phrases(
+    captions: Captions, scenes: Scenes, encoder: SentenceEncoder, theirs: ScenePhrases
+) -> ScenePhrases:
+    """Return the phrases of each caption. Those of references and of other systems are not encoded again."""
     key = ("phrases of each", scenes.parser.label, scenes.parser.digest, scenes.synonyms, encoder.digest)
-    return captions.cached(
-        key, lambda: _encoded(candidate_graphs(captions, scenes.parser, scenes.synonyms), encoder)
-    )
+
+    def make() -> ScenePhrases:
+        graphs = candidate_graphs(captions, scenes.parser, scenes.synonyms)
+        return _encoded(
+            graphs, encoder, [theirs, *(phrases for _, phrases in earlier_vectors(captions, key))]
+        )
+
+    return captions.cached(key, make)
 
 
 def soft_matches(corpus: Corpus, scenes: Scenes, encoder: SentenceEncoder) -> FloatArray:
@@ -89,8 +107,8 @@ def soft_matches(corpus: Corpus, scenes: Scenes, encoder: SentenceEncoder) -> Fl
 
 
 def _soft_matches(corpus: Corpus, scenes: Scenes, encoder: SentenceEncoder) -> FloatArray:
-    ours = candidate_phrases(corpus.candidates, scenes, encoder)
     theirs = reference_phrases(corpus.references, scenes, encoder)
+    ours = candidate_phrases(corpus.candidates, scenes, encoder, theirs)
     table = np.zeros((len(corpus.candidates), 3))
     compared: dict[tuple[bytes, bytes], int] = {}
     # The products are small: threads would mostly wait for each other.

@@ -9,17 +9,19 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from captious.core import limits
+from captious.core.errors import InputError
 from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
 from captious.metrics.base import FloatArray, Measure, Resource
-from captious.metrics.options import METEOR_DATA, PARSER, TRUTH, Option
+from captious.metrics.captions.chair_table import ObjectTable, default_table
+from captious.metrics.captions.named_classes import class_graphs, truth_by_classes
+from captious.metrics.options import METEOR_DATA, PARSER, TRUTH, TRUTH_NAMES, Option
 from captious.parser import Parser
 from captious.parser.choice import get as get_parser
-from captious.scene.build import candidate_graphs, reference_graphs
 from captious.scene.concept_truth import ConceptTruth
-from captious.scene.graphs import SceneGraphs
+from captious.scene.graphs import SceneGraphs, candidate_graphs, reference_graphs
+from captious.scene.sentence_tuples import Tuple
 from captious.scene.tuple_match import CATEGORIES, Matches, category_of, match_graphs
-from captious.scene.tuple_table import Tuple
 from captious.text.synonyms import Synonyms
 
 #: Tuples that are counted: all, and the kinds that are also reported separately.
@@ -38,17 +40,23 @@ class Scenes(NamedTuple):
     references: SceneGraphs
     #: Concepts that replace the reference captions.
     truth: ConceptTruth | None = None
+    #: Table that names the objects of candidates, in place of the parser.
+    classes: ObjectTable | None = None
 
     @property
     def key(self) -> tuple[object, ...]:
         """Key of everything that is derived from the scenes of a corpus."""
         truth = None if self.truth is None else self.truth.digest
-        return self.parser.label, self.parser.digest, self.synonyms, truth
+        classes = None if self.classes is None else self.classes.digest
+        return self.parser.label, self.parser.digest, self.synonyms, truth, classes
 
     def of(self, corpus: Corpus) -> tuple[SceneGraphs, SceneGraphs, IntArray]:
         """Return the graphs of candidates and references, and the index of each candidate's references."""
         # A rearranged corpus (pairs, leave-one-out) has other references than the prepared ones.
-        candidates = candidate_graphs(corpus.candidates, self.parser, self.synonyms)
+        if self.classes is not None:
+            candidates = class_graphs(corpus.candidates, self.classes, self.synonyms)
+        else:
+            candidates = candidate_graphs(corpus.candidates, self.parser, self.synonyms)
         if self.truth is not None:
             references = self.truth.graphs(corpus.references.ids, self.synonyms)
             candidates = candidates.objects_only() if self.truth.only_objects else candidates
@@ -65,7 +73,7 @@ class Spice(Measure):
     """
 
     summary = "F1 over objects, attributes and relations of scene graphs (Anderson et al. 2016)"
-    options: ClassVar[tuple[Option, ...]] = (METEOR_DATA, PARSER, TRUTH)
+    options: ClassVar[tuple[Option, ...]] = (METEOR_DATA, PARSER, TRUTH, TRUTH_NAMES)
     # The references of an image together have more tuples than any one of them.
     perfect_is_maximum = False
 
@@ -75,6 +83,7 @@ class Spice(Measure):
         meteor_data: str | Path | None = None,
         parser: Parser | str | None = None,
         truth: ConceptTruth | str | Path | None = None,
+        truth_names: str | None = None,
     ) -> None:
         self.category = category
         self.name = "SPICE" if category == "All" else f"SPICE-{category}"
@@ -83,9 +92,18 @@ class Spice(Measure):
         self.meteor_data = meteor_data
         self.parser = get_parser(parser)
         self.truth = None if truth is None else ConceptTruth.read(truth)
+        self.classes = default_table() if truth_names == "classes" else None
+        if self.classes is not None:
+            if self.truth is None:
+                raise InputError(
+                    "--truth-names classes judges captions by objects of the images; add --truth FILE"
+                )
+            self.truth = truth_by_classes(self.truth, self.classes)
 
     def resources(self) -> dict[str, Resource]:
         truth: dict[str, Resource] = {} if self.truth is None else {"truth": self.truth}
+        if self.classes is not None:
+            truth["classes"] = self.classes
         return {"parser": self.parser, "synonyms": Synonyms.load(self.meteor_data), **truth}
 
     def prepare(self, references: Captions) -> Scenes:
@@ -94,7 +112,7 @@ class Spice(Measure):
             graphs = self.truth.graphs(references.ids, synonyms)
         else:
             graphs = reference_graphs(references, self.parser, synonyms)
-        return Scenes(self.parser, synonyms, graphs, self.truth)
+        return Scenes(self.parser, synonyms, graphs, self.truth, self.classes)
 
     def statistics(self, corpus: Corpus, state: Scenes) -> FloatArray:
         table = tuple_counts(corpus, state)[:, KINDS.index(self.category)]

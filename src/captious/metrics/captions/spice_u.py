@@ -47,9 +47,10 @@ class Uniq(Measure):
         meteor_data: str | Path | None = None,
         parser: Parser | str | None = None,
         truth: ConceptTruth | str | Path | None = None,
+        truth_names: str | None = None,
     ) -> None:
         self.concepts = read_concepts(concepts) if isinstance(concepts, str | Path) else concepts
-        self.spice = Spice(meteor_data=meteor_data, parser=parser, truth=truth)
+        self.spice = Spice(meteor_data=meteor_data, parser=parser, truth=truth, truth_names=truth_names)
 
     def check(self, corpus: Corpus | None = None) -> None:
         self.spice.check(corpus)

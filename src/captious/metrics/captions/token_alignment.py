@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.core.memo import Product
 from captious.core.progress import track
 from captious.core.ragged import IntArray, offsets_of, runs, stretches
 from captious.core.threads import one_blas_thread
@@ -352,10 +353,19 @@ def _shared_recall(corpus: Corpus, reader: Reader) -> FloatArray:
     return values
 
 
+_AGREEMENT: Product[Agreement] = Product(
+    "alignment of references",
+    lambda scores: scores._asdict(),
+    lambda arrays: Agreement(**{name: arrays[name] for name in Agreement._fields}),
+)
+
+
 def agreement(references: Captions, reader: Reader) -> Agreement:
     """Return the scores of references against each other, cached with them."""
-    return references.cached(
-        ("alignment of references", reader.digest), lambda: _alone(lambda: _agreement(references, reader))
+    return references.product(
+        _AGREEMENT,
+        (reader.digest, load_pieces().digest),
+        lambda: _alone(lambda: _agreement(references, reader)),
     )
 
 

@@ -17,7 +17,7 @@ from captious.corpus import Captions
 from captious.metrics.corpus.tag_repair import repair
 from captious.parser.choice import Parser, batch_of
 from captious.parser.fast_parser import ParsedBatch
-from captious.parser.sentences import Parse
+from captious.parser.parsed_sentences import Parse
 from captious.text import tokenizers
 from captious.text.vocabulary import Vocabulary
 

@@ -22,9 +22,9 @@ from captious.core.ragged import IntArray
 from captious.corpus import Corpus
 from captious.kernels import kernel
 from captious.kernels.types import Bool, Float64, Int64, Out
+from captious.metrics.base import FloatArray
 from captious.metrics.corpus.caption_trees import TreeBank
 from captious.metrics.corpus.corpus_measure import TreeMeasure, sums_by_image
-from captious.metrics.statistics import FloatArray
 from captious.parser.choice import Parser
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"})

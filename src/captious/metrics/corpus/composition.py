@@ -11,9 +11,9 @@ from captious.core.ragged import IntArray, runs
 from captious.corpus import Corpus
 from captious.kernels import kernel
 from captious.kernels.types import Int64, Out
+from captious.metrics.base import FloatArray, Sequences, Texts
 from captious.metrics.corpus.caption_trees import Parsed, TreeBank, Trees
 from captious.metrics.corpus.corpus_measure import TreeMeasure, hash_runs, sums_by_image
-from captious.metrics.statistics import FloatArray, Sequences, Texts
 from captious.parser.choice import Parser
 
 

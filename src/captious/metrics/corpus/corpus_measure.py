@@ -16,10 +16,9 @@ from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
 from captious.kernels import kernel
 from captious.kernels.types import Bool, Int64, Out, UInt64
-from captious.metrics.base import FloatArray, Measure, Need, Resource, Unit
+from captious.metrics.base import FloatArray, Measure, Need, Resource, Rows, Sequences, Texts, Unit
 from captious.metrics.corpus.caption_trees import Parsed, parsed
 from captious.metrics.options import PARSER, Option
-from captious.metrics.statistics import Rows, Sequences, Texts
 from captious.parser.choice import Parser
 from captious.parser.choice import get as get_parser
 

@@ -14,10 +14,9 @@ from captious.core.errors import InputError, MissingInputError
 from captious.core.memo import cached_property
 from captious.corpus import Captions, Corpus
 from captious.io.content import check_lines, decode, read_bytes, shown_name
-from captious.metrics.base import Resource
+from captious.metrics.base import FloatArray, Resource
 from captious.metrics.corpus.corpus_measure import CorpusMeasure, sums_by_image
 from captious.metrics.options import NORMS, Option
-from captious.metrics.statistics import FloatArray
 from captious.parser.graph_codes import word_set
 
 #: Words that negate. A caption with one of them says what is not in the image.

@@ -10,12 +10,11 @@ import numpy as np
 from captious.core.errors import InputError
 from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import Need, as_statistics
+from captious.metrics.base import FloatArray, Need, as_statistics, contained
 from captious.metrics.corpus.caption_trees import Parsed
 from captious.metrics.corpus.corpus_measure import TreeMeasure
 from captious.metrics.corpus.pos_counts import is_content
 from captious.metrics.options import OVER_IMAGES, PARSER, Option
-from captious.metrics.statistics import FloatArray, contained
 from captious.parser.choice import Parser
 from captious.text.vocabulary import Vocabulary
 

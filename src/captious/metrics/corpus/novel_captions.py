@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import Resource
+from captious.metrics.base import FloatArray, Resource, contained
 from captious.metrics.corpus.corpus_measure import CorpusMeasure, hash_runs, sums_by_image, word_keys
 from captious.metrics.corpus.training_captions import TrainingCaptions
 from captious.metrics.options import TRAIN, Option
-from captious.metrics.statistics import FloatArray, contained
 
 Hashes = NDArray[np.uint64]
 

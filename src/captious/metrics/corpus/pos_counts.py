@@ -6,10 +6,9 @@ import numpy as np
 
 from captious.core.digests import keys_of
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import Need
+from captious.metrics.base import FloatArray, Need, Sequences, Texts
 from captious.metrics.corpus.caption_trees import Parsed, TreeBank
 from captious.metrics.corpus.corpus_measure import TreeMeasure
-from captious.metrics.statistics import FloatArray, Sequences, Texts
 
 _GROUPS = {
     "NN": "noun",

@@ -11,6 +11,7 @@ from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
 from captious.kernels import kernel
 from captious.kernels.types import Float64x2, Int32, Int32x2, Int64, Out, UInt64
+from captious.metrics.base import FloatArray, Sequences, Texts
 from captious.metrics.corpus.corpus_measure import (
     CorpusMeasure,
     TextMeasure,
@@ -18,7 +19,6 @@ from captious.metrics.corpus.corpus_measure import (
     share,
     sums_by_image,
 )
-from captious.metrics.statistics import FloatArray, Sequences, Texts
 from captious.text.hashing import find_place
 
 #: Tokens (or bigrams) per segment of the mean segmented type-token ratio.

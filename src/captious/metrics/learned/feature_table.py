@@ -15,7 +15,7 @@ from captious.metrics import registry
 from captious.metrics.base import FloatArray, Measure, Resource
 from captious.metrics.learned.feature_tools import OPTIONS, Tools
 from captious.metrics.learned.own_features import OWN
-from captious.metrics.options import TRUTH, Option
+from captious.metrics.options import TRUTH, TRUTH_NAMES, Option
 
 #: LCEval's features by group (Sharif et al. 2019).
 LEXICAL = (
@@ -88,7 +88,11 @@ class Features:
             )
             # Weights were learned with captions as references, so concepts cannot replace them.
             options.update(
-                {option.name: option for option in taken if not option.setting and option is not TRUTH}
+                {
+                    option.name: option
+                    for option in taken
+                    if not option.setting and option not in (TRUTH, TRUTH_NAMES)
+                }
             )
         return tuple(options.values())
 

@@ -9,20 +9,23 @@ from captious.core.memo import cached_property
 from captious.corpus import Captions, Corpus
 from captious.metrics.base import Resource
 from captious.metrics.captions.encoded_captions import EncoderUser
+from captious.metrics.captions.soft_spice import reference_phrases
 from captious.metrics.captions.spice import Scenes, Spice
-from captious.metrics.captions.token_alignment import Reader, by_encoder, by_words
+from captious.metrics.captions.token_alignment import Reader, agreement, by_encoder, by_words
 from captious.metrics.learned import word_order as order
 from captious.metrics.options import METEOR_DATA, PARSER, SENTENCE_MODEL, VECTORS, Option
 from captious.vectors import WordVectors, caption_vectors, get
 from captious.vectors.caption_vectors import CaptionVectors
 from captious.vectors.sentence_vectors import SentenceEncoder, load_pieces
 
-#: Options of each tool.
+#: Options of each tool. Phrases of scenes and the agreement of references only take work beforehand.
 OPTIONS: Mapping[str, tuple[Option, ...]] = {
     "encoder": (SENTENCE_MODEL,),
     "scenes": (METEOR_DATA, PARSER),
     "words": (VECTORS,),
     "captions": (),
+    "phrases": (),
+    "token agreement": (),
 }
 
 
@@ -103,4 +106,8 @@ class Tools:
         if "encoder" in used:
             self.tokens().read(references)
         if "scenes" in used:
-            self.spice.prepare(references)
+            scenes = self.spice.prepare(references)
+            if "phrases" in used:
+                reference_phrases(references, scenes, self.encoder)
+        if "token agreement" in used:
+            agreement(references, self.tokens())

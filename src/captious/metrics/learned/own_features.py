@@ -15,6 +15,7 @@ from captious.corpus import Corpus
 from captious.metrics.base import FloatArray
 from captious.metrics.captions.distilled_captions import distilled_vectors
 from captious.metrics.captions.encoded_captions import sentence_vectors
+from captious.metrics.captions.fluency_penalty import error_probabilities
 from captious.metrics.captions.over_references import combined, pair_cosines, reference_means, with_means
 from captious.metrics.captions.soft_spice import soft_matches
 from captious.metrics.captions.spice import ratio, tuple_counts
@@ -183,26 +184,31 @@ def _all() -> dict[str, OwnFeature]:
         )
         features[f"{kind}-worst"] = OwnFeature(uses, _aligned(reader, lambda a: a.worst, False), -1)
         features[f"{kind}-shared-recall"] = OwnFeature(uses, _shared(reader))
+        among = uses | {"token agreement"} if kind == "token" else uses
         features[f"{kind}-agreement-recall"] = OwnFeature(
-            uses, _aligned_references(reader, lambda a: a.recall), 0
+            among, _aligned_references(reader, lambda a: a.recall), 0
         )
         features[f"{kind}-agreement-recall-idf"] = OwnFeature(
-            uses, _aligned_references(reader, lambda a: a.weighted_recall), 0
+            among, _aligned_references(reader, lambda a: a.weighted_recall), 0
         )
         features[f"{kind}-agreement-union"] = OwnFeature(
-            uses, _aligned_references(reader, lambda a: a.union_precision), 0
+            among, _aligned_references(reader, lambda a: a.union_precision), 0
         )
         features[f"{kind}-agreement-union-idf"] = OwnFeature(
-            uses, _aligned_references(reader, lambda a: a.weighted_union_precision), 0
+            among, _aligned_references(reader, lambda a: a.weighted_union_precision), 0
         )
-    features["tuple-precision"] = OwnFeature(encoder | scenes, _tuples(0))
-    features["tuple-recall"] = OwnFeature(encoder | scenes, _tuples(1))
+    phrases = encoder | scenes | {"phrases"}
+    features["tuple-precision"] = OwnFeature(phrases, _tuples(0))
+    features["tuple-recall"] = OwnFeature(phrases, _tuples(1))
     features["spice-precision"] = OwnFeature(scenes, _spice("precision"))
     features["spice-recall"] = OwnFeature(scenes, _spice("recall"))
     features["spice-f"] = OwnFeature(scenes, _spice("f"))
     features["word-mover"] = OwnFeature(words, _wmd)
     features["word-order"] = OwnFeature(
         scenes, lambda tools, corpus: naturalness(corpus.candidates, tools.spice.parser)
+    )
+    features["fluency"] = OwnFeature(
+        frozenset(), lambda tools, corpus: 1.0 - error_probabilities(corpus.candidates)
     )
     features["shorter"] = OwnFeature(frozenset(), _length(-1), -1)
     # More words may add content, or content that is not in the image.

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from captious.core.errors import InputError
-from captious.core.locks import Lock
+from captious.core.memo import Lock
 from captious.core.progress import track
 from captious.core.threads import collector_paused, side_by_side, threads
 from captious.parser.exact.lanes import LANES
@@ -21,7 +21,7 @@ from captious.parser.exact.search import Workspace, derivations
 from captious.parser.exact.typed_dependencies import convert
 from captious.parser.lemmas import lemma
 from captious.parser.network_model import shipped_model
-from captious.parser.sentences import Parse, Sentence, cut, split, terminators
+from captious.parser.parsed_sentences import Parse, Sentence, cut, split, terminators
 
 LONGEST = 70  # words; longer sentences are cut, since time is cubic and memory quadratic in the length
 _SHORT = 30  # words; longer sentences are parsed by one thread at a time to limit memory

@@ -13,7 +13,7 @@ from captious.parser.exact.chart_parser import ChartParser
 from captious.parser.exact.pcfg import Floats, Ints
 from captious.parser.fast_parser import ParsedBatch
 from captious.parser.grammar.grammar_model import SHIPPED, GrammarModel, read_grammar_model
-from captious.parser.sentences import Parse
+from captious.parser.parsed_sentences import Parse
 
 _BLOCK = 50_000  # captions parsed at a time, which bounds the table of words
 

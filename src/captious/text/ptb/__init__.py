@@ -15,10 +15,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.core.container import Texts
+from captious.core.container import StoredTexts
 from captious.text.ptb.lexer import PUNCTUATION, tokenize
 from captious.text.ptb.numbering import number
-from captious.text.word_index import WordTable
+from captious.text.vocabulary import WordTable
 
 __all__ = ["PUNCTUATION", "tokenize", "tokenize_batch", "tokenize_flat", "tokenize_lines"]
 
@@ -48,7 +48,7 @@ def _flat(
 ) -> tuple[list[str], NDArray[np.int64]]:
     table = WordTable.of([])
     tokens, counts = number(
-        *Texts.of(texts).arrays, table, keep_punctuation=keep_punctuation, as_lines=as_lines
+        *StoredTexts.of(texts).arrays, table, keep_punctuation=keep_punctuation, as_lines=as_lines
     )
     words = table.words()
     return [words[token] for token in tokens.tolist()], counts

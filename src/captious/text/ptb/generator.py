@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from captious.text.ptb.characters import UNITS, Charset, Part, charset
 from captious.text.ptb.lexer import Automaton
-from captious.text.ptb.lexer_rules import PARTS, RULES
+from captious.text.ptb.lexer_rules import PARTS, RULES, UNITS, Charset, Part, charset
 
 Node = tuple[Any, ...]  # ("set", key) | ("cat", [nodes]) | ("alt", [nodes]) | ("rep", node, low, high or -1)
 

@@ -23,14 +23,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.core.container import Texts
+from captious.core.container import StoredTexts
 from captious.core.ragged import IntArray, offsets_of, stretches
 from captious.core.threads import jobs, side_by_side
 from captious.kernels import inner, kernel
 from captious.kernels.types import Int16x2, Int32, Int64, Out, UInt8, UInt8x2, UInt64
 from captious.text.ptb.lexer import NEXT_LINE, tokenize
 from captious.text.ptb.lexer_rules import SPLIT_WORDS, words_with_period
-from captious.text.word_index import SEPARATOR, WordTable, number_text
+from captious.text.vocabulary import SEPARATOR, WordTable, number_text
 
 #: Kinds of bytes.
 _LETTER, _SPACE, _SPECIAL, _OTHER = 0, 1, 2, 3
@@ -237,7 +237,7 @@ def number(
     """
     plain_counts = count_plain(data, offsets, keep_punctuation)
     which = np.flatnonzero(plain_counts < 0)
-    lexed, lexed_counts, lexed_sizes = _lex(Texts(data, offsets), which, keep_punctuation, as_lines)
+    lexed, lexed_counts, lexed_sizes = _lex(StoredTexts(data, offsets), which, keep_punctuation, as_lines)
     counts, sizes = plain_counts.copy(), np.zeros(len(plain_counts), np.int64)
     counts[which], sizes[which] = lexed_counts, lexed_sizes
     starts, lexed_offsets = offsets_of(counts), offsets_of(sizes)
@@ -256,7 +256,7 @@ def number(
 
 
 def _lex(
-    captions: Texts, which: IntArray, keep_punctuation: bool, as_lines: bool
+    captions: StoredTexts, which: IntArray, keep_punctuation: bool, as_lines: bool
 ) -> tuple[NDArray[np.uint8], IntArray, IntArray]:
     """Tokenize some captions with the lexer.
 
@@ -279,7 +279,7 @@ def _lex(
     )
 
 
-def _following(captions: Texts, index: int) -> str:
+def _following(captions: StoredTexts, index: int) -> str:
     """Return the text after a line that the rules can see: up to the end of the next line that is not
     blank."""
     end = index + 1

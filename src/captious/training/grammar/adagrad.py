@@ -10,7 +10,7 @@ from captious.parser.exact.pcfg import Floats
 Integers = NDArray[np.int64]
 
 
-class Weights:
+class AveragedWeights:
     """One kind of weights.
 
     The average over all updates is `values - late / updates`: `late` sums the steps times the number of

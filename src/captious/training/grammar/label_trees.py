@@ -27,7 +27,7 @@ from typing import Any
 from captious.core.errors import InputError, one_message
 from captious.core.writing import atomic_write
 from captious.parser.exact.exact_parser import ExactParser
-from captious.parser.sentences import split
+from captious.parser.parsed_sentences import split
 from captious.text.ptb import tokenize
 from captious.training.parser.labels import is_held_out
 from captious.training.parser.treebank import open_text, part_of, words_of

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from captious.parser.exact.pcfg import BOUNDARY_TAG, Floats
 from captious.parser.grammar.grammar_model import label_of
 from captious.parser.grammar.spelling import spelling_class, suffixes
-from captious.training.grammar.adagrad import Weights
+from captious.training.grammar.adagrad import AveragedWeights
 
 Integers = NDArray[np.int64]
 SMOOTHING = 0.2  # weight of the spelling's distribution in that of a word
@@ -93,13 +93,15 @@ class LexiconWeights:
         start = np.log(smoothed / prior).astype(np.float32)
         start[~row_is_frequent] -= class_start[row_class[~row_is_frequent]].astype(np.float32)
         start[0] = 0
-        self.word_tag = Weights(start.reshape(-1))
-        self.word_plain = Weights(np.zeros(rows * len(self.plain_tags), np.float32))
-        self.class_tag = Weights(class_start.astype(np.float32).reshape(-1))
-        self.suffix_plain = Weights(np.zeros(len(self.suffix_names) * len(self.plain_tags), np.float32))
+        self.word_tag = AveragedWeights(start.reshape(-1))
+        self.word_plain = AveragedWeights(np.zeros(rows * len(self.plain_tags), np.float32))
+        self.class_tag = AveragedWeights(class_start.astype(np.float32).reshape(-1))
+        self.suffix_plain = AveragedWeights(
+            np.zeros(len(self.suffix_names) * len(self.plain_tags), np.float32)
+        )
 
     @property
-    def blocks(self) -> dict[str, Weights]:
+    def blocks(self) -> dict[str, AveragedWeights]:
         """The weights by name."""
         return {
             "word_tag": self.word_tag,

@@ -20,7 +20,7 @@ from captious.parser.exact.lanes import LANES
 from captious.parser.exact.pcfg import Floats, Grammar, Ints
 from captious.parser.exact.search import Workspace, derivations
 from captious.parser.network_model import shipped_model
-from captious.training.grammar.adagrad import Weights
+from captious.training.grammar.adagrad import AveragedWeights
 from captious.training.grammar.annotation import coarse
 from captious.training.grammar.derivation_bank import DerivationBank
 from captious.training.grammar.lexicon_weights import LexiconWeights
@@ -136,8 +136,8 @@ class GrammarTrainer:
             Batch(coarse_of[parent], coarse_of[first], coarse_of[second]).keys(len(coarse_index)),
             return_inverse=True,
         )
-        self.rule = Weights(start.astype(np.float32))
-        self.rule_plain = Weights(np.zeros(int(self.coarse_rule.max()) + 1, np.float32))
+        self.rule = AveragedWeights(start.astype(np.float32))
+        self.rule_plain = AveragedWeights(np.zeros(int(self.coarse_rule.max()) + 1, np.float32))
         self.bank = DerivationBank(
             self.scores.rules.names,
             bank.word_names,
@@ -164,7 +164,7 @@ class GrammarTrainer:
                 block.values = present[name]
 
     @property
-    def blocks(self) -> dict[str, Weights]:
+    def blocks(self) -> dict[str, AveragedWeights]:
         """All weights by name."""
         return {"rule": self.rule, "rule_plain": self.rule_plain, **self.lexicon.blocks}
 

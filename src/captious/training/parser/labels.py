@@ -38,7 +38,7 @@ from captious.core.errors import InputError, one_message
 from captious.core.writing import atomic_write
 from captious.io import read
 from captious.parser.exact.exact_parser import ExactParser
-from captious.parser.sentences import Sentence, split
+from captious.parser.parsed_sentences import Sentence, split
 from captious.text.ptb import tokenize
 from captious.training.parser.corenlp_agreement import DEPENDENCY
 from captious.training.parser.treebank import part_of, read_parses, words_of

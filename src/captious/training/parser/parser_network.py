@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from captious.parser.network_model import WordClasses
-from captious.parser.sentences import Sentence
+from captious.parser.parsed_sentences import Sentence
 
 DISTANCES = 16  # words; larger distances to the head count as this one
 

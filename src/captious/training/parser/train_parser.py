@@ -26,7 +26,7 @@ from captious.core.errors import InputError, MissingExtraError, one_message
 from captious.parser.exact.lexicon import Lexicon
 from captious.parser.exact.pcfg import load_grammar
 from captious.parser.network_model import WordClasses, read_model
-from captious.parser.sentences import Sentence
+from captious.parser.parsed_sentences import Sentence
 from captious.training.parser.export_model import export, read_exported
 from captious.training.parser.labels import read_excluded
 from captious.training.parser.treebank import ParsedCaption, read_parses, words_of

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from captious.core.errors import InputError
-from captious.parser.sentences import Sentence
+from captious.parser.parsed_sentences import Sentence
 
 DEVELOPMENT_PERCENT = 1
 TEST_PERCENT = 4

@@ -26,7 +26,7 @@ from captious.core.writing import atomic_write
 from captious.parser.exact.lexicon import Lexicon
 from captious.parser.lemmas import key, regular
 from captious.parser.network_model import WordClasses, spelling
-from captious.parser.sentences import Sentence
+from captious.parser.parsed_sentences import Sentence
 from captious.training.parser.treebank import open_text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -70,7 +70,10 @@ def _picked(captions: Sequence[Sequence[str]], places: list[int]) -> Sequence[Se
 
 #: File names of COCO: the name of the set, then the image id with leading zeros.
 _COCO_FILE = re.compile(r"COCO_[a-z]+\d{4}_0*(\d+)")
-_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
+_ENDINGS = (
+    ".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff",
+    ".wav", ".flac", ".mp3", ".ogg", ".mp4", ".avi", ".mkv", ".webm",
+)  # fmt: skip
 
 
 def plain_id(image: str) -> str:
@@ -88,12 +91,14 @@ def plain_id(image: str) -> str:
     return name.lstrip("0") or "0" if name.isascii() and name.isdecimal() else name
 
 
-def _renamed(references: CaptionFile, predictions: CaptionFile) -> CaptionFile:
+def _renamed(
+    references: CaptionFile, predictions: CaptionFile, rule: Callable[[str], str] = plain_id
+) -> CaptionFile:
     """Rename the predictions to the ids of the references if one side has file names, the other numbers."""
     if set(references.ids).issuperset(predictions.ids):
         return predictions
-    plain = {plain_id(image): image for image in references.ids}
-    own = [plain_id(image) for image in predictions.ids]
+    plain = {rule(image): image for image in references.ids}
+    own = [rule(image) for image in predictions.ids]
     # Do not rename if two images would get one id.
     if len(plain) < len(references.ids) or len(set(own)) < len(own):
         return predictions
@@ -176,6 +181,23 @@ def _nothing_in_common(references: CaptionFile, predictions: CaptionFile) -> str
     if numbers & {_last_number(image) for image in predictions.ids}:
         message += "; the numbers in them agree, so write the ids the same way in both files"
     return message
+
+
+def _number_id(image: str) -> str:
+    """Return the last number of an id, or the whole id if it has none."""
+    return _last_number(image) or image
+
+
+#: Rules by which ids of two files are compared, by the names that task files use.
+ID_RULES: dict[str, Callable[[str], str]] = {"plain": plain_id, "number": _number_id}
+
+
+def rename_ids(references: CaptionFile, predictions: CaptionFile, rule: str) -> CaptionFile:
+    """Give predictions the ids of the references by a rule of :data:`ID_RULES`.
+
+    Nothing is renamed if two images of one side would get one id.
+    """
+    return _renamed(references, predictions, ID_RULES[rule])
 
 
 def _last_number(image: str) -> str:

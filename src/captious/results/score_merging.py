@@ -11,7 +11,8 @@ import numpy as np
 
 from captious.core.errors import InputError, some
 from captious.core.ragged import IntArray, offsets_of, runs
-from captious.metrics.statistics import Rows, concatenate
+from captious.metrics.base import Rows, concatenate
+from captious.results.caption_lengths import CaptionLengths
 from captious.results.saved_scores import Record, Saved, ScoredCaptions
 from captious.results.signatures import Signature
 
@@ -35,7 +36,23 @@ def merged(
     rank = _ranks(parts, order)
     joined: dict[tuple[int, ...], Rows] = {}
     records = [_merge(rows, rank, joined) for rows in zip(*(_in_order(part, parts[0]) for part in parts))]
-    return Saved(name or parts[0].system, records, _captions(parts, rank))
+    return Saved(name or parts[0].system, records, _captions(parts, rank), _lengths(parts, rank))
+
+
+def _lengths(parts: Sequence[Saved], rank: dict[str, int]) -> CaptionLengths | None:
+    """Return the lengths of all captions, if every part has them."""
+    rows = [(part.captions, part.lengths) for part in parts]
+    frames = [
+        (own.ids, own.image_offsets) for own, lengths in rows if own is not None and lengths is not None
+    ]
+    if len(frames) < len(parts):
+        return None
+    joined = [lengths for _, lengths in rows if lengths is not None]
+    picked = _arranged(frames, rank)[2]
+    # Parts of one set have the same references.
+    means = {lengths.references for lengths in joined}
+    words = np.concatenate([lengths.per_caption for lengths in joined])[picked]
+    return CaptionLengths(words, means.pop() if len(means) == 1 else math.nan)
 
 
 def _check(parts: Sequence[Saved]) -> None:

@@ -1,0 +1,57 @@
+"""CIDEr-R (Santos et al. 2021): CIDEr-D for captions of varied length."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from captious.core.ragged import runs
+from captious.corpus import Corpus
+from captious.metrics.base import FloatArray
+from captious.metrics.captions.cider import MAX_N, Cider
+
+#: Exponents of the penalties on repetition and on length.
+REPEAT, LENGTH = 0.8, 0.2
+
+
+class CiderR(Cider):
+    """CIDEr with clipped counts, and penalties on relative length and on repeated words.
+
+    The penalty on length depends on the difference relative to the reference's length. The penalty on
+    repetition is the geometric mean over the caption's words of 1 / (1 + d), where d is the difference of the
+    word's counts (for a word that the reference lacks, the count beyond the first).
+    """
+
+    name = "CIDEr-R"
+    summary = "CIDEr for captions of varied length, with a penalty on repetition (Santos et al. 2021)"
+    fixed: Mapping[str, str] = {"n": str(MAX_N), "repeat": f"{REPEAT:g}", "length": f"{LENGTH:g}"}
+    clip = True
+
+    def length_penalty(self, corpus: Corpus) -> FloatArray | float:
+        candidate, reference = corpus.pairs
+        own = np.maximum(corpus.candidates.lengths[candidate], 1).astype(np.float64)
+        theirs = np.maximum(corpus.references.lengths[reference], 1).astype(np.float64)
+        # As the exponent of e, because its power may be too small for a number.
+        return np.exp(-LENGTH * ((own - theirs) / theirs) ** 2 + REPEAT * self._log_repetition(corpus))
+
+    def _log_repetition(self, corpus: Corpus) -> FloatArray:
+        """Return the mean logarithm of 1 / (1 + d) over the words of each pair's candidate."""
+        candidate, reference = corpus.pairs
+        ours, theirs = corpus.candidates.ngrams(1), corpus.references.ngrams(1)
+        rows, offsets = runs(ours.offsets, candidate)
+        other_rows, other_offsets = runs(theirs.offsets, reference)
+        pair = np.repeat(np.arange(len(candidate)), np.diff(offsets))
+        other_pair = np.repeat(np.arange(len(reference)), np.diff(other_offsets))
+        size = int(max(ours.number.max(initial=0), theirs.number.max(initial=0))) + 1
+        # The words of a caption are in ascending order, so all keys are.
+        keys = other_pair * size + theirs.number[other_rows]
+        wanted = pair * size + ours.number[rows]
+        place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+        is_shared = keys[place] == wanted if len(keys) else np.zeros(len(wanted), np.bool_)
+        counts = ours.count[rows].astype(np.float64)
+        expected = np.ones(len(wanted))
+        expected[is_shared] = theirs.count[other_rows][place[is_shared]]
+        logs = np.bincount(pair, -np.log1p(np.abs(counts - expected)), minlength=len(candidate))
+        words = np.diff(offsets)
+        return np.divide(logs, words, out=np.zeros(len(candidate)), where=words > 0)
