@@ -69,9 +69,7 @@ class CriticTrainingOptions(OptionGroup):
         str | None,
         Option("--vectors", help="Word vectors to begin with: a file, glove-6b-50d, or default."),
     ] = None
-    seed: Annotated[
-        int, Option("--seed", min=0, help="Random seed. The same seed gives the same critic.")
-    ] = 1
+    seed: Annotated[int, options.random_seed("critic")] = 1
 
     def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
         texts = {

@@ -22,13 +22,7 @@ def generate(
     ],
     output: Annotated[
         Path,
-        Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="JSONL: image_id, captions, logprobs; '-' for stdout.",
-            writes="file",
-        ),
+        options.to_file("OUT", "JSONL: image_id, captions, logprobs; '-' for stdout."),
     ],
     how: Annotated[
         str,
@@ -104,9 +98,7 @@ def generate(
     backbone: options.Backbone = None,
     backbone_output: options.BackboneOutput = None,
     ids: options.BareIds = None,
-    seed: Annotated[
-        int, Option("--seed", min=0, help="Random seed. The same seed gives the same captions.")
-    ] = 1,
+    seed: Annotated[int, options.random_seed("captions")] = 1,
     jobs: options.Threads = 1,
 ) -> None:
     """Write captions of images with a captioner. 'captious diversity' reads the output."""

@@ -201,6 +201,16 @@ PrintTo = Annotated[
 ]
 
 
+def to_file(metavar: str, help: str) -> Option:
+    """Return ``--output`` of a command that writes one file, which is not the printed result."""
+    return Option("--output", "-o", metavar=metavar, help=help, writes="file")
+
+
+def random_seed(product: str) -> Option:
+    """Return ``--seed`` of a command that makes something at random."""
+    return Option("--seed", min=0, help=f"Random seed. The same seed gives the same {product}.")
+
+
 @dataclass
 class ColumnOptions(OptionGroup):
     """Columns of the files that a command reads captions from."""
@@ -255,7 +265,7 @@ class Jobs(OptionGroup):
 
 @dataclass
 class PrintedOutput(OptionGroup):
-    """``-o`` of commands that print their result: it goes to a file, whole or not at all."""
+    """``-o`` of commands that print their result: it goes to a file, completely or not at all."""
 
     output: PrintTo = None
 

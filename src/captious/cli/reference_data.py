@@ -13,18 +13,14 @@ from captious.cli.output import is_taken, print_table, say, write_json
 if TYPE_CHECKING:
     from captious.corpus.frequencies import FrequencyTable
 
-Out = Annotated[
-    Path, Option("--output", "-o", metavar="FILE", help="Where to write the table.", writes="file")
-]
+Out = Annotated[Path, options.to_file("FILE", "Where to write the table.")]
 
 
 def prepare(
     references: options.References,
     output: Annotated[
         Path,
-        Option(
-            "--output", "-o", metavar="FILE", help="Where to write the prepared references.", writes="file"
-        ),
+        options.to_file("FILE", "Where to write the prepared references."),
     ],
     metrics: options.Metrics = "coco",
     tokenizer: options.Tokenizer = None,

@@ -22,9 +22,7 @@ def report(
             help="Reference captions and predictions, one file per system; or saved scores alone.",
         ),
     ],
-    output: Annotated[
-        Path, Option("--output", "-o", metavar="OUT.html", help="The page.", writes="file")
-    ] = Path("report.html"),
+    output: Annotated[Path, options.to_file("OUT.html", "The page.")] = Path("report.html"),
     samples: Annotated[
         list[Path] | None,
         Option(

@@ -23,13 +23,7 @@ def rerank(
     ],
     output: Annotated[
         Path | None,
-        Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="The chosen captions, as COCO results (JSON); '-' for stdout.",
-            writes="file",
-        ),
+        options.to_file("OUT", "The chosen captions, as COCO results (JSON); '-' for stdout."),
     ] = None,
     by: Annotated[
         str,

@@ -57,9 +57,7 @@ def merge(
     files: SavedScores,
     output: Annotated[
         Path,
-        Option(
-            "--output", "-o", metavar="OUT.scores", help="Where to save the merged scores.", writes="file"
-        ),
+        options.to_file("OUT.scores", "Where to save the merged scores."),
     ],
     name: Annotated[
         str | None, Option("--name", help="Name of the system (default: that of the first part).")

@@ -14,13 +14,7 @@ def synonyms(
     captions: Annotated[Path, Argument(metavar="CAPTIONS", help="One caption per image.")],
     output: Annotated[
         Path,
-        Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="JSONL: image_id, captions; '-' for stdout.",
-            writes="file",
-        ),
+        options.to_file("OUT", "JSONL: image_id, captions; '-' for stdout."),
     ],
     training: Annotated[
         Path | None,
@@ -54,9 +48,7 @@ def synonyms(
         bool, Option("--same-tags", help="Replace only words of the same part of speech.")
     ] = False,
     tokenizer: options.Tokenizer = None,
-    seed: Annotated[
-        int, Option("--seed", min=0, help="Random seed. The same seed gives the same captions.")
-    ] = 12345,
+    seed: Annotated[int, options.random_seed("captions")] = 12345,
 ) -> None:
     """Write sets of captions by switching words for similar ones (SS of Wang & Chan 2019).
 

@@ -22,13 +22,7 @@ def templates(
     ],
     output: Annotated[
         Path | None,
-        Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="The captions, as COCO results (JSON); '-' for stdout.",
-            writes="file",
-        ),
+        options.to_file("OUT", "The captions, as COCO results (JSON); '-' for stdout."),
     ] = None,
     vocabulary: Annotated[
         str,

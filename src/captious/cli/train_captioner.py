@@ -25,13 +25,7 @@ def captioner(
     references: options.References,
     output: Annotated[
         Path,
-        Option(
-            "--output",
-            "-o",
-            metavar="MODEL",
-            help="Where to write the captioner (safetensors).",
-            writes="file",
-        ),
+        options.to_file("MODEL", "Where to write the captioner (safetensors)."),
     ],
     model: Annotated[str, Option("--model", help="fc, att or relation.")] = "fc",
     hidden: Annotated[int, Option("--hidden", min=1, help="Width of the model.")] = 320,
@@ -106,9 +100,7 @@ def captioner(
     backbone_output: options.BackboneOutput = None,
     ids: options.BareIds = None,
     resume: Annotated[bool, Option("--resume", help="Continue from the last checkpoint in MODEL.")] = False,
-    seed: Annotated[
-        int, Option("--seed", min=0, help="Random seed. The same seed gives the same captioner.")
-    ] = 1,
+    seed: Annotated[int, options.random_seed("captioner")] = 1,
     jobs: options.Threads = 1,
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,

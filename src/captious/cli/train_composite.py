@@ -22,9 +22,7 @@ def composite(
     ],
     output: Annotated[
         Path,
-        Option(
-            "--output", "-o", metavar="OUT.safetensors", help="Where to write the weights.", writes="file"
-        ),
+        options.to_file("OUT.safetensors", "Where to write the weights."),
     ],
     machine: Annotated[
         list[Path] | None,

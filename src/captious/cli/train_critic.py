@@ -16,13 +16,7 @@ def critic(
     references: options.References,
     output: Annotated[
         Path,
-        Option(
-            "--output",
-            "-o",
-            metavar="CRITIC",
-            help="Where to write the critic (safetensors).",
-            writes="file",
-        ),
+        options.to_file("CRITIC", "Where to write the critic (safetensors)."),
     ],
     systems: Annotated[
         list[Path] | None,

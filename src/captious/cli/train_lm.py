@@ -18,12 +18,8 @@ def lm(
     ],
     output: Annotated[
         Path,
-        Option(
-            "--output",
-            "-o",
-            metavar="MODEL",
-            help="Where to write the model (npz; an LSTM: safetensors; n-grams: also .arpa).",
-            writes="file",
+        options.to_file(
+            "MODEL", "Where to write the model (npz; an LSTM: safetensors; n-grams: also .arpa)."
         ),
     ],
     kind: Annotated[str, Option("--kind", help="unigram, ngram (modified Kneser–Ney) or lstm.")] = "ngram",
@@ -46,9 +42,7 @@ def lm(
     resume: Annotated[
         bool, Option("--resume", help="Continue from the last checkpoint in MODEL (lstm).")
     ] = False,
-    seed: Annotated[
-        int, Option("--seed", min=0, help="Random seed. The same seed gives the same model.")
-    ] = 1,
+    seed: Annotated[int, options.random_seed("model")] = 1,
     jobs: options.Threads = 1,
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,
