@@ -134,6 +134,8 @@ def test_help_pages_fit_in_80_columns(words: list[str]) -> None:
 def test_the_short_help_option_works_after_a_command_ran_alone() -> None:
     command = app.get_command(click.Context(app), "templates")
     assert command is not None
+    # A context of its own knows no names of the help option, and Click keeps the first option it makes.
+    assert command.get_help_option(click.Context(command)) is not None
     for words in (["--help"], ["-h"]):
         assert CliRunner().invoke(command, words).exit_code == 0
 

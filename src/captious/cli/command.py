@@ -132,7 +132,7 @@ def _add_line(file: Path, line: str) -> None:
             out.write(("" if text.endswith("\n") or not text else "\n") + line + "\n")
 
 
-CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
 #: Headings of help pages.
 INPUT, OUTPUT, INTERVALS = "Input", "Output", "Intervals"
@@ -212,7 +212,6 @@ class Command(click.Command):
         notes: dict[str, str],
         **attributes: Any,
     ) -> None:
-        # Click keeps the help option of the first context: a command that runs alone has the same settings.
         super().__init__(
             name,
             context_settings=dict(CONTEXT),
@@ -220,6 +219,13 @@ class Command(click.Command):
             **attributes,
         )
         self.sections, self.notes = sections, notes
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """Return the names of the help option, whatever the context says.
+
+        Click keeps the option that the first context made, so it must not depend on that context.
+        """
+        return list(CONTEXT["help_option_names"])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         renamed = {old: p.opts[0] for p in self.params if isinstance(p, _Option) for old in p.old}
