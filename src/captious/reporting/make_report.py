@@ -94,6 +94,10 @@ def report(
     metrics
         Metrics as for :func:`captious.score` (default: "coco", or those of the saved scores). Options of
         metrics are keyword arguments.
+    names, tokenizer, subset, several
+        As for :func:`captious.load_systems`.
+    options
+        Options of the metrics.
     title
         Title of the page (default: the systems and the file of the references).
     corpus
@@ -105,6 +109,14 @@ def report(
     -------
     Report
         The page. :meth:`Report.save` writes it, and notebooks show it.
+
+    Examples
+    --------
+    >>> from captious import score
+    >>> references = {1: ["a dog runs"], 2: ["a cat sleeps"]}
+    >>> own = score(references, {1: "a dog sits", 2: "a cat sleeps"}, "BLEU-1", name="own")
+    >>> "<html" in report(own).html()
+    True
     """
     if objects is not None:
         options["objects"] = objects
