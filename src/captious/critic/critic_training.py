@@ -128,6 +128,7 @@ def train(
         settings.negatives,
         other_reference="reference" in shape.context,
         by_features="image" in shape.context,
+        reads_fluency=shape.reads_fluency,
     )
     _learn(trained, examples, settings, output, first_step, state, label)
     return trained
@@ -222,5 +223,7 @@ def _outputs(model: Critic, examples: CriticExamples, batch: Any, features: Tens
     candidate, *context = model.encode(tokens, lengths).split(len(batch.labels))
     if "image" in model.shape.context and features is not None:
         context.insert(0, model.see(features[torch.from_numpy(batch.images)]))
-    logits: Tensor = model(candidate, context)
+    logits: Tensor = model(
+        candidate, context, None if batch.errors is None else torch.from_numpy(batch.errors)
+    )
     return logits

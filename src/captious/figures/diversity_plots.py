@@ -388,6 +388,10 @@ def _key_line(
 
 def frequency_curve(name: str, tokens: NDArray[np.int32], *, human: bool = False) -> PlotCurve:
     """Return the share of all words by rank of the word."""
-    counts = np.sort(np.unique(tokens, return_counts=True)[1])[::-1]
+    return rank_curve(name, np.sort(np.unique(tokens, return_counts=True)[1])[::-1], human=human)
+
+
+def rank_curve(name: str, counts: NDArray[np.int64], *, human: bool = False) -> PlotCurve:
+    """Return the share of all words by rank, from occurrences in falling order."""
     total = max(int(counts.sum()), 1)
     return PlotCurve(name, np.arange(1, len(counts) + 1).tolist(), (counts / total).tolist(), human)
