@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from captious.core.errors import InputError, did_you_mean
+from captious.core.errors import InputError, check_positive, did_you_mean
 from captious.critic.critic_vocabulary import FILLING, CriticVocabulary
 from captious.generate.network_files import ModelFile
 
@@ -116,14 +116,7 @@ class CriticShape:
                 "cbp combines the caption with its context, but the context is empty; "
                 "combine by linear or mlp, or set a context"
             )
-        for label, size in (
-            ("hidden", self.hidden),
-            ("layers", self.layers),
-            ("classifier", self.classifier),
-            ("sketch", self.sketch),
-        ):
-            if size < 1:
-                raise InputError(f"{label} must be a positive integer, not {size}")
+        check_positive(self, "hidden", "layers", "classifier", "sketch")
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready description."""

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from captious.core.errors import InputError
+from captious.core.errors import InputError, check_positive
 from captious.core.progress import track
 from captious.critic.critic_examples import CriticExamples, Negatives, TrainingData
 from captious.critic.critic_network import (
@@ -49,16 +49,7 @@ class CriticSettings:
 
     def check(self) -> None:
         """Raise InputError for invalid settings."""
-        whole = {
-            "epochs": self.epochs,
-            "vocabulary": self.vocabulary,
-            "least": self.least,
-            "longest": self.longest,
-            "save-every": self.save_every,
-        }
-        for name, value in whole.items():
-            if value < 1:
-                raise InputError(f"{name} must be a positive integer, not {value}")
+        check_positive(self, "epochs", "vocabulary", "least", "longest", "save_every")
         if self.batch < 2 or self.batch % 2:
             raise InputError(
                 f"the batch size must be even (half of a batch is human captions), not {self.batch}"
