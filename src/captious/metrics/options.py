@@ -81,6 +81,12 @@ FACTS = Option(
     "Facts per image for FactRecall (default: facts of the references by the parser).",
     metavar="FILE",
 )
+AMBER = Option(
+    "amber",
+    "AMBER's folder (annotations.json, relation.json, safe_words.txt) or a file of such annotations, for Cover, "
+    "Hal, Cog and AMBER-CHAIR.",
+    metavar="PATH",
+)
 CHAIR_SYNONYMS = Option("chair_synonyms", "Synonym table for CHAIR (default: our own).", metavar="FILE")
 SENTENCE_MODEL = Option(
     "sentence_model",
@@ -162,6 +168,7 @@ STANDARD = (
     TRUTH_NAMES,
     OBJECTS,
     FACTS,
+    AMBER,
     CHAIR_SYNONYMS,
     SENTENCE_MODEL,
     TRAIN,
