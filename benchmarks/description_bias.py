@@ -36,7 +36,8 @@ Row = tuple[str, str, list[str]]
 
 def llava(data: Path) -> list[Row]:
     references = {
-        str(row["image_id"]): row["captions"] for row in read_jsonl(data / "karpathy_test/references.jsonl.gz")
+        str(row["image_id"]): row["captions"]
+        for row in read_jsonl(data / "karpathy_test/references.jsonl.gz")
     }
     rows = read_jsonl(data / "karpathy_test/LLaVA-1.5-7B.jsonl.gz")
     return [(str(row["image_id"]), row["caption"], references[str(row["image_id"])]) for row in rows]
@@ -111,13 +112,11 @@ def main() -> None:
             continue
         ids, texts, references = (list(column) for column in zip(*rows))
 
-        def corpus() -> Corpus:
-            return Corpus.build(ids, [[text] for text in texts], references, tokenizer="ptb")
-
-        expected = scores(corpus(), exact)
+        corpus = Corpus.build(ids, [[text] for text in texts], references, tokenizer="ptb")
+        expected = scores(corpus, exact)
         words = np.mean([len(text.split()) for text in texts])
         for label, parser in parsers:
-            cells = compare(f"{label}, {name}", scores(corpus(), parser), expected).split(" | ")
+            cells = compare(f"{label}, {name}", scores(corpus, parser), expected).split(" | ")
             print(" | ".join([*cells[:2], f"{words:.0f}", *cells[2:]]), flush=True)
 
 

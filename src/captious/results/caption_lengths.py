@@ -84,8 +84,8 @@ def warn_of_length(system: str, metrics: Iterable[str], lengths: CaptionLengths)
         warnings.warn(
             CaptionWarning(
                 f"{system}: captions have {own:.1f} words and references {theirs:.1f}, which makes "
-                f"{' and '.join(reasons)}; use {'CIDEr-R, ' if relative >= CIDER_FACTOR else ''}CAPTURE, ALOHa, "
-                "FactRecall or FactPrecision"
+                f"{' and '.join(reasons)}; use {'CIDEr-R, ' if relative >= CIDER_FACTOR else ''}CAPTURE, "
+                "ALOHa, FactRecall or FactPrecision"
             ),
             stacklevel=4,
         )

@@ -21,6 +21,7 @@ from captious.metrics.registry import make_measures
 from captious.results.references import load
 from captious.results.scores import Scores
 from captious.tasks.task_files import Task
+from captious.text.endings import ENDS, OPEN_WORDS
 
 Texts = dict[str, list[str]]
 

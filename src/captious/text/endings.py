@@ -23,7 +23,8 @@ def is_cut_off(text: str) -> bool:
     """Return whether a text ends in the middle of a sentence.
 
     A text of several sentences is cut off if no mark ends it and its last line is no list item, heading or
-    row of a table. Any text is cut off after a comma, a hyphen, or a word that ends no sentence, such as "the".
+    row of a table. Any text is cut off after a comma, a hyphen, or a word that ends no sentence, such as
+    "the".
     """
     stripped = text.rstrip(_CLOSING)
     if not stripped:

@@ -47,7 +47,7 @@ class AmberAnnotation:
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
-        """Names of all objects and the words that stand for them. Other words of a description do not count."""
+        """Names of all objects and words that stand for them. Other words do not count."""
         images, words, _ = self.files
         named = {name for sides in images.values() for side in sides for name in side}
         return frozenset(named.union(words, *words.values()))
@@ -58,7 +58,7 @@ class AmberAnnotation:
         missing = [image for image in ids if _plain(image) not in by_id]
         if missing:
             raise InputError(
-                f"{self.where} has no row for image {some(missing)}; the ids of the predictions must be those "
+                f"{self.where} has no row for image {some(missing)}; ids of predictions must be those "
                 "of the annotation"
             )
         return [by_id[_plain(image)] for image in ids]
@@ -90,9 +90,9 @@ class AmberObject(NamedTuple):
 class AmberMeasure(Measure):
     """Base of AMBER's measures.
 
-    The objects of a description are those of its nouns that the annotation knows, without negated ones. A noun is in
-    the image if it names or stands for one of its objects, or is near one (a synonym, or a cosine of
-    distilled caption vectors above 0.8).
+    The objects of a description are those of its nouns that the annotation knows, without negated ones. A
+    noun is in the image if it names or stands for one of its objects, or is near one (a synonym, or a cosine
+    of distilled caption vectors above 0.8).
     """
 
     higher_is_better = False
@@ -119,7 +119,7 @@ class AmberMeasure(Measure):
     def check(self, corpus: Corpus | None = None) -> None:
         if self.amber is None:
             raise MissingInputError(
-                f"{self.name} needs AMBER's annotation: pass its folder, or a file of the same form (--amber PATH)"
+                f"{self.name} needs AMBER's annotation: pass its folder, or a file of that form (--amber)"
             )
         super().check(corpus)
 
@@ -187,7 +187,7 @@ class AmberMeasure(Measure):
         return results
 
     def _counts(self, corpus: Corpus) -> FloatArray:
-        """Return mentions, hallucinated mentions, objects, covered ones, typical inventions, and those named."""
+        """Return mentions, wrong ones, objects, covered ones, typical inventions, and those named."""
         assert self.amber is not None
         images = self.amber.of(corpus.ids)
         counts = np.zeros((len(corpus.candidates), 6))

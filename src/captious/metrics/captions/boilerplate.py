@@ -1,4 +1,4 @@
-"""Boilerplate: texts that open with a phrase about the picture or the answer, not with what is in the picture."""
+"""Boilerplate: texts that open with a phrase about the picture or the answer."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _PICTURE = (
     r"(?:image|picture|photo|photograph|scene|snapshot|shot|illustration|painting|drawing|view|close-?up)"
 )
 _SAYS = (
-    r"(?:features?|featuring|shows?|showing|depicts?|depicting|displays?|displaying|captures?|capturing|presents?|"
-    r"portrays?|portraying|showcases?|showcasing|contains?|includes?|illustrates?|consists?|is|appears|seems|of|"
-    r"has|being|in which|where|that)"
+    r"(?:features?|featuring|shows?|showing|depicts?|depicting|displays?|displaying|captures?|capturing|"
+    r"presents?|portrays?|portraying|showcases?|showcasing|contains?|includes?|illustrates?|"
+    r"consists?|is|appears|seems|of|has|being|in which|where|that)"
 )
 #: Words between the article and the picture: "this black and white close-up photo".
 _WORDS = r"(?:[\w-]+,? ){0,6}?"
@@ -22,11 +22,12 @@ _OPENINGS = re.compile(
     r"|here(?: is|'s|’s| are) (?:a|an|the|your|my|some)\b[^.]{0,60}\b(?:description|caption|summary|overview|"
     rf"{_PICTURE})"
     r"|i (?:can )?see\b|as an ai\b|(?:description|caption|answer)\s*:"
-    rf"|(?:in|on|at) (?:the |this |)(?:{_WORDS}background|{_WORDS}foreground|center|middle|{_WORDS}{_PICTURE})\b"
+    rf"|(?:in|on|at) (?:the |this |)"
+    rf"(?:{_WORDS}background|{_WORDS}foreground|center|middle|{_WORDS}{_PICTURE})\b"
     r"(?: of (?:the|this) " + _PICTURE + r")?"
     r"|the main (?:focus|subject)|the (?:overall )?(?:atmosphere|setting)\b"
-    rf"|(?:this|that|it|there)(?: is|'s|’s| appears to be| seems to be) (?:a|an|the) {_WORDS}{_PICTURE} (?:of|that|which|"
-    r"showing|depicting|featuring)"
+    rf"|(?:this|that|it|there)(?: is|'s|’s| appears to be| seems to be) (?:a|an|the) "
+    rf"{_WORDS}{_PICTURE} (?:of|that|which|showing|depicting|featuring)"
     rf"|(?:the |this |an? ){_WORDS}{_PICTURE},? (?:also |primarily |mainly |mostly |prominently )?{_SAYS}\b",
     re.IGNORECASE,
 )

@@ -48,8 +48,8 @@ class Capture(Measure):
     """Mean over references of (0.5 objects + 0.5 attributes + 0.2 relations) / 1.2, each an F1.
 
     Equal phrases are matched one to one, then synonyms and phrases with a common main word. Each of the
-    others counts by its highest cosine with an unmatched phrase of the other side (distilled caption vectors). A
-    kind that neither side has does not count.
+    others counts by its highest cosine with an unmatched phrase of the other side (distilled caption
+    vectors). A kind that neither side has does not count.
     """
 
     name = "CAPTURE"

@@ -254,9 +254,10 @@ class ChairCover(Chair):
 
     def statistics(self, corpus: Corpus, state: None) -> FloatArray:
         truth = self.truth(corpus)
+        images = corpus.candidates.image_of.tolist()
         rows = [
             (len({mention.object for mention in row.mentioned} & own), len(own))
-            for row, own in zip(self.mentions(corpus), map(truth.__getitem__, corpus.candidates.image_of.tolist()))
+            for row, own in zip(self.mentions(corpus), map(truth.__getitem__, images))
         ]
         return np.array(rows, np.float64).reshape(-1, 2)
 

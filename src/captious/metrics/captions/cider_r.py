@@ -73,7 +73,7 @@ def _word_counts(captions: Captions, numbers: dict[str, int]) -> _Counts:
     """Count the words of each caption, and number new ones."""
     parts = [_WORD.findall(word) for word in captions.encoding.words.tolist()]
     flat = np.array([numbers.setdefault(part, len(numbers)) for own in parts for part in own], np.int64)
-    places, bounds = runs(offsets_of([len(own) for own in parts]), captions.tokens)
+    places, bounds = runs(offsets_of([len(own) for own in parts]), captions.tokens.astype(np.int64))
     owner = np.repeat(np.arange(len(captions)), np.diff(bounds[captions.token_offsets]))
     # Captions are counted one after the other, so the keys of one are a run.
     size = len(numbers) + 1

@@ -38,7 +38,10 @@ class RepeatedNgrams(Measure):
 
 
 class RepeatedSentences(TextMeasure):
-    """Sentences that a text has said before, over all sentences of the corpus. Case and punctuation do not count."""
+    """Sentences that a text has said before, over all sentences of the corpus.
+
+    Case and punctuation do not count.
+    """
 
     name = "Rep-S"
     summary = "share of sentences that their text has said before"

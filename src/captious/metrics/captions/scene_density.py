@@ -15,7 +15,7 @@ from captious.parser.choice import get as get_parser
 
 
 class SceneDensity(Measure):
-    """Attributes or relations over objects of all scenes of the corpus. Sentences are merged as for CAPTURE."""
+    """Attributes or relations over objects in all scenes of the corpus, merged as for CAPTURE."""
 
     needs: frozenset[Need] = frozenset()
     options: ClassVar[tuple[Option, ...]] = (PARSER,)

@@ -11,8 +11,8 @@ from captious.text.endings import is_cut_off
 class Truncated(TextMeasure):
     """Share of captions that end in the middle of a sentence.
 
-    A text of several sentences is cut off if no mark ends it. Any text is cut off after a comma or a word such as
-    "the". A single sentence without a full stop is not, because classic captioners write none.
+    A text of several sentences is cut off if no mark ends it. Any text is cut off after a comma or a word
+    such as "the". A single sentence without a full stop is not, because classic captioners write none.
     """
 
     name = "Truncated"
