@@ -16,7 +16,7 @@ _SAYS = (
     r"consists?|is|appears|seems|of|has|being|in which|where|that)"
 )
 #: Words between the article and the picture: "this black and white close-up photo".
-_WORDS = r"(?:[\w-]+,? ){0,6}?"
+_WORDS = r"(?:(?!(?:an?|the|of|with|in|on|at|to|by|for|from|is|his|her|their)\b)[\w-]+,? ){0,6}?"
 _OPENINGS = re.compile(
     r"(?:sure|certainly|of course|absolutely|yes|okay|ok)\b[,.!:]"
     r"|here(?: is|'s|’s| are) (?:a|an|the|your|my|some)\b[^.]{0,60}\b(?:description|caption|summary|overview|"
