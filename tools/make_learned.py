@@ -105,9 +105,15 @@ class Maker:
             "system": np.array(examples.system),
         }
 
-    def published(self, name: str, hidden: tuple[int, ...], training_set: str = "others") -> Network:
-        """LCEval or NNEval on a training set."""
-        table, features = self.examples(), GROUPS[name.casefold()]
+    def published(
+        self,
+        name: str,
+        hidden: tuple[int, ...],
+        training_set: str = "others",
+        table: Table | None = None,
+    ) -> Network:
+        """LCEval or NNEval on a training set; their features suffice as ``table``."""
+        table, features = table or self.examples(), GROUPS[name.casefold()]
         bare = Examples(
             [""] * len(table["kind"]), [], table["kind"], table["image"], table["system"].tolist()
         )

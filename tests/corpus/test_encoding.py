@@ -81,7 +81,7 @@ def test_numbers_agree_between_candidates_and_references(
         ours = numbers_by_ngram(references, first, n=n)
         theirs = numbers_by_ngram(references, second, n=n)
         size = references.encoding.numbered(n).size
-        # New n-grams come behind those of the references, without a gap.
+        # New n-grams follow those of the references without a gap.
         for numbers, captions in ((ours, first), (theirs, second)):
             grams = {g for i in range(len(references)) for g in words_of(references, i, n)}
             new = sorted(number for gram, number in numbers.items() if gram not in grams)

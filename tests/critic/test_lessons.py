@@ -1,5 +1,5 @@
-"""What a critic learns from: half people, a third each of the other kinds, never a caption as its own
-context.
+"""Training examples of a critic: half by people, a third of the rest of each other kind, and never a caption as
+its own context.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def getpwuid(number):
     raise KeyError(number)
 pwd.getpwuid = getpwuid
 """
-#: Where nobody can make files, not even root.
+#: A folder in which not even root can create files.
 READ_ONLY = "/proc"
 
 

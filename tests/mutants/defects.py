@@ -873,7 +873,7 @@ _mutant(
     "core/container.py",
     "if remembered(opened.path) != opened.check:",
     "if False:",
-    "results/test_references.py::test_a_file_that_was_sound_once_is_looked_at_again_when_it_was_touched",
+    "results/test_references.py::test_a_sound_file_is_checked_again_after_it_was_touched",
 )
 _mutant(
     "buckets-of-one-row",

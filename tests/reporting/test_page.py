@@ -1,4 +1,4 @@
-"""What goes into the page, without a browser."""
+"""Content of the report page, without a browser."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_policy_allows_the_script_of_the_page_and_nothing_else(demo_report: ca
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert f"{kind}-src 'sha256-{digest}'" in policy
     assert policy.startswith("default-src 'none'") and "img-src 'none'" in policy and "unsafe" not in policy
-    # What is not data is small, and none of it is somebody else's.
+    # Everything but the data is small, and all of it is our own.
     assert len(re.findall(r"<script>(.*?)</script>", page, flags=re.S)[0]) < 200_000
     assert not re.search(r"(?:src|href)=", re.sub(r"<script.*?</script>", "", page, flags=re.S))
 
@@ -372,7 +372,7 @@ def test_a_feature_of_several_systems_and_metrics_stands_in_the_page_once(
 ) -> None:
     block = learned_report._blocks["learned"]
     lite = [system["CaptiousScore-lite"][1] for system in block["systems"]]
-    # About the references alone: the same, whoever wrote the caption.
+    # About the references alone, so it is the same for all systems.
     agreement = LITE.index("caption-agreement")
     assert lite[0][agreement] == lite[1][agreement] and lite[0][0] != lite[1][0]
     used = {column for system in block["systems"] for _, columns in system.values() for column in columns}

@@ -1,5 +1,5 @@
-"""What is finished stays, and another run ends in the same bytes: workers and clients are killed, disks are
-full, shards are broken.
+"""Finished work survives faults, and another run ends in the same bytes. Workers and clients are killed, disks
+are full, shards are broken.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def undisturbed(shards: Path) -> dict[str, bytes]:
-    """What a run leaves when nothing happens to it."""
+    """Results of a run without faults."""
     scale.score(
         shards / "in",
         shards / "references.prepared",

@@ -185,7 +185,7 @@ def tuples(sentence: Sentence | Dependencies) -> list[Tuple]:
 
 
 def _at(node: int, graph: Dependencies, children: Children, found: list[list[Tuple]]) -> None:
-    """What most rules read from one word and its dependents."""
+    """Return the tuples that most rules find for one word and its dependents."""
     tags, lemmas = graph.tags, graph.lemmas
     tag, lemma = tags[node], lemmas[node]
     noun = tag in NOUNS
@@ -255,7 +255,7 @@ def _passive(
 def _numbers(graph: Dependencies, children: Children) -> list[Tuple]:
     """(noun, number) for plural nouns with a number to their left, or else with a quantifier.
 
-    Where a plural subject meets plural objects, only the first of each is looked at, and for an object after
+    Where a plural subject meets plural objects, only the first of each is considered, and for an object after
     a preposition only a number counts, no quantifier: that is how the reference behaves.
     """
     tags, lemmas = graph.tags, graph.lemmas

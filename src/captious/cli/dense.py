@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import INPUT, OUTPUT, Argument, Option, command
+from captious.cli.command import INPUT, OUTPUT, Argument, Flag, command
 from captious.cli.formatting import IntervalTables, look
 from captious.cli.output import is_taken, note, say, write_json
 from captious.cli.score_tables import show, write_per_image
@@ -23,18 +23,18 @@ def dense(
     ],
     metrics: options.Metrics = "METEOR",
     protocols: Annotated[
-        str, Option("--protocol", metavar="NAMES", help="densevid, soda, or both with a comma.")
+        str, Flag("--protocol", metavar="NAMES", help="densevid, soda, or both with a comma.")
     ] = "densevid,soda",
     kinds: Annotated[
-        str, Option("--soda", metavar="KINDS", help="Kinds of SODA: a, b, c, d; with commas.")
+        str, Flag("--soda", metavar="KINDS", help="Kinds of SODA: a, b, c, d; with commas.")
     ] = "c",
     thresholds: Annotated[
-        str, Option("--tiou", metavar="NUMBERS", help="Overlaps at which densevid scores, with commas.")
+        str, Flag("--tiou", metavar="NUMBERS", help="Overlaps at which densevid scores, with commas.")
     ] = "0.3,0.5,0.7,0.9",
-    each: Annotated[bool, Option("--each-tiou", help="Also print densevid's score at each overlap.")] = False,
+    each: Annotated[bool, Flag("--each-tiou", help="Also print densevid's score at each overlap.")] = False,
     merge_references: Annotated[
         bool,
-        Option(
+        Flag(
             "--merge-references",
             help="SODA: events of all annotators as those of one (default: the best annotator).",
             heading=INPUT,
@@ -42,21 +42,21 @@ def dense(
     ] = False,
     as_published: Annotated[
         bool,
-        Option(
+        Flag(
             "--as-published",
             help="SODA as its program: swapped sentences, no empty videos, references in file order.",
             heading=INPUT,
         ),
     ] = False,
-    ci: Annotated[bool, Option("--ci", help="Show bootstrap confidence intervals over videos.")] = False,
-    compare: Annotated[bool, Option("--compare", help="Test the systems against each other.")] = False,
+    ci: Annotated[bool, Flag("--ci", help="Show bootstrap confidence intervals over videos.")] = False,
+    compare: Annotated[bool, Flag("--compare", help="Test the systems against each other.")] = False,
     signature: options.WithSignatures = False,
     tokenizer: options.Tokenizer = None,
     name: options.Names = None,
     json: options.JsonOut = None,
     per_video: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--per-video",
             metavar="OUT",
             help="Write the score of every video (OUT.csv or OUT.json).",
@@ -66,7 +66,7 @@ def dense(
     ] = None,
     report: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--report",
             metavar="OUT.html",
             help="Write a page with a time line per video.",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.formatting import ScoreTables
 from captious.cli.output import is_taken, note, print_marked, print_table, write_json
 from captious.core.errors import InputError, printable
@@ -23,7 +23,7 @@ def explain(
     ] = None,
     metric: Annotated[
         str,
-        Option(
+        Flag(
             "--metrics",
             "-m",
             metavar="NAME",
@@ -34,11 +34,11 @@ def explain(
     ] = "CaptiousScore",
     image: Annotated[
         list[str] | None,
-        Option("--image", metavar="ID", help="Only this image; repeatable (default: the first)."),
+        Flag("--image", metavar="ID", help="Only this image; repeatable (default: the first)."),
     ] = None,
     number: Annotated[
         int,
-        Option("--number", "-n", min=1, help="Number of parts to list, the first ones.", old=("--top",)),
+        Flag("--number", "-n", min=1, help="Number of parts to list, the first ones.", old=("--top",)),
     ] = 12,
     tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
@@ -46,7 +46,7 @@ def explain(
     json: options.JsonOut = None,
     html: Annotated[
         str | None,
-        Option(
+        Flag(
             "--html",
             metavar="OUT",
             help="Write a page with coloured sentences.",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import INPUT, Option, command
+from captious.cli.command import INPUT, Flag, command
 from captious.cli.formatting import IntervalTables, look
 from captious.cli.output import is_taken, write_json
 from captious.cli.score_tables import print_length_control, show, write_per_image
@@ -41,7 +41,7 @@ def score(
     ] = False,
     by_group: Annotated[
         str | None,
-        Option(
+        Flag(
             "--group",
             metavar="COLUMN",
             help="Also score groups of images, by a column or length.",
@@ -50,7 +50,7 @@ def score(
     ] = None,
     group_file: Annotated[
         Path | None,
-        Option("--group-file", metavar="FILE", help="File with that column (default: REFS).", heading=INPUT),
+        Flag("--group-file", metavar="FILE", help="File with that column (default: REFS).", heading=INPUT),
     ] = None,
     *,
     metric_options: dict[str, Any],

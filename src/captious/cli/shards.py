@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from captious.cli.command import Option, OptionGroup
+from captious.cli.command import Flag, OptionGroup
 from captious.cli.formatting import look, number
 from captious.cli.output import is_taken, note, write_json
 from captious.cli.score_tables import show
@@ -23,7 +23,7 @@ class Shards(OptionGroup):
 
     given_references: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--references",
             metavar="REFS",
             help="References; all arguments are then shards.",
@@ -31,7 +31,7 @@ class Shards(OptionGroup):
     ] = None
     engine: Annotated[
         str | None,
-        Option(
+        Flag(
             "--engine",
             metavar="ENGINE",
             help="local, dask[=ADDRESS], ray[=ADDRESS], spark[=MASTER].",
@@ -40,7 +40,7 @@ class Shards(OptionGroup):
     ] = None
     on_error: Annotated[
         str | None,
-        Option(
+        Flag(
             "--on-error",
             metavar="stop|skip",
             help="Effect of a bad row or shard (default: stop).",
@@ -49,14 +49,14 @@ class Shards(OptionGroup):
     ] = None
     dry_run: Annotated[
         bool,
-        Option(
+        Flag(
             "--dry-run",
             help="Print numbers of shards and rows and a forecast.",
         ),
     ] = False
     top: Annotated[
         int | None,
-        Option(
+        Flag(
             "--top",
             metavar="K",
             min=1,
@@ -65,7 +65,7 @@ class Shards(OptionGroup):
     ] = None
     false_rate: Annotated[
         float | None,
-        Option(
+        Flag(
             "--false-rate",
             metavar="P",
             help="Error rate of Novel-1 … Novel-4 (default: 0.001).",

@@ -256,7 +256,7 @@ def test_meteor_tries_the_nearest_of_many_matches(seed: int, monkeypatch: pytest
         assert found[j] == (
             every if len(every) <= 4 else [row for row in every if abs(row[0] - 2 * j) <= far]
         )
-        # What is left alone of many is not certain.
+        # Of many equal words, it is not certain which remain unmatched.
         assert fixed[j] == -1 or len(every) == 1
 
 

@@ -46,7 +46,7 @@ def test_equal_to_the_coco_tools(shared_data: Path, system: str) -> None:
     assert score.value == pytest.approx(gold["corpus"]["METEOR"], abs=1e-12)
 
 
-# What the jar answers (pycocoevalcap's commands, sent by hand) to texts the gold data has none of.
+# Answers of the jar (pycocoevalcap's commands, sent by hand) to texts that the gold data lack.
 ANSWERS = [
     ("", ["a dog"], "0 2 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0"),
     ("", [""], "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0"),
