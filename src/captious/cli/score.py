@@ -33,7 +33,7 @@ def score(
     length_control: options.LengthControl = False,
     no_references: Annotated[
         bool,
-        Option(
+        Flag(
             "--no-references",
             help="All files are predictions, for metrics that need no references.",
             heading=INPUT,
