@@ -1,4 +1,4 @@
-"""The page that lists every table and figure of the five works: its commands exist, and nothing is left out."""
+"""The page that lists every table and figure of the five works: its commands exist, and the list is complete."""
 
 from __future__ import annotations
 

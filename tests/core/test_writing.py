@@ -157,7 +157,7 @@ def run(*arguments: str | Path, **options: object) -> subprocess.CompletedProces
 
 @posix
 def test_no_room_is_one_message_with_exit_code_2(tmp_path: Path) -> None:
-    """Whatever is written; the limit on the size of files stands for a full disk."""
+    """Any output. A limit on the size of files acts as a full disk."""
     from captious.data import demo_path
 
     def no_room() -> None:

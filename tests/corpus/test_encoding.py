@@ -314,7 +314,7 @@ def test_the_process_of_a_training_loop_does_not_grow(
 
 
 def test_what_is_remembered_of_words_is_bounded() -> None:
-    """CHAIR's table keeps nothing of the words it meets, and the stemmer a bounded number of them."""
+    """CHAIR's table does not cache words, and the stemmer caches a bounded number."""
     table = table_from({"bus": ["coach"], "dog": ["puppy"]})
     sizes = set()
     for i in range(50):

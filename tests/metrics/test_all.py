@@ -197,7 +197,7 @@ def test_one_image(name: str) -> None:
     try:
         score = scored(name, corpus)
     except InputError as error:
-        # Frequencies of one image weigh nothing, and that is said.
+        # Frequencies of one image give no weight, and a message says so.
         assert "image" in str(error)
         return
     assert inside(score.value, score.measure)

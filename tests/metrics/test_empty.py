@@ -47,7 +47,7 @@ CASES = {
 
 @cache
 def corpus_of(case: str) -> Corpus:
-    """One for all measures, which share what they derive from it."""
+    """One corpus for all measures, which share its derived data."""
     references, predictions = CASES[case]
     ids = list(REFERENCES)
     return Corpus.build(ids, [predictions[i] for i in ids], [references[i] for i in ids], tokenizer="none")

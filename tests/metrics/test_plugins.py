@@ -1,4 +1,4 @@
-"""Where other packages' measures are looked for, without asking Python where there are none."""
+"""Search for other packages' measures, without Python's own search if there are none."""
 
 from __future__ import annotations
 

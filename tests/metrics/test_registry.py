@@ -1,4 +1,4 @@
-"""Properties that hold for every metric there is, and the names by which they are found."""
+"""Properties of every metric, and the names under which they are registered."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ def test_a_package_brings_a_measure_to_the_command_line(site: Path) -> None:
         score = found["systems"][0]["scores"]["Brevity"]
         assert score["value"] == pytest.approx(0.25 + (1 / 2 + 1 / 4) / 2)
         assert score["signature"].startswith("Brevity|bonus:0.25|")
-        # It says that it needs no references, so that theirs are not in its signature.
+        # It declares that it needs no references, so its signature does not name them.
         assert "refs:" not in score["signature"]
     plain = json.loads(
         command(site, "score", "refs.json", "pred.json", "-m", "Brevity,BLEU-4", "--json", "-")

@@ -2730,6 +2730,20 @@ _mutant(
     "best[i, j + 1] + scores[i, j])\n    pairs = []\n    i, j = rows, columns",
     "dense/test_dense.py::test_assignment_is_the_best_of_all_that_keep_the_order",
 )
+_mutant(
+    "headers-of-captions-are-captions",
+    "io/line_files.py",
+    "    if any(len(cell.split()) != 1 for cell in cells):\n        return False\n    return any(",
+    "    if any(len(cell.split()) != 1 for cell in cells):\n        return False\n    return False and any(",
+    "io/test_harness_files.py::test_a_header_is_no_caption",
+)
+_mutant(
+    "captions-with-names-of-columns-are-headers",
+    "io/line_files.py",
+    "if any(len(cell.split()) != 1 for cell in cells):",
+    "if False:",
+    "io/test_harness_files.py::test_a_header_is_no_caption",
+)
 _DENSE = "dense/test_dense.py"
 _mutant(
     "pairs-only-above-the-threshold",
@@ -2937,6 +2951,20 @@ _mutant(
 
 # Fluency -------------------------------------------------------------------------------------------------------------
 
+_mutant(
+    "events-overlap-only-the-event-before",
+    "io/event_files.py",
+    "            if ordered[place].end > ordered[latest].end:\n                latest = place\n",
+    "            latest = place\n",
+    f"{_DENSE}::test_overlapping_events_are_counted",
+)
+_mutant(
+    "events-that-touch-overlap",
+    "io/event_files.py",
+    "ordered[place].start < ordered[latest].end and",
+    "ordered[place].start <= ordered[latest].end and",
+    f"{_DENSE}::test_overlapping_events_are_counted",
+)
 _FLUENCY = "metrics/captions/test_fluency.py"
 _mutant(
     "empty-captions-are-fluent",
@@ -2972,6 +3000,35 @@ _mutant(
     "fires.mean() > FLUENCY_SHARE",
     "fires.mean() < 0",
     "reporting/test_page.py::test_warning_of_captions_that_are_not_fluent",
+)
+
+_mutant(
+    "critic-reads-the-fluency-of-the-wrong-caption",
+    "critic/critic_scoring.py",
+    "errors[candidate_rows] = error_probabilities(candidates)",
+    "errors[: len(candidates)] = error_probabilities(candidates)[: len(errors)]",
+    "critic/test_learning.py::test_a_critic_that_reads_fluency",
+)
+_mutant(
+    "critic-pairs-ignore-fluency",
+    "critic/critic_scoring.py",
+    ".sum(1) + bias + of_errors[candidate]",
+    ".sum(1) + bias",
+    "critic/test_learning.py::test_scores_are_what_the_network_says_of_each_pair",
+)
+_mutant(
+    "wrong-captions-are-fluent",
+    "critic/critic_examples.py",
+    'errors[selected] = self._errors([" ".join(words) for words in wrong])',
+    "pass",
+    "critic/test_lessons.py::test_errors_are_those_of_each_candidate",
+)
+_mutant(
+    "errors-of-other-samples",
+    "critic/critic_examples.py",
+    "errors[selected] = pool.errors[rows]",
+    "errors[selected] = pool.errors[: len(rows)]",
+    "critic/test_lessons.py::test_errors_are_those_of_each_candidate",
 )
 
 # Descriptions --------------------------------------------------------------------------------------------------------

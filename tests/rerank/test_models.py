@@ -325,7 +325,7 @@ def test_lstm_learns_resumes_and_repeats(tmp_path: Path, monkeypatch: pytest.Mon
     assert again.log_p(captions).tolist() == whole.log_p(captions).tolist()
     with pytest.raises(InputError, match="other settings"):
         lstm.train(captions, tmp_path / "part", settings=lstm.Settings(hidden=13), resume=True)
-    with pytest.raises(InputError, match="positive whole number"):
+    with pytest.raises(InputError, match="positive integer"):
         lstm.train(captions, tmp_path / "none", settings=lstm.Settings(hidden=0))
 
 

@@ -195,7 +195,7 @@ def test_the_command(tmp_path: Path) -> None:
         "robustness_random_word.png",
         "robustness_distractions.svg",
     }
-    # The tasks that were kept give the same numbers.
+    # The saved tasks give the same numbers.
     again = json.loads(
         run("--distractions", result, "-m", "ROUGE-L,BLEU-1", "--format", "json", "--resamples", 20)
     )["distractions"]

@@ -158,7 +158,7 @@ def test_a_broken_shard_is_named(tmp_path: Path) -> None:
     assert found.kept == 3 and found.images == (45, 60)
     assert list(found.faults) == ["part-001"] and "damaged" in found.faults["part-001"]
     assert len(found.shards) == 3 and not (tmp_path / "skipped" / "part-001.scores.parquet").exists()
-    # Once it is mended, only it is left to do.
+    # After its repair, only this shard is scored.
     bad.write_bytes(whole)
     again = run(folder, tmp_path / "skipped", on_error="skip")
     assert again.kept == 3 and not again.faults

@@ -1,4 +1,4 @@
-"""Shards: found, told apart, read lazily, named by content."""
+"""Shards: finding, distinguishing, lazy reading, names by content."""
 
 from __future__ import annotations
 

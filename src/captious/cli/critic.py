@@ -27,7 +27,8 @@ class CriticTrainingOptions(OptionGroup):
         str | None,
         Flag(
             "--context",
-            help="image, reference, both with a comma, or none (default: reference, with --features both).",
+            help="image, reference, fluency, several with commas, or none (default: reference; with "
+            "--features also image).",
         ),
     ] = None
     combine: Annotated[str, Flag("--combine", help="cbp (compact bilinear pooling), mlp or linear.")] = "cbp"

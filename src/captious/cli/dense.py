@@ -141,9 +141,27 @@ def dense(
         show(results, ci=ci, signature=signature, origin=False)
         videos = max(len(score.ids) for scores in results for score in scores.values())
         note(f"{videos:,} videos, {len(references)} files of references")
+        _note_overlaps(predictions, as_published)
         if ci:
             how = look().bootstrap
             note(f"in brackets: {100 * how.level:g} % intervals, {how.resamples:,} resamples of the videos")
+
+
+def _note_overlaps(predictions: list[Path], as_published: bool) -> None:
+    """Say how many predicted events overlap each other: the protocols allow it, a system may not mean it."""
+    import warnings
+
+    from captious.io.event_files import overlapping, read_events
+
+    for path in predictions:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the readers' warnings have been shown
+            events = read_events(path, allow_reversed=as_published)
+        if count := overlapping(events):
+            total = sum(map(len, events.videos.values()))
+            note(
+                f"{path}: {count:,} of {total:,} events overlap others of their video; the protocols allow it"
+            )
 
 
 def _parts(text: str) -> tuple[str, ...]:

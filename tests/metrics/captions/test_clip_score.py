@@ -255,7 +255,7 @@ def test_long_captions_go_through_in_windows(model: Path) -> None:
     first, other = encoder.texts([long, long.replace("fence", "house")])
     assert not np.allclose(first, other, atol=1e-6)
     assert np.linalg.norm(first) == pytest.approx(1, abs=1e-5)
-    # A caption's vector does not depend on what is encoded beside it.
+    # A caption's vector does not depend on the other captions of its batch.
     assert encoder.texts([long])[0] == pytest.approx(first, abs=1e-6)
 
 

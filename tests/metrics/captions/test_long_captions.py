@@ -262,7 +262,7 @@ def test_meteor_tries_the_nearest_of_many_matches(seed: int, monkeypatch: pytest
 
 @pytest.mark.parametrize("count", [30, 70])
 def test_meteor_has_room_for_thousands_of_places(count: int) -> None:
-    """Room for the places of a line is made when they are counted."""
+    """Space for the positions of a line is allocated when they are counted."""
     parts = random_lines(np.random.default_rng(7), count, 20)
     rows = []
     for room in (1, 100_000):

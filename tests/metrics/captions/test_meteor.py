@@ -188,7 +188,7 @@ print(json.dumps([value, "numba" in sys.modules, "pycocoevalcap" in sys.modules]
 
 
 def test_data_is_found_beside_a_stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another package of the name comes first on the path, or the name is taken by a module without files."""
+    """Another package of this name comes first on the path, or a module without files has the name."""
     from captious.text import meteor_data
 
     monkeypatch.delenv(meteor_data.VARIABLE, raising=False)

@@ -132,11 +132,15 @@ class Lexicon:
         self.rare_share = rare / float(grammar.unseen_counts[(words < 0) & (tag < 0)].sum())
         self._kinds: dict[str, tuple[Doubles, float]] = {}
         for number in np.unique(words[words >= 0]).tolist():
-            mine = words == number
+            # The shape of an unknown word, such as "ends in -ing".
+            of_shape = words == number
             counts = np.zeros(tags)
-            chosen = mine & (tag >= 0)
-            counts[tag[chosen]] = grammar.unseen_counts[chosen]
-            self._kinds[grammar.words[number]] = counts, float(grammar.unseen_counts[mine & (tag < 0)].sum())
+            with_tag = of_shape & (tag >= 0)
+            counts[tag[with_tag]] = grammar.unseen_counts[with_tag]
+            self._kinds[grammar.words[number]] = (
+                counts,
+                float(grammar.unseen_counts[of_shape & (tag < 0)].sum()),
+            )
         self._cache: dict[tuple[str, bool], Floats] = {}
         self.boundary = np.full(tags, -np.inf, np.float32)
         self.boundary[grammar.tags.index(BOUNDARY_TAG)] = 0
