@@ -309,6 +309,8 @@ def test_a_critic_that_reads_fluency(tmp_path: Path) -> None:
     machine = values(critic, data.system)
     assert np.all(values(critic, whole) > machine + 0.05)
     np.testing.assert_array_equal(values(load_critic(path), data.system), machine)
+    mixed = Captions.of([[texts[0], texts[0], f"{texts[0]} and a"] for texts in people], ids=ids)
+    np.testing.assert_allclose(values(critic, mixed)[2::3], machine, atol=1e-6)
     assert "detector" in CriticMeasure(path).resources()
     fields = [CriticProtocol(one, settings, VECTORS).fields() for one in (shape, SMALL)]
     assert "detector" in fields[0] and "detector" not in fields[1]

@@ -169,7 +169,7 @@ def test_a_header_is_no_caption(tmp_path: Path) -> None:
         read(alone, "predictions")
     # Names of columns inside a caption are words.
     plain = tmp_path / "plain.txt"
-    plain.write_text("a text, a caption of a picture\na cat sleeps on a wall\n")
+    plain.write_text("a sign with a blue border, text\na cat sleeps on a wall\n")
     assert len(read(plain, "predictions").captions) == 2
 
 

@@ -3101,8 +3101,8 @@ _mutant(
 _mutant(
     "capture-counts-absent-kinds",
     "metrics/captions/capture.py",
-    "if not own and not other:",
-    "if False:",
+    "if own or other:",
+    "if True:",
     f"{_DESCRIPTIONS}::test_kinds_that_neither_side_has_do_not_count",
 )
 _mutant(
@@ -3125,4 +3125,119 @@ _mutant(
     "return bits.bit_count() / max(image.references, 1)",
     "return float(bits > 0)",
     "metrics/captions/test_aloha.py::test_more_references_that_name_an_object_support_it_more",
+)
+
+_AMBER = "metrics/captions/test_amber.py"
+_TEXTS = "metrics/captions/test_text_measures.py"
+_mutant(
+    "amber-blames-safe-words",
+    "metrics/captions/amber.py",
+    "if word in safe:",
+    "if False:",
+    f"{_AMBER}::test_nouns_stand_for_objects",
+)
+_mutant(
+    "amber-inventions-are-near-true-objects",
+    "metrics/captions/amber.py",
+    "if own := named(word, invented):",
+    "if False:",
+    f"{_AMBER}::test_synonyms_are_near_enough",
+)
+_mutant(
+    "cog-over-the-objects-of-the-image",
+    "metrics/captions/amber.py",
+    "[:, [5, 4]]",
+    "[:, [5, 2]]",
+    f"{_AMBER}::test_the_formulas",
+)
+_mutant(
+    "amber-counts-objects-twice",
+    "io/amber_files.py",
+    "tuple(dict.fromkeys(map(str.lower, side or ())))",
+    "tuple(map(str.lower, side or ()))",
+    f"{_AMBER}::test_compressed_folders_and_single_files",
+)
+_mutant(
+    "chair-cover-counts-mentions",
+    "metrics/captions/chair.py",
+    "len({mention.object for mention in row.mentioned} & own)",
+    "len([mention for mention in row.mentioned if mention.object in own])",
+    f"{_AMBER}::test_coverage_of_chair_s_own_objects",
+)
+_mutant(
+    "capture-attributes-need-their-object",
+    "metrics/captions/capture.py",
+    "item.items[1:] if len(item.items) == 2 else item.items",
+    "item.items",
+    f"{_DESCRIPTIONS}::test_capture_matches_one_to_one",
+)
+_mutant(
+    "capture-uses-a-phrase-twice",
+    "metrics/captions/capture.py",
+    "            del free[match]\n",
+    "            pass\n",
+    f"{_DESCRIPTIONS}::test_capture_matches_exactly_before_synonyms",
+)
+_mutant(
+    "cider-r-keeps-words-whole",
+    "metrics/captions/cider_r.py",
+    'r"\\w+"',
+    'r"\\S+"',
+    f"{_DESCRIPTIONS}::test_cider_r_counts_parts_of_words_and_equals_a_plain_computation",
+)
+_mutant(
+    "assignment-without-prices",
+    "core/assignment.py",
+    "column_price[is_done] += distance[is_done] - shortest",
+    "pass",
+    "core/test_assignment.py::test_the_sum_is_that_of_the_best_permutation",
+)
+_mutant(
+    "aloha-matching-shares-objects",
+    "metrics/captions/aloha.py",
+    "assign(cells).tolist()",
+    "cells.argmax(axis=1).tolist()",
+    "metrics/captions/test_aloha.py::test_objects_are_assigned_one_to_one",
+)
+_mutant(
+    "lists-are-cut-off",
+    "text/endings.py",
+    " and not _ITEM.match(last_line)",
+    "",
+    f"{_TEXTS}::test_texts_that_end",
+)
+_mutant(
+    "repetition-per-distinct-ngram",
+    "metrics/captions/repetition.py",
+    "np.divide(totals - distinct, totals,",
+    "np.divide(totals - distinct, distinct,",
+    f"{_TEXTS}::test_repeated_ngrams",
+)
+_mutant(
+    "any-sentence-is-an-opening",
+    "metrics/captions/boilerplate.py",
+    "bool(sentences) and is_boilerplate(sentences[0])",
+    "any(map(is_boilerplate, sentences))",
+    f"{_TEXTS}::test_only_the_opening_counts",
+)
+_mutant(
+    "reading-ease-without-syllables",
+    "metrics/captions/readability.py",
+    "84.6 * per_word",
+    "84.6",
+    f"{_TEXTS}::test_reading_ease",
+)
+_mutant(
+    "cider-r-is-recommended-at-any-length",
+    "results/caption_lengths.py",
+    "if relative < CIDER_FACTOR and",
+    "if False and",
+    "results/test_length_control.py::test_very_long_captions_are_not_for_cider_r",
+)
+_mutant(
+    "files-alone-need-references",
+    "cli/shards.py",
+    "and need_no_references(",
+    "and not need_no_references(",
+    "cli/test_no_references.py::test_one_file_is_scored_alone",
 )

@@ -75,11 +75,17 @@ class Shards(OptionGroup):
     def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
         if any(value not in (None, False) for value in vars(self).values()):
             score_shards(**values, **vars(self))
+        elif values["no_references"]:
+            systems = [values["references"], *(values.get("predictions") or ())]
+            command(**values | {"references": None, "predictions": systems})
         elif values.get("predictions"):
             command(**values)
         else:
             path = values["references"]
             reason = why_not_alone(path)
+            if reason is not None and need_no_references(values["metrics"], values["metric_options"]):
+                command(**values | {"references": None, "predictions": [path]})
+                return
             if reason is not None:
                 raise InputError(
                     f"predictions are missing: captious score REFS PRED … ({reason}). One file alone is "
@@ -87,6 +93,13 @@ class Shards(OptionGroup):
                     "captious score SHARD … --references REFS"
                 )
             command(**values | {"predictions": [path]})
+
+
+def need_no_references(metrics: str, metric_options: dict[str, Any]) -> bool:
+    """Return whether captions can be scored by these metrics without references."""
+    from captious.metrics.registry import make_measures
+
+    return all("references" not in one.needs for one in make_measures(metrics, metric_options))
 
 
 def why_not_alone(path: Path) -> str | None:
@@ -125,7 +138,7 @@ def score_shards(
     wrong = [
         f"--{option.removeprefix('by_').replace('_', '-')}"
         for option in (
-            *("subset", "per_image", "allow_several", "no_texts"),
+            *("subset", "per_image", "allow_several", "no_texts", "no_references"),
             *("split", "by_group", "group_file"),
         )
         if others.get(option)

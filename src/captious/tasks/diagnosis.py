@@ -21,6 +21,7 @@ from captious.metrics.registry import make_measures
 from captious.results.references import load
 from captious.results.scores import Scores
 from captious.tasks.task_files import Task
+from captious.text.endings import ENDS, OPEN_WORDS
 
 Texts = dict[str, list[str]]
 
@@ -42,12 +43,6 @@ BOILERPLATE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"^(.*?[.!?])\s+\S.*$", re.DOTALL)
-#: Last characters of a finished sentence.
-_ENDS = (".", "!", "?", '"', "\u201d", ")", "\u3002")
-#: Words that end no caption.
-_OPEN_WORDS = frozenset(
-    ("a", "an", "the", "of", "and", "with", "in", "at", "to", "by", "for", "from", "or", "is", "are")
-)  # fmt: skip
 #: Share of captions that must begin (or end) with the same words before these count as a prompt.
 _SHARED = 0.8
 #: Largest difference of scores that are printed with one digit, in percent.
@@ -264,8 +259,8 @@ def cut_off_share(predictions: Any) -> float:
 
 def _is_cut_off(text: str, has_marks: bool) -> bool:
     if has_marks:
-        return not text.endswith(_ENDS)
-    return bool(text) and text.split()[-1].lower() in _OPEN_WORDS
+        return not text.endswith(ENDS)
+    return bool(text) and text.split()[-1].lower() in OPEN_WORDS
 
 
 def shared_words(texts: list[str], *, last: bool = False) -> list[str]:
@@ -428,7 +423,7 @@ def _finished(text: str) -> str:
     """Return a text without its last sentence if that one has no end and is not the only one."""
     stripped = text.rstrip()
     ends = [stripped.rfind(mark + space) for mark in ".!?" for space in " \n\t"]
-    return text if stripped.endswith(_ENDS) or max(ends) < 0 else stripped[: max(ends) + 1]
+    return text if stripped.endswith(ENDS) or max(ends) < 0 else stripped[: max(ends) + 1]
 
 
 def _without(words: list[str], last: bool) -> Callable[[str], str]:
