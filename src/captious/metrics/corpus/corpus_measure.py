@@ -46,7 +46,7 @@ class CorpusMeasure(Measure):
         return self.name
 
 
-class TextMeasure(CorpusMeasure):
+class WholeTextMeasure(CorpusMeasure):
     """Measure of the words of all captions together. Every resample is read again."""
 
     def statistics(self, corpus: Corpus, state: Any) -> Sequences:
@@ -56,7 +56,7 @@ class TextMeasure(CorpusMeasure):
     def value(self, sums: Texts) -> FloatArray: ...
 
 
-class TypesMeasure(TextMeasure):
+class TypesMeasure(WholeTextMeasure):
     """Measure of word counts."""
 
     @abstractmethod

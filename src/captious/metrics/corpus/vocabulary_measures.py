@@ -14,8 +14,8 @@ from captious.kernels.types import Float64x2, Int32, Int32x2, Int64, Out, UInt64
 from captious.metrics.base import FloatArray, Sequences, Texts
 from captious.metrics.corpus.corpus_measure import (
     CorpusMeasure,
-    TextMeasure,
     TypesMeasure,
+    WholeTextMeasure,
     share,
     sums_by_image,
 )
@@ -149,7 +149,7 @@ def segmented_ttr(texts: Texts, width: int, segment: int = SEGMENT) -> FloatArra
     return share(out[:, 0], out[:, 1]).reshape(texts.shape) / segment
 
 
-class TTR(TextMeasure):
+class TTR(WholeTextMeasure):
     """Mean segmented type-token ratio of words or bigrams."""
 
     bounds = (0.0, 1.0)
@@ -226,7 +226,7 @@ def mtld(texts: Texts, threshold: float = MTLD_THRESHOLD) -> FloatArray:
     return mean
 
 
-class MTLD(TextMeasure):
+class MTLD(WholeTextMeasure):
     """Measure of textual lexical diversity."""
 
     name, key, format = "MTLD", "mtld", ".1f"
