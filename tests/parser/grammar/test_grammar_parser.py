@@ -15,6 +15,7 @@ from captious.core.errors import InputError
 from captious.corpus import Captions
 from captious.parser import parse
 from captious.parser.choice import get, parses_of
+from captious.parser.exact.search import Workspace, derivations
 from captious.parser.grammar import GrammarParser
 from captious.parser.grammar.grammar_model import SHIPPED, read_grammar_model
 
@@ -54,6 +55,20 @@ def test_a_sentence_has_one_analysis_whatever_is_parsed_with_it() -> None:
         for sentence in alone:
             assert len(sentence.tags) == len(sentence.forms)
             assert sentence.heads.count(0) == 1
+
+
+def test_a_sentence_without_an_analysis_within_the_beam_is_searched_without_it() -> None:
+    parser, whole = GrammarParser(), GrammarParser()
+    parser.beam, whole.beam = 0.01, np.inf
+    sentences = [caption.split() for caption in CAPTIONS if caption]
+    table, words = parser._numbered(sentences)
+    space = Workspace(parser.rules, max(map(len, words)))
+    within = [derivations(parser.rules, table, [word], space, beam=0.01)[0] for word in words]
+    lost = [i for i, path in enumerate(within) if not len(path)]
+    assert lost
+    trees, expected = parser.trees(sentences), whole.trees(sentences)
+    for i in lost:
+        assert str(trees[i]) == str(expected[i])
 
 
 def test_captions_without_words_and_very_long_ones_are_parsed() -> None:

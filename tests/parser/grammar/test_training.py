@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import random
@@ -18,6 +19,8 @@ from captious.training.grammar import label_trees, put_in_words, train_grammar
 from captious.training.grammar.adagrad import AveragedWeights
 from captious.training.grammar.annotation import coarser, derivation, plain
 from captious.training.grammar.derivation_bank import read_bank
+from captious.training.grammar.export_grammar import grammar_arrays
+from captious.training.grammar.perceptron import GrammarTrainer
 
 TREES = [
     "(ROOT (S (NP (DT a) (NN dog)) (VP (VBZ runs) (PP (IN on) (NP (DT the) (NN beach))))))",
@@ -122,6 +125,22 @@ def test_a_grammar_is_learned_and_training_goes_on_where_it_stopped(
     parser = GrammarParser(read_grammar_model(tmp_path / "once.npz"))
     [tree] = parser.trees([["a", "frobnicator", "sees", "a", "boy", "of", "the", "bird"]])
     assert "(NP (NP (DT a) (NN boy)) (PP (IN of) (NP (DT the) (NN bird))))" in str(tree)
+
+
+def test_rules_seen_once_are_left_out_and_frequent_states_come_first(tmp_path: Path) -> None:
+    trees = write(tmp_path / "trees.jsonl.gz", [*treebank(60, 1), TREES[2]])
+    trainer = GrammarTrainer(read_bank([trees], longest=25, jobs=1), jobs=1)
+    arrays = grammar_arrays(trainer)
+    counts = trainer.counts[~trainer.is_unary]
+    assert len(arrays["binary"]) == (counts >= 2).sum() < len(counts)
+    seen = np.bincount(trainer.bank.states, minlength=len(arrays["prior"]))[trainer.scores.number]
+    assert arrays["prior"].tolist() == np.rint(64 * 0.7 * np.log(seen / len(trainer.bank))).tolist()
+
+
+def test_late_passes_have_much_smaller_steps() -> None:
+    options = argparse.Namespace(rate=0.6, settle=4)
+    rates = [train_grammar.rate_of(number, options) for number in (1, 4, 5, 6)]
+    assert rates == pytest.approx([0.6, 0.3, 0.12, 0.048])
 
 
 def test_bad_trees_are_one_message(tmp_path: Path) -> None:
