@@ -71,6 +71,15 @@ def test_a_sentence_without_an_analysis_within_the_beam_is_searched_without_it()
         assert str(trees[i]) == str(expected[i])
 
 
+def test_each_state_has_its_own_frequency() -> None:
+    with np.load(SHIPPED, allow_pickle=False) as file:
+        names = bytes(file["states"]).decode().split("\n")
+        expected = dict(zip(names, (file["prior"] / 64).tolist(), strict=True))
+    rules = read_grammar_model().rules
+    assert rules.names != names
+    assert dict(zip(rules.names, rules.prior.tolist(), strict=True)) == expected
+
+
 def test_captions_without_words_and_very_long_ones_are_parsed() -> None:
     long = " ".join(["a red car and"] * 60)
     parses = parse(["", long], tokenizer="none", batch=GrammarParser().parse_batch)
@@ -155,6 +164,8 @@ def test_bad_files_are_one_message(tmp_path: Path) -> None:
         read_grammar_model(_changed(path, format=np.array(99)))
     with pytest.raises(InputError, match="other word classes"):
         read_grammar_model(_changed(path, word_classes=np.array("0000")))
+    with pytest.raises(InputError, match="a state has no frequency"):
+        read_grammar_model(_changed(path, prior=np.zeros(3, np.int16)))
     wrong = np.full((4, 3), 30_000, np.int16)
     with pytest.raises(InputError):
         read_grammar_model(_changed(path, binary=wrong, binary_weights=np.zeros(4, np.int16)))

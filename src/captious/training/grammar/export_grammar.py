@@ -15,7 +15,6 @@ from captious.training.grammar.perceptron import GrammarTrainer
 
 SMALL = 0.03  # weights nearer to zero are dropped
 PRIOR = 0.7  # weight of a state's log frequency where the search compares states
-LEAST = 2  # occurrences of a binary rule that is kept: every rule costs time in each search
 
 
 def _text(names: list[str]) -> NDArray[np.uint8]:
@@ -25,6 +24,11 @@ def _text(names: list[str]) -> NDArray[np.uint8]:
 def _whole(weights: NDArray[Any]) -> NDArray[np.int16]:
     whole: NDArray[np.int16] = np.clip(np.rint(weights / SCALE), -32767, 32767).astype(np.int16)
     return whole
+
+
+def prior_of(seen: NDArray[np.int64], sentences: int) -> NDArray[np.int16]:
+    """Return what the beam adds to the score of each state: part of its log frequency."""
+    return _whole(PRIOR * np.log(np.maximum(seen, 0.5) / sentences))
 
 
 def grammar_arrays(trainer: GrammarTrainer) -> dict[str, NDArray[Any]]:
@@ -57,9 +61,6 @@ def grammar_arrays(trainer: GrammarTrainer) -> dict[str, NDArray[Any]]:
     matters[0] = True
     classes = lexicon.class_tag.values.reshape(-1, size)
     seen = np.bincount(trainer.bank.states, minlength=len(grammar.states))[trainer.scores.number]
-    prior = PRIOR * np.log(np.maximum(seen, 0.5) / len(trainer.bank))
-    is_binary = ~trainer.is_unary
-    kept = trainer.counts[is_binary] >= LEAST
     return {
         "format": np.array(FORMAT),
         "states": _text(grammar.states),
@@ -83,11 +84,11 @@ def grammar_arrays(trainer: GrammarTrainer) -> dict[str, NDArray[Any]]:
         "class_weights": _whole(np.concatenate([classes, classes.mean(0, keepdims=True)])),
         "suffixes": _text([name for name, use in zip(lexicon.suffix_names, matters) if use]),
         "suffix_weights": _whole(suffix[matters]),
-        "binary": grammar.binary[kept].astype(np.int16),
-        "binary_weights": _whole(scores[is_binary][kept]),
+        "binary": grammar.binary.astype(np.int16),
+        "binary_weights": _whole(scores[~trainer.is_unary]),
         "unary": grammar.unary.astype(np.int16),
         "unary_weights": np.minimum(_whole(scores[trainer.is_unary]), -1),
-        "prior": _whole(prior),
+        "prior": prior_of(seen, len(trainer.bank)),
     }
 
 

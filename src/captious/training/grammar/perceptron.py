@@ -82,8 +82,6 @@ class GrammarTrainer:
         second = keys % (size + 1) - 1
         first = keys // (size + 1) % size
         parent = keys // (size + 1) // size
-        #: Occurrences of each rule.
-        self.counts: Integers = counts
         is_unary = second < 0
         self.rows: Integers = np.stack([parent, first, second], 1)
         self.is_unary = is_unary
