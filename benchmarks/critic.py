@@ -118,9 +118,15 @@ class CriticStudy(Study):
         taught: int,
         tested: int,
         epochs: int,
+        *,
+        preset: str = "quick",
+        systems: Sequence[str] = THREE,
     ) -> None:
         super().__init__(folder)
-        self.epochs = epochs
+        self.epochs, self.systems = epochs, tuple(systems)
+        self.shape, self.settings = PRESETS[preset]
+        if preset == "quick":
+            self.settings = replace(self.settings, rate=RATE)
         self.images = read_images(self.objects)
         self.samples: dict[str, Any] | None = None
         if samples is not None:
@@ -153,18 +159,16 @@ class CriticStudy(Study):
         )
 
     def critic(self, variant: Variant) -> TrainedCritic:
-        """Load or train a critic of three systems."""
+        """Load or train a critic of the systems."""
         shape = replace(
-            PRESETS["quick"][0],
+            self.shape,
             context=variant.context,
             combine=variant.combine,
             hidden=variant.hidden,
             layers=variant.layers,
         )
         negatives = Negatives(self.kinds if variant.augmented else ("system",))
-        settings = replace(
-            PRESETS["quick"][1], epochs=self.epochs, rate=RATE, negatives=negatives, seed=variant.seed
-        )
+        settings = replace(self.settings, epochs=self.epochs, negatives=negatives, seed=variant.seed)
         output = self.path(f"{variant.name}.safetensors")
         critic, seconds = timed(
             lambda: train(self.lessons, shape, settings, self.vectors, output=output, resume=True)
@@ -174,7 +178,7 @@ class CriticStudy(Study):
 
     @cached_property
     def lessons(self) -> TrainingData:
-        return self.examples(self.taught, THREE)
+        return self.examples(self.taught, self.systems)
 
 
 def mean(values: Any, ids: Sequence[str], offsets: Any) -> dict[str, Any]:
@@ -211,12 +215,12 @@ def capability(study: CriticStudy, variants: Sequence[Variant], part: str) -> No
 
 
 def score_people_and_systems(study: CriticStudy, variant: Variant) -> dict[str, Any]:
-    """Score human captions and three systems with one critic."""
+    """Score human captions and the study's systems with one critic."""
     critic = study.critic(variant)
     row: dict[str, Any] = {}
-    for name in ("human", *THREE):
+    for name in ("human", *study.systems):
         is_human = name == "human"
-        data = study.examples(study.tested, [THREE[0] if is_human else name])
+        data = study.examples(study.tested, [study.systems[0] if is_human else name])
         judged = data.references if is_human else data.system
         assert judged is not None
         values = chances(
@@ -230,7 +234,8 @@ def score_people_and_systems(study: CriticStudy, variant: Variant) -> dict[str, 
 
 def performance(row: dict[str, Any]) -> float:
     """Return the mean of the human score and of 1 minus the machines' score (equation 10 of the paper)."""
-    return float((row["human"]["value"] + 1 - np.mean([row[name]["value"] for name in THREE])) / 2)
+    machines = [cell["value"] for name, cell in row.items() if name != "human" and isinstance(cell, dict)]
+    return float((row["human"]["value"] + 1 - np.mean(machines)) / 2)
 
 
 def _average(cells: Sequence[dict[str, Any]]) -> dict[str, Any]:

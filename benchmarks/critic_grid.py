@@ -8,6 +8,10 @@ and a stopped run continues. Use another folder for other settings.
 
 ``--features words`` describes an image by the content words of held-out captions, which the critic neither
 learns nor judges. To compare it with objects, hold out as many captions there.
+
+A run at the paper's size, for one system, is ``--preset paper --dimensions 300 --systems Vinyals-et-al-2017
+--combine cbp --context image+reference --seeds 1``. ``--unfinished`` measures a critic as it is, if its
+training has not ended. The rate falls by epoch, so a critic stopped after an epoch is one of so many epochs.
 """
 
 from __future__ import annotations
@@ -22,10 +26,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.critic import WIDE, CriticStudy, Variant, performance, score_people_and_systems
+from benchmarks.critic import THREE, WIDE, CriticStudy, Variant, performance, score_people_and_systems
 from captious.core.ragged import offsets_of
 from captious.corpus import Captions
+from captious.critic.critic_network import TrainedCritic, load_unfinished
 from captious.critic.critic_scoring import chances
+from captious.critic.critic_training import PRESETS
+from captious.generate import train_vectors
 from captious.generate.captioner.image_features import ImageFeatures
 from captious.text.stopwords import ENGLISH
 
@@ -75,6 +82,16 @@ def both_measures(study: CriticStudy, variant: Variant) -> dict[str, Any]:
     return {**row, "performance": performance(row), "right": float(wins.mean())}
 
 
+class UnfinishedStudy(CriticStudy):
+    """Critics as they are, also those whose training has not ended. Nothing is trained."""
+
+    def critic(self, variant: Variant) -> TrainedCritic:
+        critic, steps, _ = load_unfinished(self.path(f"{variant.name}.safetensors"))
+        print(f"{variant.name}: {'finished' if steps is None else f'{steps:,} steps'}", flush=True)
+        critic.model.eval()
+        return critic
+
+
 def over_seeds(values: Sequence[float]) -> str:
     """Return the mean, and the range over trainings."""
     spread = f" ({min(values):.3f}–{max(values):.3f})" if len(values) > 1 else ""
@@ -90,7 +107,11 @@ def main() -> None:
     arguments.add_argument("--tested", type=int, default=1000, help="test images")
     arguments.add_argument("--epochs", type=int, default=30)
     arguments.add_argument("--seeds", type=int, default=3, help="trainings of each critic")
-    arguments.add_argument("--hidden", type=int, default=64, help="size of the LSTM")
+    arguments.add_argument("--hidden", type=int, help="size of the LSTM (default: 64; paper: 512)")
+    arguments.add_argument("--preset", choices=PRESETS, default="quick", help="other sizes, and the rate")
+    arguments.add_argument("--systems", default=",".join(THREE), help="systems to tell from people")
+    arguments.add_argument("--dimensions", type=int, help="word2vec of this size, learned from the images")
+    arguments.add_argument("--unfinished", action="store_true", help="measure unfinished critics")
     arguments.add_argument("--negatives", choices=("all", "systems"), default="all")
     arguments.add_argument("--combine", default="cbp,mlp,linear", help="combinations to train")
     arguments.add_argument("--context", help="contexts to train (image, image+reference, reference, none)")
@@ -101,7 +122,15 @@ def main() -> None:
     if options.features == "words" and not options.hold_out:
         arguments.error("--features words needs captions to read: add --hold-out 2")
     torch.set_num_threads(1)
-    study = CriticStudy(options.folder, None, options.taught, options.tested, options.epochs)
+    study = (UnfinishedStudy if options.unfinished else CriticStudy)(
+        *(options.folder, None, options.taught, options.tested, options.epochs),
+        preset=options.preset,
+        systems=options.systems.split(","),
+    )
+    if options.dimensions and not options.unfinished:
+        texts = [text for image in study.taught for text in study.captions[image]]
+        study.vectors = train_vectors(texts, dimensions=options.dimensions)
+    hidden = options.hidden or (64 if options.preset == "quick" else study.shape.hidden)
     if options.hold_out:
         hold_out_captions(study, options.hold_out, options.words if options.features == "words" else None)
     augmented = options.negatives == "all"
@@ -114,10 +143,15 @@ def main() -> None:
         if options.context and context not in options.context.split(","):
             continue
         seeded = [
-            variant._replace(seed=seed, augmented=augmented, hidden=options.hidden)
+            variant._replace(seed=seed, augmented=augmented, hidden=hidden)
             for seed in range(1, options.seeds + 1)
         ]
-        runs = [study.stored(f"grid-{one.name}", partial(both_measures, study, one)) for one in seeded]
+        runs = [
+            both_measures(study, one)
+            if options.unfinished
+            else study.stored(f"grid-{one.name}", partial(both_measures, study, one))
+            for one in seeded
+        ]
         people = float(np.mean([run["human"]["value"] for run in runs]))
         cells = [
             variant.combine,

@@ -1,4 +1,4 @@
-"""What a new user waits for: a wheel in an empty environment, an empty cache, and the first run.
+"""Waiting time of a new user: a wheel in an empty environment, an empty cache, and the first run.
 
     python -m benchmarks.fresh_machine [--images N] [--rounds 3] [--old WHEEL_OR_SOURCE]
 

@@ -8,7 +8,8 @@ and distractions (Tables 7.5, 7.7, 7.9, B.2; Figure 7.8). ``epochs`` follows val
 agreement by epoch (Figure 7.7) and prints the weights. ``references`` measures PASCAL-50S with 1 to 48
 references (Figure 7.10), and ``over-references`` with n-gram precision, recall, HWCM and MOWE combined by
 maximum, mean or minimum (Figure B.1). ``systems`` trains on captions of one system or of all (Tables 7.10,
-7.11). Features are stored in the folder, and a stopped run continues.
+7.11). ``test-images`` trains the networks that ship with and without the images of the sets whose captions
+are never examples. Features are stored in the folder, and a stopped run continues.
 """
 
 from __future__ import annotations
@@ -31,14 +32,16 @@ from captious.core.writing import atomic_write
 from captious.corpus import Corpus
 from captious.io import read
 from captious.io.judgements import own_key
+from captious.metrics.learned.composite import WEIGHTS_FOLDER, load
 from captious.metrics.learned.composite_network import Network
 from captious.metrics.learned.feature_table import GROUPS
 from captious.metrics.registry import create
 from captious.results.significance import percentile_interval
 from captious.robustness import make_distractions
-from captious.training.composite_examples import Examples, build_examples
+from captious.training.composite_examples import Examples, build_examples, images_in_tests
 from captious.training.composite_trainer import TrainingPlan, train
 from captious.training.judged_captions import rated, rated_corpus
+from tools.make_learned import WITHOUT, Maker, columns, kept
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +62,9 @@ TESTED = ("composite", "flickr8k-expert", "thumb", "capeval1k")
 EPOCHS, RESAMPLES, SEED = 40, 500, 1
 COUNTS = (1, 2, 4, 8, 12, 24, 48)
 DISTRACTION_IMAGES, INSTANCES = 600, 100
-PARTS = ("groups", "epochs", "references", "over-references", "systems")
+#: Draws of images for the control of ``test-images``.
+CONTROLS = (1, 2, 3)
+PARTS = ("groups", "epochs", "references", "over-references", "systems", "test-images")
 #: All feature groups and their combinations.
 SETS = {
     "lexical": ("lexical",),
@@ -86,6 +91,18 @@ class Task(NamedTuple):
 
     def value(self, scores: Floats) -> tuple[float, float, float]:
         """Return tau-c or accuracy × 100 with its interval over images."""
+        value, resampled = self._resampled(scores)
+        low, high = percentile_interval(resampled)
+        return value, low, high
+
+    def difference(self, scores: Floats, others: Floats) -> tuple[float, float, float]:
+        """Return the paired difference × 100 with its interval over images."""
+        value, resampled = self._resampled(scores)
+        other, other_resampled = self._resampled(others)
+        low, high = percentile_interval(resampled - other_resampled)
+        return value - other, low, high
+
+    def _resampled(self, scores: Floats) -> tuple[float, Floats]:
         if self.repeats is not None:
             x = np.repeat(scores, self.repeats)
             coefficient = COEFFICIENTS["tau-c"]
@@ -93,11 +110,8 @@ class Task(NamedTuple):
             x = scores[0::2] - scores[1::2]
             coefficient = COEFFICIENTS["accuracy"]
         counts = resample_counts(int(self.unit.max()) + 1, RESAMPLES, SEED)
-        spread_values = np.concatenate(
-            [coefficient.resampled(x, self.human, self.unit, part) for part in counts]
-        )
-        low, high = percentile_interval(spread_values)
-        return 100 * coefficient(x, self.human), 100 * low, 100 * high
+        resampled = np.concatenate([coefficient.resampled(x, self.human, self.unit, part) for part in counts])
+        return 100 * coefficient(x, self.human), 100 * resampled
 
 
 class Thesis:
@@ -163,6 +177,18 @@ class Thesis:
         human = np.array([value for k in chosen for value in judged.ratings[k]], dtype=np.float64)
         unit = np.unique([judged.images[k] for k in chosen], return_inverse=True)[1].astype(np.int64)
         return Task(name, self.table(name, lambda: corpus, way), human, np.repeat(unit, repeats), repeats)
+
+    def rated_as_shipped(self, name: str, features: list[str]) -> Task:
+        """Return a test set with features as the shipped networks compute them."""
+        judged = rated(name, self.data)
+        corpus, chosen = rated_corpus(judged)
+        table = columns(
+            kept(self.work / f"{name}-published.npz", lambda: (corpus, {}), features), tuple(features)
+        )
+        repeats = [len(judged.ratings[k]) for k in chosen]
+        human = np.array([value for k in chosen for value in judged.ratings[k]], dtype=np.float64)
+        unit = np.unique([judged.images[k] for k in chosen], return_inverse=True)[1].astype(np.int64)
+        return Task(name, table, human, np.repeat(unit, repeats), repeats)
 
     def pascal(self, count: int = 5, way: str = "max") -> Task:
         judged = load_judgements("pascal-50s", self.data)
@@ -294,6 +320,48 @@ def systems(study: Thesis) -> None:
         print(f"| {label} | {len(rows):,} | " + " | ".join(cells) + " |", flush=True)
 
 
+def test_images(study: Thesis) -> None:
+    """Train the networks that ship with and without the images of the validation and test sets.
+
+    The images are taken out of the same examples. As a control, as many other images are taken out.
+    """
+    names = list(dict.fromkeys([*GROUPS["lceval"], *GROUPS["nneval"]]))
+    maker = Maker(study.data, study.work)
+    table, drawn = maker.examples(names, "published-with.npz"), maker.drawn()
+    places: dict[str, list[str]] = {}
+    for place, texts in zip(drawn.image.tolist(), drawn.references, strict=True):
+        places.setdefault(str(place), []).extend(texts)
+    groups = [texts for name in WITHOUT for texts in rated(name, study.data).references]
+    tested = np.array(sorted(map(int, images_in_tests(places, groups))))
+    others = np.setdiff1d(np.unique(drawn.image), tested)
+    removed = {"all images": tested[:0], "without test images": tested}
+    for seed in CONTROLS:
+        chosen = np.random.default_rng(seed).permutation(others)[: len(tested)]
+        removed[f"without as many others ({seed})"] = chosen
+    tasks = [study.rated_as_shipped(name, names) for name in ("flickr8k-expert", "composite", "thumb")]
+    print(
+        f"\n{len(tested)} of {len(places):,} images belong to validation and test sets. Differences are paired.\n"
+    )
+    print("| metric | examples of | " + " | ".join(task.name for task in tasks) + " |")
+    print("|---|---|" + "---:|" * len(tasks), flush=True)
+    for name, hidden in (("LCEval", (12,)), ("NNEval", (72, 72))):
+        own = [names.index(feature) for feature in GROUPS[name.casefold()]]
+        shipped = load(WEIGHTS_FOLDER / f"{name.casefold()}.safetensors")
+        before = [scores_of(shipped, task.table[:, own]) for task in tasks]
+        cells = [_cell(task.value(scores)) for task, scores in zip(tasks, before, strict=True)]
+        print(f"| {name} | shipped weights | " + " | ".join(cells) + " |", flush=True)
+        for label, images in removed.items():
+            kept_rows = ~np.isin(table["image"], images)
+            part = {key: array[kept_rows] for key, array in table.items() if key != "names"}
+            network = maker.published(name, hidden, table={**part, "names": table["names"]})
+            now = [scores_of(network, task.table[:, own]) for task in tasks]
+            cells = [
+                _cell(task.difference(after, earlier))
+                for task, after, earlier in zip(tasks, now, before, strict=True)
+            ]
+            print(f"| {name} | {label}, difference | " + " | ".join(cells) + " |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--work", type=Path, required=True)
@@ -307,6 +375,7 @@ def main() -> None:
         "references": references,
         "over-references": partial(references, ways=WAYS, counts=(1, 5, 20, 48)),
         "systems": systems,
+        "test-images": test_images,
     }
     for part in given.only or PARTS:
         parts[part](study)

@@ -98,7 +98,11 @@ def train_and_measure(study: CaptionerStudy, cell: ModelCell, options: argparse.
         seed=cell.seed,
     )
     shape = CaptionerShape(
-        cell.model, options.hidden, dropout=0.1, layers=options.layers, heads=options.heads
+        *(cell.model, options.hidden),
+        dropout=0.1,
+        layers=options.layers,
+        heads=options.heads,
+        width=options.width,
     )
     begin = time.process_time()
     trained = study.trained(cell.name, settings, shape=shape, units=cell.units, vocabulary=cell.size)
@@ -211,6 +215,7 @@ def main() -> None:
     arguments.add_argument("--hidden", type=int, default=128)
     arguments.add_argument("--layers", type=int, default=2, help="layers of the Transformer")
     arguments.add_argument("--heads", type=int, default=4, help="its attention heads")
+    arguments.add_argument("--width", type=int, default=0, help="its feed-forward layers (0: twice --hidden)")
     arguments.add_argument("--rate", type=float, default=1e-3, help="its learning rate")
     arguments.add_argument("--taught", type=int, default=9800, help="training images")
     arguments.add_argument("--models", default=",".join(UNITS), help="relation, fc, or both")

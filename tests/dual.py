@@ -1,8 +1,9 @@
-"""Random vectors of images and captions, in place of a dual encoder's, for measures that compare with images."""
+"""Data of images for measures that need them: random vectors in place of a dual encoder's, and objects."""
 
 from __future__ import annotations
 
 import zlib
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +12,8 @@ from captious.vectors import keyed_vectors as keyed
 from captious.vectors.keyed_vectors import KeyedVectors
 
 
-def vectors_for(*corpora: Corpus) -> dict[str, KeyedVectors]:
-    """Return the options of these measures, with vectors of all images and captions of some corpora."""
+def vectors_for(*corpora: Corpus) -> dict[str, Any]:
+    """Return the options of these measures, for all images and captions of some corpora."""
     images = [image for corpus in corpora for image in corpus.ids]
     texts = [
         text
@@ -20,7 +21,8 @@ def vectors_for(*corpora: Corpus) -> dict[str, KeyedVectors]:
         for captions in (corpus.candidates, corpus.references)
         for text in captions.texts
     ]
-    return {"image_vectors": _vectors(images), "text_vectors": _vectors(texts)}
+    amber = {image: {"truth": ["dog", "man"], "hallu": ["cat"]} for image in images}
+    return {"image_vectors": _vectors(images), "text_vectors": _vectors(texts), "amber": amber}
 
 
 def _vectors(names: list[str]) -> KeyedVectors:

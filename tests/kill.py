@@ -139,7 +139,7 @@ Tree = dict[str, bytes]
 
 @dataclass
 class Finding:
-    """What kills of one job left behind."""
+    """Outcome of all kills of one job."""
 
     kills: int = 0
     states: Counter[str] = field(default_factory=Counter)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -130,3 +131,18 @@ def test_the_architecture_page_names_the_rooms() -> None:
     cells = [line.split("|")[1] for line in table.split("\n") if line.startswith("| `")]
     named = {name for cell in cells for name in re.findall(r"`(\w+)/`", cell)}
     assert named == {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"data"}
+
+
+def test_files_and_classes_have_names_of_their_own() -> None:
+    """Except in ``compat/``, which repeats names of other tools, and commands, named as the file that they call."""
+    files = [
+        path.name for path in FILES if path.name != "__init__.py" and _room(path) not in ("cli", "compat")
+    ]
+    classes = [
+        node.name
+        for path in FILES
+        if _room(path) != "compat"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert not {name for names in (files, classes) for name, count in Counter(names).items() if count > 1}

@@ -18,7 +18,7 @@ PAGES = sorted((Path(__file__).parent.parent / "docs" / "tutorials").glob("*.md"
 
 
 class Step(NamedTuple):
-    """A command of a page, and the lines of output below it (none if the page shows none)."""
+    """A command of a page, and the lines of output below it, if any."""
 
     command: str
     shown: list[str]
@@ -53,7 +53,7 @@ def steps(page: str) -> list[Step]:
 
 
 def missing(shown: list[str], printed: str) -> str | None:
-    """The first line that is not printed in its place. Dots stand for any lines."""
+    """Return the first line that is not printed in its place. Dots match any lines."""
     lines = iter([line.rstrip() for line in printed.split("\n")])
     for line in shown:
         if line.strip() and line != "…" and line.rstrip() not in lines:

@@ -1,4 +1,4 @@
-"""Protocols: what becomes a row, with which references, and what comes out."""
+"""Protocols: the rows of judgements, their references, and their results."""
 
 from __future__ import annotations
 

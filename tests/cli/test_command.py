@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from captious.cli.app import COMMANDS, app
-from captious.cli.command import Argument, Option, OptionGroup, command
+from captious.cli.command import Argument, Flag, OptionGroup, command
 
 #: Calls of :func:`example` and of the group around it, in order.
 calls: list[Any] = []
@@ -25,8 +25,8 @@ calls: list[Any] = []
 class Volume(OptionGroup):
     heading: ClassVar[str] = "Sound"
 
-    volume: Annotated[int, Option("--volume", max=11, help="How loud.")] = 5
-    number: Annotated[int | None, Option("--number", help="Of the group, which the command replaces.")] = None
+    volume: Annotated[int, Flag("--volume", max=11, help="How loud.")] = 5
+    number: Annotated[int | None, Flag("--number", help="Of the group, which the command replaces.")] = None
 
     def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
         calls.append(("before", self.volume, self.number))
@@ -36,12 +36,12 @@ class Volume(OptionGroup):
 
 def example(
     paths: Annotated[list[Path], Argument(metavar="PATH", help="Files.")],
-    text: Annotated[str, Option("--text", "-t", help="Any text.")] = "none",
-    number: Annotated[int | None, Option("--number", "-n", min=1, max=10)] = None,
-    any_number: Annotated[int, Option()] = 7,
-    fraction: Annotated[float, Option("-f")] = 0.95,
-    several: Annotated[list[str] | None, Option("--several", "-s")] = None,
-    switch: Annotated[bool, Option("--switch/--no-switch")] = True,
+    text: Annotated[str, Flag("--text", "-t", help="Any text.")] = "none",
+    number: Annotated[int | None, Flag("--number", "-n", min=1, max=10)] = None,
+    any_number: Annotated[int, Flag()] = 7,
+    fraction: Annotated[float, Flag("-f")] = 0.95,
+    several: Annotated[list[str] | None, Flag("--several", "-s")] = None,
+    switch: Annotated[bool, Flag("--switch/--no-switch")] = True,
     *,
     internal: str = "not an option",
 ) -> None:
@@ -134,6 +134,8 @@ def test_help_pages_fit_in_80_columns(words: list[str]) -> None:
 def test_the_short_help_option_works_after_a_command_ran_alone() -> None:
     command = app.get_command(click.Context(app), "templates")
     assert command is not None
+    # A context of its own knows no names of the help option, and Click keeps the first option it makes.
+    assert command.get_help_option(click.Context(command)) is not None
     for words in (["--help"], ["-h"]):
         assert CliRunner().invoke(command, words).exit_code == 0
 

@@ -60,11 +60,12 @@ def test_table_json_and_figures(files: Path) -> None:
     assert sum(loaded["humans"]["composition"]["pp_depths"]) == pytest.approx(8 / 3)
     written = {path.name for path in (files / "figures").iterdir()}
     assert {
-        f"corpus_{name}.png" for name in ("type_token_curves", "coverage_by_decile", "local_recall")
+        f"corpus_{name}.png"
+        for name in ("type_token_curves", "coverage_by_decile", "word_frequencies", "local_recall")
     } <= written
     assert {f"corpus_{name}.svg" for name in ("compound_lengths", "pp_depths")} <= written
     # Correlations over three systems would mean nothing.
-    assert len(written) == 15 and "5 figures (15 files) in figures" in lines
+    assert len(written) == 18 and "6 figures (18 files) in figures" in lines
 
 
 def test_json_to_standard_output_and_no_trees(files: Path) -> None:

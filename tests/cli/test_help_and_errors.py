@@ -113,7 +113,7 @@ def test_old_names_work_with_a_warning(tmp_path: Path) -> None:
         assert old.stdout == new.stdout
         messages = {str(warning.message) for warning in warned}
         assert {f"the option {old} is now called {new}" for old, new in names.items()} <= messages
-    # A value is not taken for an option, and nothing behind "--" is touched.
+    # A value is not mistaken for an option, and words after "--" are unchanged.
     page = CliRunner().invoke(app, ["tokenize", "--", "--train"])
     assert "--train: there is no such file" in str(page.exception)
 

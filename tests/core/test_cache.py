@@ -1,4 +1,4 @@
-"""Files that the package writes: whole, or not at all."""
+"""The package writes files completely or not at all."""
 
 from __future__ import annotations
 

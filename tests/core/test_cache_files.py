@@ -126,7 +126,7 @@ def test_what_was_used_least_recently_goes_first(folder: Path, monkeypatch: pyte
     assert files(folder) == {
         VECTORS.file(key) + end for key in ("aaaaaaaa", "cccccccc") for end in ("", ".lock")
     }
-    # What has just been made stays, however large.
+    # A new file stays, however large.
     make(folder, "dddddddd", 1000)
     assert files(folder) == {VECTORS.file("dddddddd"), VECTORS.file("dddddddd") + ".lock"}
 

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, through links, and into pipes and devices as they are."""
+"""Files are written completely or not at all. Links are followed; pipes and devices are written directly."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_permissions_are_those_of_any_new_file_or_stay(tmp_path: Path) -> None:
 
 
 def test_the_umask_is_never_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It belongs to the whole process: another thread could make a file that everybody may write."""
+    """The umask belongs to the whole process: another thread could create a file that all users may write."""
     monkeypatch.setattr(os, "umask", lambda _: pytest.fail("the umask was changed"))
     write(tmp_path / "file")
     assert (tmp_path / "file").exists()
@@ -157,7 +157,7 @@ def run(*arguments: str | Path, **options: object) -> subprocess.CompletedProces
 
 @posix
 def test_no_room_is_one_message_with_exit_code_2(tmp_path: Path) -> None:
-    """Whatever is written; the limit on the size of files stands for a full disk."""
+    """Any output. A limit on the size of files acts as a full disk."""
     from captious.data import demo_path
 
     def no_room() -> None:

@@ -1,4 +1,4 @@
-"""What is kept is used only if it is sound, and nothing depends on being able to keep it."""
+"""Cached files are used only if they are sound, and nothing depends on a writable cache."""
 
 from __future__ import annotations
 

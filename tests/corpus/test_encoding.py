@@ -81,7 +81,7 @@ def test_numbers_agree_between_candidates_and_references(
         ours = numbers_by_ngram(references, first, n=n)
         theirs = numbers_by_ngram(references, second, n=n)
         size = references.encoding.numbered(n).size
-        # New n-grams come behind those of the references, without a gap.
+        # New n-grams follow those of the references without a gap.
         for numbers, captions in ((ours, first), (theirs, second)):
             grams = {g for i in range(len(references)) for g in words_of(references, i, n)}
             new = sorted(number for gram, number in numbers.items() if gram not in grams)
@@ -314,7 +314,7 @@ def test_the_process_of_a_training_loop_does_not_grow(
 
 
 def test_what_is_remembered_of_words_is_bounded() -> None:
-    """CHAIR's table keeps nothing of the words it meets, and the stemmer a bounded number of them."""
+    """CHAIR's table does not cache words, and the stemmer caches a bounded number."""
     table = table_from({"bus": ["coach"], "dog": ["puppy"]})
     sizes = set()
     for i in range(50):

@@ -141,7 +141,7 @@ def doubled(depth: int) -> bytes:
     "content",
     [
         doubled(60),
-        # The class itself gets an attribute, which every later file would meet.
+        # The class itself gets an attribute, which would affect every later file.
         b"\x80\x02ccollections\ndefaultdict\nN}(U\x08__init__cbuiltins\nint\nu\x86b.",
         b"\x80\x02ccollections\ndefaultdict\nN}U\x06updateNs\x86b.",
         b"\x80\x02" + b"(" * 1000 + b"t" * 999 + b".",

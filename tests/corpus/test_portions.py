@@ -1,4 +1,4 @@
-"""Work on many captions is done in portions; how large they are changes nothing."""
+"""Many captions are processed in portions, whose size does not change the results."""
 
 from __future__ import annotations
 

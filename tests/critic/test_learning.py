@@ -15,13 +15,14 @@ import pytest
 
 from captious import InputError, vectors
 from captious.corpus import Captions
-from captious.critic.critic_examples import Negatives, TrainingData
+from captious.critic.critic_examples import Negatives, TrainingData, error_probabilities
 from tests.critic.world import world
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
 from captious.critic import critic_training as learning  # noqa: E402
+from captious.critic.critic_measure import CriticMeasure  # noqa: E402
 from captious.critic.critic_network import (  # noqa: E402
     CriticShape,
     TrainedCritic,
@@ -30,6 +31,7 @@ from captious.critic.critic_network import (  # noqa: E402
 )
 from captious.critic.critic_scoring import chances  # noqa: E402
 from captious.critic.critic_training import PRESETS, CriticSettings, check_images, train  # noqa: E402
+from captious.critic.protocol import CriticProtocol  # noqa: E402
 
 WORLD = world()
 IDS = list(WORLD.captions)
@@ -247,7 +249,11 @@ def test_presets() -> None:
 
 
 @pytest.mark.parametrize("combine", ["cbp", "mlp", "linear"])
-@pytest.mark.parametrize("context", [("image", "reference"), ("reference",), ("image",)], ids="+".join)
+@pytest.mark.parametrize(
+    "context",
+    [("image", "reference"), ("reference",), ("image",), ("fluency", "image", "reference")],
+    ids="+".join,
+)
 def test_scores_are_what_the_network_says_of_each_pair(combine: str, context: tuple[str, ...]) -> None:
     """The fast way of scoring against the network itself, pair by pair."""
     words = train(
@@ -269,10 +275,49 @@ def test_scores_are_what_the_network_says_of_each_pair(combine: str, context: tu
                 "image": lambda i=image: model.see(torch.from_numpy(HELD.features[i : i + 1])),
                 "reference": lambda t=text: model.encode(*map(torch.from_numpy, words.encode([t]))),
             }  # type: ignore[index]
-            chance.append(
-                torch.softmax(model(candidate, [parts[name]() for name in context]), 1)[0, 1].item()
+            errors = error_probabilities(HELD.system.sentences[image : image + 1])
+            logits = model(
+                candidate,
+                [parts[name]() for name in context if name != "fluency"],
+                torch.from_numpy(errors) if "fluency" in context else None,
             )
+            chance.append(torch.softmax(logits, 1)[0, 1].item())
         assert found[image] == pytest.approx(np.mean(chance), abs=1e-5)
+
+
+def test_a_critic_that_reads_fluency(tmp_path: Path) -> None:
+    """The machine adds "and a" to people's captions. A critic that reads one word sees it by the detector alone."""
+    people = [
+        ["a man speaks while a dog barks", "a dog barks as a man talks", "people talk and a dog barks"],
+        ["rain falls on a roof", "heavy rain hits a metal roof", "water drips while rain falls"],
+        ["a car engine starts and idles", "an engine runs and then stops", "a vehicle drives past"],
+    ] * 12
+    cut = [[f"{texts[0]} and a"] for texts in people]
+    ids = [str(k) for k in range(len(people))]
+    data = TrainingData(Captions.of(people, ids=ids), Captions.of(cut, ids=ids))
+    settings = replace(QUICK, negatives=Negatives(("system",)), longest=1, epochs=30)
+    shape = CriticShape(context=("fluency", "reference"), combine="linear", hidden=8)
+
+    def values(critic: TrainedCritic, captions: Captions) -> np.ndarray:
+        refs = data.references
+        return chances(critic, captions.sentences, captions.image_of, refs.sentences, refs.image_offsets)
+
+    assert data.system is not None
+    path = tmp_path / "critic.safetensors"
+    critic = train(data, shape, settings, VECTORS, output=path)
+    whole = Captions.of([texts[:1] for texts in people], ids=ids)
+    machine = values(critic, data.system)
+    assert np.all(values(critic, whole) > machine + 0.05)
+    np.testing.assert_array_equal(values(load_critic(path), data.system), machine)
+    mixed = Captions.of([[texts[0], texts[0], f"{texts[0]} and a"] for texts in people], ids=ids)
+    np.testing.assert_allclose(values(critic, mixed)[2::3], machine, atol=1e-6)
+    assert "detector" in CriticMeasure(path).resources()
+    fields = [CriticProtocol(one, settings, VECTORS).fields() for one in (shape, SMALL)]
+    assert "detector" in fields[0] and "detector" not in fields[1]
+    blind = train(data, replace(shape, context=("reference",)), settings, VECTORS)
+    np.testing.assert_array_equal(values(blind, whole), values(blind, data.system))
+    with pytest.raises(InputError, match="cbp combines the caption with its context"):
+        replace(shape, combine="cbp", context=("fluency",)).check()
 
 
 def test_a_score_depends_on_nothing_but_caption_and_context(cbp: TrainedCritic) -> None:

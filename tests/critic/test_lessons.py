@@ -1,5 +1,5 @@
-"""What a critic learns from: half people, a third each of the other kinds, never a caption as its own
-context.
+"""Training examples of a critic: half by people, a third of the rest of each other kind, and never a caption as
+its own context.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import pytest
 
 from captious import InputError, vectors
 from captious.corpus import Captions
-from captious.critic.critic_examples import CriticExamples, Negatives, TrainingData
+from captious.critic.critic_examples import CriticExamples, Negatives, TrainingData, error_probabilities
 from captious.critic.critic_vocabulary import FILLING, UNKNOWN, CriticVocabulary
 from tests.critic.world import MACHINE, THINGS, world
 
@@ -76,6 +76,26 @@ def test_embeddings_are_the_directions_of_the_vectors_where_there_are_any() -> N
     assert np.array_equal(found, words.embeddings(table, 1)) and not np.array_equal(
         found, words.embeddings(table, 2)
     )
+
+
+def test_errors_are_those_of_each_candidate() -> None:
+    data = given()
+    made = CriticExamples(
+        data, CriticVocabulary.learn(data.references.sentences, least=1, longest=30), Negatives(),
+        other_reference=True, by_features=False, reads_fluency=True,
+    )  # fmt: skip
+    texts = {*data.references.sentences, *WORLD.machine.values(), *(t[0] for t in WORLD.samples.values())}
+    known = {as_read(made, text): error_probabilities([text])[0] for text in texts}
+    batch = made.batch(1, 0, 60)
+    assert batch.errors is not None and len(batch.errors) == len(batch.labels)
+    said_rows = [said(made, row, *batch.candidates) for row in range(len(batch.labels))]
+    pairs = [(known[text], batch.errors[row]) for row, text in enumerate(said_rows) if text in known]
+    assert len(pairs) > 40 and len({ours for ours, _ in pairs}) > 5
+    for ours, theirs in pairs:
+        assert ours == theirs
+    wrong = [row for row, text in enumerate(said_rows) if text not in known and "?" not in text]
+    np.testing.assert_array_equal(batch.errors[wrong], error_probabilities([said_rows[row] for row in wrong]))
+    assert lessons().batch(1, 0, 60).errors is None
 
 
 def test_half_of_a_batch_are_people_with_another_reference_as_context() -> None:

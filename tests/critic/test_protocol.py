@@ -271,7 +271,7 @@ def test_the_command(files: Files, tmp_path: Path) -> None:
         app, ["compare", *(str(tmp_path / "out" / f"{name}.scores") for name in ("machine", "other"))]
     )
     assert done.exit_code == 0 and "Critic" in done.output
-    # What is there is not trained again, and nothing else may be written over it.
+    # Stored critics are not trained again and never overwritten.
     assert "already has critics" in refused(*words, "--human", "-o", tmp_path / "out")
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "critics").rglob("*.safetensors")}
     run(*words, "--human", "-o", tmp_path / "out", "--resume")

@@ -17,7 +17,7 @@ from captious.cli.app import app
 from captious.core.errors import InputError
 from captious.dense.matching import assign, assign_as_published, overlaps
 from captious.io import CaptionWarning
-from captious.io.event_files import Event
+from captious.io.event_files import Event, overlapping, read_events
 
 REFERENCES: dict[str, Any] = {
     "pool": {
@@ -296,6 +296,18 @@ def test_overlapping_events_and_events_without_length_are_scored() -> None:
     assert scores["SODA_c ROUGE-L"].value == 0
 
 
+def test_overlapping_events_are_counted() -> None:
+    def count(*times: list[float]) -> int:
+        rows = [{"timestamp": list(time), "sentence": "a"} for time in times]
+        return overlapping(read_events({"results": {"v": rows, "w": rows[:1]}}))
+
+    assert count([0, 5], [5, 9], [9, 12]) == 0  # one begins where the other ends
+    assert count([0, 10], [4, 5], [6, 7], [11, 12]) == 3  # the first holds two others
+    assert count([8, 9], [0, 2], [1, 3]) == 2
+    assert count([3, 3], [0, 9]) == 0  # no length
+    assert count([0, 4], [0, 4]) == 2
+
+
 @pytest.mark.parametrize("as_published", [False, True])
 def test_empty_event_lists(as_published: bool) -> None:
     scores = captious.score_dense(
@@ -368,6 +380,7 @@ def test_command_compares_saves_and_reports(tmp_path: Path) -> None:
     run = CliRunner().invoke
     done = run(app, ["dense", *files, "-m", "ROUGE-L", "--ci", "--report", str(page), "-o", str(saved)])
     assert done.exit_code == 0 and "2 videos" in done.stdout, done.output
+    assert "overlap others" not in done.output
     text = page.read_text()
     assert "<script>" not in text and "&lt;script&gt;" in text and text.count("<svg") == 2
     scores = [captious.load_scores(saved / f"{name}.scores") for name in ("good", "poor")]

@@ -53,7 +53,7 @@ def test_every_measure_of_the_sampled_sets() -> None:
 
 def test_the_share_of_sampled_captions_that_are_new() -> None:
     sets = demo_sets()
-    # Three of the ten are known, one of them written with a capital and a full stop.
+    # Three of the ten are training captions, one of them with a capital and a full stop.
     train = {
         image: [captions[0].capitalize() + ".", captions[3], captions[7]] for image, captions in sets.items()
     }

@@ -43,6 +43,16 @@ def test_tenths_of_the_vocabulary_do_not_read_as_cumulative(corpus: Any) -> None
     assert "top" not in axes.get_xlabel() and "this tenth" in axes.get_ylabel()
 
 
+def test_word_frequencies_are_shares_by_rank(corpus: Any) -> None:
+    [axes] = corpus_plots.word_frequencies(corpus).axes
+    lines = {line.get_label(): np.asarray(line.get_ydata(), float) for line in axes.lines}
+    assert len(lines) == 3  # two systems and people
+    for shares in lines.values():
+        assert shares.sum() == pytest.approx(1) and (np.diff(shares) <= 0).all()
+    good, generic = (len(shares) for shares in list(lines.values())[:2])
+    assert good > generic  # different words
+
+
 def test_correlations_need_eight_systems(corpus: Any) -> None:
     names = ["good", "generic", "poor", "good"]
     few = captious.corpus_diversity(

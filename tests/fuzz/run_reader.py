@@ -1,4 +1,4 @@
-"""Run one reader on mutations of its file, and classify what happens."""
+"""Run one reader on mutations of its file, and classify the outcomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a captioner sees, from every kind of file, and what is refused."""
+"""Images for captioners from every kind of file, and refused files."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def test_the_vectors_that_ship_with_captious() -> None:
 
 
 def test_only_words_of_the_references_of_the_same_part_of_speech() -> None:
-    """What came out before: "a teddy bearish is sittting onthe ay chair"."""
+    """An earlier version gave "a teddy bearish is sittting onthe ay chair"."""
     from captious.data import demo_path
     from captious.generate.synonym_switch import word_tags
 

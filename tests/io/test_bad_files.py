@@ -1,4 +1,4 @@
-"""What is wrong, where, and what to do: one message for every kind of bad input."""
+"""One message for every kind of bad input: the problem, its place, and the remedy."""
 
 from __future__ import annotations
 

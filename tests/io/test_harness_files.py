@@ -144,6 +144,35 @@ def test_lines_are_matched_by_number(tmp_path: Path) -> None:
         read(other, "references")
 
 
+def test_a_header_is_no_caption(tmp_path: Path) -> None:
+    """A table of aac-metrics has no ids, and lines of quoted captions have different numbers of commas."""
+    table = tmp_path / "audio.csv"
+    table.write_text(
+        "caption_predicted,caption_1,caption_2\n"
+        'rain falls hard,rain is falling on a roof,"rain, then thunder, far away"\n'
+        "a dog barks twice,a dog is barking at a car,dogs bark\n"
+    )
+    file = read(table, "references")
+    assert list(map(list, file.captions)) == [
+        ["rain is falling on a roof", "rain, then thunder, far away"],
+        ["a dog is barking at a car", "dogs bark"],
+    ]
+    assert [list(texts) for texts in read(table, "predictions").captions] == [
+        ["rain falls hard"],
+        ["a dog barks twice"],
+    ]
+    alone = tmp_path / "alone.csv"
+    alone.write_text("Caption\na man, a dog and a cat\na cat sleeps on a wall\n")
+    with pytest.raises(
+        InputError, match="first line, 'Caption', names a column, but there is no column of ids"
+    ):
+        read(alone, "predictions")
+    # Names of columns inside a caption are words.
+    plain = tmp_path / "plain.txt"
+    plain.write_text("a sign with a blue border, text\na cat sleeps on a wall\n")
+    assert len(read(plain, "predictions").captions) == 2
+
+
 def test_textcaps(tmp_path: Path) -> None:
     rows = [
         {"image_id": image, "caption_str": text, "reference_strs": texts, "image_path": "x"}

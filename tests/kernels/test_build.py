@@ -1,4 +1,4 @@
-"""The build: what it refuses, and what object files and the library contain."""
+"""The build: refused code, and the content of object files and the library."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from tests.kernels.copies import copy_package, run
 
 
 def test_the_library_is_up_to_date() -> None:
-    """Other tests skip what the library lacks. This one fails."""
+    """Other tests skip kernels that the library lacks. This one fails."""
     loaded = library.load()
     assert loaded is not None, "build the library: python -m native.build"
     outdated = [kernel.symbol for kernel in all_kernels() if kernel.built is None]
@@ -293,7 +293,7 @@ def test_other_threads_run_during_a_call() -> None:
     thread.join()
     begin, end = span
     inside = [tick for tick in ticks if begin < tick < end]
-    # While the interpreter is locked, there is none but at the ends.
+    # While the interpreter is locked, there is none except at the ends.
     middle = [tick for tick in inside if begin + 0.2 * (end - begin) < tick < end - 0.2 * (end - begin)]
     assert len(middle) > 5
 

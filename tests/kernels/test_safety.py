@@ -1,4 +1,4 @@
-"""No code is made at run time: what is executable comes from files, and no folder needs to be written to."""
+"""No code is created at run time: all executable code comes from files, and no folder needs to be writable."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def getpwuid(number):
     raise KeyError(number)
 pwd.getpwuid = getpwuid
 """
-#: Where nobody can make files, not even root.
+#: A folder in which not even root can create files.
 READ_ONLY = "/proc"
 
 
@@ -127,7 +127,7 @@ def test_scoring_needs_no_home(home: str | None, before: str, expected: str) -> 
 
 
 def test_a_read_only_home_folder(tmp_path: Path, expected: str) -> None:
-    """Root may write to it all the same, so nothing is said about what is in it afterwards."""
+    """Root can still write to it, so its content afterwards is not checked."""
     tmp_path.chmod(0o555)
     try:
         done = run(

@@ -74,6 +74,7 @@ GIVEN: dict[str, Any] = {
         for texts in [*REFERENCES.values(), *SETS.values(), ["a bowl of noodles", "some noodles", "noodles"]]
         for text in texts
     ),
+    "amber": {image: {"truth": ["dog", "bus"], "hallu": ["cat"]} for image in REFERENCES},
     "objects": {"1": ["dog"], "2": ["person", "surfboard"], "3": ["fork"], "4": ["bus"], "5": ["cat", "bed"]},
 }
 #: They read the captions as one text, so the order of images is part of what they measure.
@@ -196,7 +197,7 @@ def test_one_image(name: str) -> None:
     try:
         score = scored(name, corpus)
     except InputError as error:
-        # Frequencies of one image weigh nothing, and that is said.
+        # Frequencies of one image give no weight, and a message says so.
         assert "image" in str(error)
         return
     assert inside(score.value, score.measure)

@@ -1,4 +1,4 @@
-"""What all measures share."""
+"""Behaviour that all measures share."""
 
 from __future__ import annotations
 

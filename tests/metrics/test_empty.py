@@ -47,7 +47,7 @@ CASES = {
 
 @cache
 def corpus_of(case: str) -> Corpus:
-    """One for all measures, which share what they derive from it."""
+    """One corpus for all measures, which share its derived data."""
     references, predictions = CASES[case]
     ids = list(REFERENCES)
     return Corpus.build(ids, [predictions[i] for i in ids], [references[i] for i in ids], tokenizer="none")
@@ -72,7 +72,9 @@ def test_captions_without_words_have_defined_results(name: str, case: str, tmp_p
         "image_vectors": keyed.from_arrays(np.eye(3, 4), REFERENCES),
         "text_vectors": keyed.from_arrays(np.eye(4)[[len(t) % 4 for t in texts]], texts),
     }
+    amber = {"amber": {image: {"truth": ["dog"], "hallu": ["cat"]} for image in REFERENCES}}
     options |= {"CLIP-S": dual, "RefCLIP-S": dual}
+    options |= dict.fromkeys(("AMBER-CHAIR", "Cover", "Hal", "Cog"), amber)
     try:
         (measure,) = make_measures(name, options.get(name, {}))
     except MissingExtraError as error:

@@ -107,7 +107,7 @@ def test_spice_refuses_graphs_of_too_many_objects(monkeypatch: pytest.MonkeyPatc
 
 
 def test_meteor_remembers_a_limited_number_of_words() -> None:
-    """In a process that lives long, new words of candidates leave nothing behind."""
+    """Memory of a long-lived process does not grow with new words of candidates."""
 
     def score(first: int) -> None:
         texts = [

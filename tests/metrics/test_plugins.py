@@ -1,4 +1,4 @@
-"""Where other packages' measures are looked for, without asking Python where there are none."""
+"""Search for other packages' measures, without Python's own search if there are none."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_package_that_does(name: str, tmp_path: Path, monkeypatch: pytest.Monk
     _info(tmp_path, name, POINTS)
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     assert options._may_have(str(tmp_path))
-    # Python itself does not look into eggs that nobody put on the path.
+    # Python itself ignores eggs that are not on the path.
     assert [point.name for point in options.entry_points()] == ([] if "EGG" in name else ["Brevity"])
 
 

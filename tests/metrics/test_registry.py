@@ -1,4 +1,4 @@
-"""Properties that hold for every metric there is, and the names by which they are found."""
+"""Properties of every metric, and the names under which they are registered."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ CANDIDATES = {
 }
 
 #: Every measure of single captions except those that need weights or vectors (test_all.py passes them).
-NAMES = [name for name in registry.of_family("all") if name not in ("Learned", "CLIP-S", "RefCLIP-S")]
+#: They need a file.
+OF_FILES = ("Learned", "CLIP-S", "RefCLIP-S", "AMBER-CHAIR", "Cover", "Hal", "Cog")
+NAMES = [name for name in registry.of_family("all") if name not in OF_FILES]
 
 
 def corpus_of(
@@ -110,7 +112,7 @@ def test_statistics_add_up_to_the_value_and_carry_intervals(name: str, base: Cor
 def test_names_in_any_case_groups_and_lists() -> None:
     assert registry.resolve("cider-d, rouge-l") == ["CIDEr-D", "ROUGE-L"]
     assert registry.resolve("bleu,BLEU-4") == ["BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4"]
-    assert set(registry.resolve("all")) == {*NAMES, "Learned", "CLIP-S", "RefCLIP-S"}
+    assert set(registry.resolve("all")) == {*NAMES, *OF_FILES}
     assert registry.resolve("SPICE") == registry.resolve("spice") == ["SPICE"]
     assert not {name.casefold() for name in NAMES} & set(registry.GROUPS)
     assert all(member in NAMES for members in registry.GROUPS.values() for member in members)
@@ -263,7 +265,7 @@ def test_a_package_brings_a_measure_to_the_command_line(site: Path) -> None:
         score = found["systems"][0]["scores"]["Brevity"]
         assert score["value"] == pytest.approx(0.25 + (1 / 2 + 1 / 4) / 2)
         assert score["signature"].startswith("Brevity|bonus:0.25|")
-        # It says that it needs no references, so that theirs are not in its signature.
+        # It declares that it needs no references, so its signature does not name them.
         assert "refs:" not in score["signature"]
     plain = json.loads(
         command(site, "score", "refs.json", "pred.json", "-m", "Brevity,BLEU-4", "--json", "-")

@@ -23,7 +23,7 @@ def table(rows: list[str], known: dict[str, float] | None = None) -> Sequences:
 
 
 def spelled(rows: Sequences) -> list[str]:
-    """The rows as letters again."""
+    """Return the rows as letters."""
     names = dict(zip(keys_of(list("abcdef")).tolist(), "abcdef"))
     letters = [names[key] for key in rows.keys[rows.items].tolist()]
     return ["".join(letters[a:b]) for a, b in itertools.pairwise(rows.offsets.tolist())]

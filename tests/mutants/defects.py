@@ -893,7 +893,7 @@ _mutant(
     "core/container.py",
     "if remembered(opened.path) != opened.check:",
     "if False:",
-    "results/test_references.py::test_a_file_that_was_sound_once_is_looked_at_again_when_it_was_touched",
+    "results/test_references.py::test_a_sound_file_is_checked_again_after_it_was_touched",
 )
 _mutant(
     "buckets-of-one-row",
@@ -2750,6 +2750,20 @@ _mutant(
     "best[i, j + 1] + scores[i, j])\n    pairs = []\n    i, j = rows, columns",
     "dense/test_dense.py::test_assignment_is_the_best_of_all_that_keep_the_order",
 )
+_mutant(
+    "headers-of-captions-are-captions",
+    "io/line_files.py",
+    "    if any(len(cell.split()) != 1 for cell in cells):\n        return False\n    return any(",
+    "    if any(len(cell.split()) != 1 for cell in cells):\n        return False\n    return False and any(",
+    "io/test_harness_files.py::test_a_header_is_no_caption",
+)
+_mutant(
+    "captions-with-names-of-columns-are-headers",
+    "io/line_files.py",
+    "if any(len(cell.split()) != 1 for cell in cells):",
+    "if False:",
+    "io/test_harness_files.py::test_a_header_is_no_caption",
+)
 _DENSE = "dense/test_dense.py"
 _mutant(
     "pairs-only-above-the-threshold",
@@ -2957,6 +2971,20 @@ _mutant(
 
 # Fluency -------------------------------------------------------------------------------------------------------------
 
+_mutant(
+    "events-overlap-only-the-event-before",
+    "io/event_files.py",
+    "            if ordered[place].end > ordered[latest].end:\n                latest = place\n",
+    "            latest = place\n",
+    f"{_DENSE}::test_overlapping_events_are_counted",
+)
+_mutant(
+    "events-that-touch-overlap",
+    "io/event_files.py",
+    "ordered[place].start < ordered[latest].end and",
+    "ordered[place].start <= ordered[latest].end and",
+    f"{_DENSE}::test_overlapping_events_are_counted",
+)
 _FLUENCY = "metrics/captions/test_fluency.py"
 _mutant(
     "empty-captions-are-fluent",
@@ -2992,6 +3020,35 @@ _mutant(
     "fires.mean() > FLUENCY_SHARE",
     "fires.mean() < 0",
     "reporting/test_page.py::test_warning_of_captions_that_are_not_fluent",
+)
+
+_mutant(
+    "critic-reads-the-fluency-of-the-wrong-caption",
+    "critic/critic_scoring.py",
+    "errors[candidate_rows] = error_probabilities(candidates)",
+    "errors[: len(candidates)] = error_probabilities(candidates)[: len(errors)]",
+    "critic/test_learning.py::test_a_critic_that_reads_fluency",
+)
+_mutant(
+    "critic-pairs-ignore-fluency",
+    "critic/critic_scoring.py",
+    ".sum(1) + bias + of_errors[candidate]",
+    ".sum(1) + bias",
+    "critic/test_learning.py::test_scores_are_what_the_network_says_of_each_pair",
+)
+_mutant(
+    "wrong-captions-are-fluent",
+    "critic/critic_examples.py",
+    'errors[selected] = self._errors([" ".join(words) for words in wrong])',
+    "pass",
+    "critic/test_lessons.py::test_errors_are_those_of_each_candidate",
+)
+_mutant(
+    "errors-of-other-samples",
+    "critic/critic_examples.py",
+    "errors[selected] = pool.errors[rows]",
+    "errors[selected] = pool.errors[: len(rows)]",
+    "critic/test_lessons.py::test_errors_are_those_of_each_candidate",
 )
 
 # Descriptions --------------------------------------------------------------------------------------------------------
@@ -3064,8 +3121,8 @@ _mutant(
 _mutant(
     "capture-counts-absent-kinds",
     "metrics/captions/capture.py",
-    "if not own and not other:",
-    "if False:",
+    "if own or other:",
+    "if True:",
     f"{_DESCRIPTIONS}::test_kinds_that_neither_side_has_do_not_count",
 )
 _mutant(
@@ -3088,4 +3145,119 @@ _mutant(
     "return bits.bit_count() / max(image.references, 1)",
     "return float(bits > 0)",
     "metrics/captions/test_aloha.py::test_more_references_that_name_an_object_support_it_more",
+)
+
+_AMBER = "metrics/captions/test_amber.py"
+_TEXTS = "metrics/captions/test_text_measures.py"
+_mutant(
+    "amber-blames-safe-words",
+    "metrics/captions/amber.py",
+    "if word in safe:",
+    "if False:",
+    f"{_AMBER}::test_nouns_stand_for_objects",
+)
+_mutant(
+    "amber-inventions-are-near-true-objects",
+    "metrics/captions/amber.py",
+    "if own := named(word, invented):",
+    "if False:",
+    f"{_AMBER}::test_synonyms_are_near_enough",
+)
+_mutant(
+    "cog-over-the-objects-of-the-image",
+    "metrics/captions/amber.py",
+    "[:, [5, 4]]",
+    "[:, [5, 2]]",
+    f"{_AMBER}::test_the_formulas",
+)
+_mutant(
+    "amber-counts-objects-twice",
+    "io/amber_files.py",
+    "tuple(dict.fromkeys(map(str.lower, side or ())))",
+    "tuple(map(str.lower, side or ()))",
+    f"{_AMBER}::test_compressed_folders_and_single_files",
+)
+_mutant(
+    "chair-cover-counts-mentions",
+    "metrics/captions/chair.py",
+    "len({mention.object for mention in row.mentioned} & own)",
+    "len([mention for mention in row.mentioned if mention.object in own])",
+    f"{_AMBER}::test_coverage_of_chair_s_own_objects",
+)
+_mutant(
+    "capture-attributes-need-their-object",
+    "metrics/captions/capture.py",
+    "item.items[1:] if len(item.items) == 2 else item.items",
+    "item.items",
+    f"{_DESCRIPTIONS}::test_capture_matches_one_to_one",
+)
+_mutant(
+    "capture-uses-a-phrase-twice",
+    "metrics/captions/capture.py",
+    "            del free[match]\n",
+    "            pass\n",
+    f"{_DESCRIPTIONS}::test_capture_matches_exactly_before_synonyms",
+)
+_mutant(
+    "cider-r-keeps-words-whole",
+    "metrics/captions/cider_r.py",
+    'r"\\w+"',
+    'r"\\S+"',
+    f"{_DESCRIPTIONS}::test_cider_r_counts_parts_of_words_and_equals_a_plain_computation",
+)
+_mutant(
+    "assignment-without-prices",
+    "core/assignment.py",
+    "column_price[is_done] += distance[is_done] - shortest",
+    "pass",
+    "core/test_assignment.py::test_the_sum_is_that_of_the_best_permutation",
+)
+_mutant(
+    "aloha-matching-shares-objects",
+    "metrics/captions/aloha.py",
+    "assign(cells).tolist()",
+    "cells.argmax(axis=1).tolist()",
+    "metrics/captions/test_aloha.py::test_objects_are_assigned_one_to_one",
+)
+_mutant(
+    "lists-are-cut-off",
+    "text/endings.py",
+    " and not _ITEM.match(last_line)",
+    "",
+    f"{_TEXTS}::test_texts_that_end",
+)
+_mutant(
+    "repetition-per-distinct-ngram",
+    "metrics/captions/repetition.py",
+    "np.divide(totals - distinct, totals,",
+    "np.divide(totals - distinct, distinct,",
+    f"{_TEXTS}::test_repeated_ngrams",
+)
+_mutant(
+    "any-sentence-is-an-opening",
+    "metrics/captions/boilerplate.py",
+    "bool(sentences) and is_boilerplate(sentences[0])",
+    "any(map(is_boilerplate, sentences))",
+    f"{_TEXTS}::test_only_the_opening_counts",
+)
+_mutant(
+    "reading-ease-without-syllables",
+    "metrics/captions/readability.py",
+    "84.6 * per_word",
+    "84.6",
+    f"{_TEXTS}::test_reading_ease",
+)
+_mutant(
+    "cider-r-is-recommended-at-any-length",
+    "results/caption_lengths.py",
+    "if relative < CIDER_FACTOR and",
+    "if False and",
+    "results/test_length_control.py::test_very_long_captions_are_not_for_cider_r",
+)
+_mutant(
+    "files-alone-need-references",
+    "cli/shards.py",
+    "and need_no_references(",
+    "and not need_no_references(",
+    "cli/test_no_references.py::test_one_file_is_scored_alone",
 )

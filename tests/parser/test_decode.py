@@ -54,7 +54,7 @@ def test_distance_counts() -> None:
     heads = np.empty((1, 3), np.int64)
     scores = np.zeros((1, 3, 4), np.float32)
     scores[0, :, 0] = [5, 0, 0]
-    # Heads one to the left are liked best.
+    # Heads one to the left have the highest score.
     best_trees(scores, np.array([0, 0.5, 0, 0, 0], np.float32), heads)
     assert heads.tolist() == [[0, 1, 2]]
     # Heads two to the left, or one to the right; without a taste of its own the second word prefers the
@@ -69,7 +69,7 @@ def test_distance_counts() -> None:
 
 @both_forms
 def test_what_the_network_says_of_words_is_read_off_its_columns(form: str) -> None:
-    """To the last bit what array operations give, for the rows asked about; the others are left alone."""
+    """Bits equal those of array operations for the requested rows. Other rows do not change."""
     rng = np.random.default_rng(4)
     arc, label, tags = 3, 4, 5
     outputs = rng.normal(size=(30, 2 * (arc + label) + tags)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""The collapsed graph: each rule on a tree made for it, and all of them on the reference parser's trees."""
+"""The collapsed graph: each rule on a tree of its own, and all rules on the reference parser's trees."""
 
 from __future__ import annotations
 

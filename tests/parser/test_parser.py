@@ -249,7 +249,7 @@ def test_the_model_is_small_and_loads_quickly() -> None:
 
 
 def _seconds(run: object) -> float:
-    # Of the processor: what else runs on the machine does not count.
+    # Processor time, so other programs on the machine do not count.
     started = time.process_time()
     run()  # type: ignore[operator]
     return time.process_time() - started

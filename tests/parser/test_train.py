@@ -315,7 +315,7 @@ def test_labels_are_read_back(tmp_path: Path) -> None:
 
 
 def test_a_mistake_is_one_message(tmp_path: Path) -> None:
-    """The scripts end as the commands do: no traceback, nothing half-written."""
+    """The scripts end like the commands: no traceback, no incomplete files."""
     given = ["convert", "--parsed", str(tmp_path / "none.out"), "--output", str(tmp_path / "more.jsonl")]
     run = subprocess.run(
         [sys.executable, "-m", "captious.training.parser.labels", *given], capture_output=True, text=True

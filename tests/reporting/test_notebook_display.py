@@ -1,4 +1,4 @@
-"""A real notebook, executed by Jupyter and looked at in the browser."""
+"""A real notebook, executed by Jupyter and inspected in the browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader sees first, and where things are: order, presets, phones, bars, legends, wrong links."""
+"""First view and layout of the report: order, presets, phones, bars, legends, wrong links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes into the page, without a browser."""
+"""Content of the report page, without a browser."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_policy_allows_the_script_of_the_page_and_nothing_else(demo_report: ca
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert f"{kind}-src 'sha256-{digest}'" in policy
     assert policy.startswith("default-src 'none'") and "img-src 'none'" in policy and "unsafe" not in policy
-    # What is not data is small, and none of it is somebody else's.
+    # Everything but the data is small, and all of it is our own.
     assert len(re.findall(r"<script>(.*?)</script>", page, flags=re.S)[0]) < 200_000
     assert not re.search(r"(?:src|href)=", re.sub(r"<script.*?</script>", "", page, flags=re.S))
 
@@ -64,7 +64,7 @@ def test_no_text_ends_its_block(hostile_report: captious.Report) -> None:
     assert page_data["captions"]["ids"] == hostile.IDS
     assert page_data["captions"]["texts"][0] == hostile.TEXTS
     assert set(page_data) == {"meta", *page_data["meta"]["blocks"]}
-    # Beside the data there is one script, the page's own, and nothing of a caption; the title is escaped.
+    # Besides the data there is only the page's own script, without text of captions. The title is escaped.
     outside = re.sub(r'<script type="[^"]+" id="data-\w+">[^<]*</script>', "", page)
     assert len(re.findall(r"<script\b", outside)) == 1
     assert "alert(" not in re.sub(r"<script>.*?</script>|<title>[^<]*</title>", "", outside, flags=re.S)
@@ -372,8 +372,8 @@ def test_a_feature_of_several_systems_and_metrics_stands_in_the_page_once(
 ) -> None:
     block = learned_report._blocks["learned"]
     lite = [system["CaptiousScore-lite"][1] for system in block["systems"]]
-    # About the references alone: the same, whoever wrote the caption.
-    agreement = LITE.index("caption-agreement")
+    # About the references alone, so it is the same for all systems.
+    agreement = LITE.index("mapped-caption-agreement")
     assert lite[0][agreement] == lite[1][agreement] and lite[0][0] != lite[1][0]
     used = {column for system in block["systems"] for _, columns in system.values() for column in columns}
     assert used == set(range(len(block["columns"]))) and len(block["networks"]) == 2
@@ -435,7 +435,7 @@ def test_a_metric_of_ones_own_is_explained(tmp_path: Path) -> None:
         float(sigmoid(read.logits(read.standardised(raw[None])))[0]), abs=1e-5
     )
     assert explain(read, raw).shares == pytest.approx([1 * -0.9 / 0.2, 0, 2 * 0.1 / 0.3], abs=1e-5)
-    # Without the weights there is nothing to explain it with.
+    # Without the weights, the score cannot be explained.
     assert (
         "learned"
         not in captious.report(tmp_path / "a.scores", references=refs, corpus=False).meta["explanations"]
@@ -479,7 +479,7 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 def test_the_page_is_opened_in_the_browser_of_the_user(tmp_path: Path) -> None:
-    """``BROWSER`` names the user's browser; this one writes down what it is asked to show."""
+    """``BROWSER`` names the user's browser. This one writes the requested address to a file."""
     viewer = tmp_path / "viewer"
     viewer.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/asked\n')
     viewer.chmod(0o755)

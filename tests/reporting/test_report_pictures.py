@@ -1,4 +1,4 @@
-"""Pictures inside the page: thumbnails within a size, boxes of objects, and what is said without them."""
+"""Pictures inside the page: thumbnails within a size, boxes of objects, and the notice without pictures."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_thumbnails_are_embedded_without_metadata(folder: Path) -> None:
         data = base64.b64decode(address.partition(",")[2])
         assert b"taken at home" not in data
         sizes.append(Image.open(io.BytesIO(data)).size)
-    # The second picture stands upright.
+    # The second picture is in portrait format.
     assert sizes == [(480, 360), (320, 480)]
 
 

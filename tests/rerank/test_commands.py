@@ -119,7 +119,7 @@ def test_a_caption_is_chosen_and_all_scores_are_kept(folder: Path, tmp_path: Pat
         assert row["captions"][row["chosen"]] == chosen[str(row["image_id"])]
         assert row["scores"][row["chosen"]] == max(row["scores"])
     assert "BLEU-4" in run("score", REFS, out, "-m", "BLEU-4")
-    # What was kept can be chosen from again.
+    # The stored list can be re-ranked again.
     again = tmp_path / "again.json"
     run("rerank", folder / "n.jsonl", "--by", "scores", "--scores", kept, "-o", again)
     assert again.read_text() == out.read_text()

@@ -40,7 +40,7 @@ def test_a_distractor_names_what_is_not_there() -> None:
     known = References.read(REFERENCES)
     wrong = distractors(known, GENERIC, ChairS())
     assert wrong == {"1": ["a man rides a horse"], "2": ["a dog runs"], "3": ["a man rides a horse"]}
-    # Objects that are known to be there are no hallucinations.
+    # Objects that are in the image are no hallucinations.
     objects = {"1": ["person", "horse", "dog", "sports ball"], "2": [], "3": []}
     assert distractors(known, GENERIC, ChairS(objects))["1"] == []
 

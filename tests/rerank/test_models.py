@@ -91,7 +91,7 @@ def test_kneser_ney_by_hand() -> None:
 def test_kneser_ney_is_its_slow_twin(order: int) -> None:
     captions = demo()
     fast, slow = NGram.learn(captions[40:], order), SlowKneserNey(captions[40:], order)
-    if order < 3:  # so many captions tell the discounts of these
+    if order < 3:  # this number of captions determines the discounts of these orders
         assert slow.discounts[order][1] not in (0.5, 1.0)
     tested = [*captions[:40], [], ["a"], ["zebra", "unheard", "a", "dog"], *captions[60:80]]
     found = fast.score(tested)
@@ -315,7 +315,7 @@ def test_lstm_learns_resumes_and_repeats(tmp_path: Path, monkeypatch: pytest.Mon
         patch.setattr(lstm, "_checkpoint", killed)
         with pytest.raises(KeyboardInterrupt):
             lstm.train(captions, tmp_path / "part", held_out=captions[:3], settings=settings)
-    # What is there so far can be used already.
+    # The model written so far can be used already.
     assert np.isfinite(files.load(tmp_path / "part").log_p(captions)).all()
     resumed = lstm.train(captions, tmp_path / "part", held_out=captions[:3], settings=settings, resume=True)
     for name, array in whole.weights.items():
@@ -325,7 +325,7 @@ def test_lstm_learns_resumes_and_repeats(tmp_path: Path, monkeypatch: pytest.Mon
     assert again.log_p(captions).tolist() == whole.log_p(captions).tolist()
     with pytest.raises(InputError, match="other settings"):
         lstm.train(captions, tmp_path / "part", settings=lstm.Settings(hidden=13), resume=True)
-    with pytest.raises(InputError, match="positive whole number"):
+    with pytest.raises(InputError, match="positive integer"):
         lstm.train(captions, tmp_path / "none", settings=lstm.Settings(hidden=0))
 
 

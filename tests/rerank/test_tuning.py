@@ -97,7 +97,7 @@ def test_the_grid(world: Any) -> None:
     _, prior, judged = world
     found = tune(judged, prior)
     assert found.objective.shape == (11, 11)
-    # Without weight of the language model, α means nothing.
+    # If the language model has no weight, α has no effect.
     assert np.unique(found.objective[0]).size == 1
     best = found.best()
     assert found.at(best) == found.objective.max()

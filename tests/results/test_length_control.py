@@ -81,7 +81,7 @@ def test_one_system_and_other_images_are_refused() -> None:
 
 def test_metrics_that_cannot_work_are_named_once_with_what_to_use() -> None:
     references = {1: ["a dog on a red sofa"], 2: ["two cats in a box"]}
-    long = {1: "word " * 60, 2: "a cat " * 30}
+    long = {1: "word " * 29, 2: "a cat " * 14}
     with pytest.warns(CaptionWarning) as caught:
         captious.score(references, long, "CIDEr-D,BLEU-4,ROUGE-L,METEOR")
     [message] = [str(one.message) for one in caught if "captions have" in str(one.message)]
@@ -91,6 +91,13 @@ def test_metrics_that_cannot_work_are_named_once_with_what_to_use() -> None:
         warnings.simplefilter("error", CaptionWarning)
         captious.score(references, long, "METEOR,CIDEr-R")
         captious.score(references, {1: "a dog", 2: "cats"}, "CIDEr-D,BLEU-4,ROUGE-L")
+
+
+def test_very_long_captions_are_not_for_cider_r() -> None:
+    with pytest.warns(CaptionWarning) as caught:
+        captious.score({1: ["a dog on a red sofa"], 2: ["two cats"]}, {1: "word " * 60, 2: "cats"}, "CIDEr-R")
+    [message] = [str(one.message) for one in caught if "captions have" in str(one.message)]
+    assert "CIDEr-R nearly 0" in message and "use CAPTURE" in message
 
 
 def test_tables_say_lengths_and_json_has_the_rows(tmp_path: Path) -> None:

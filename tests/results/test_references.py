@@ -73,7 +73,7 @@ def test_products_in_the_file_are_not_computed_again(prepared: Path, monkeypatch
 
     monkeypatch.setattr(graphs, "_graphs", counted)
     references = References.read(prepared)
-    # What belongs to the words, and what belongs to the images.
+    # Digests of the words and digests of the images.
     of_words, of_images = (
         {key[0] for key in memo.stored}
         for memo in (references.captions.encoding.memo, references.captions.memo)
@@ -185,13 +185,13 @@ def test_damage_is_noticed_in_every_part(tmp_path: Path) -> None:
         References.read(path)
 
 
-def test_a_file_that_was_sound_once_is_looked_at_again_when_it_was_touched(
+def test_a_sound_file_is_checked_again_after_it_was_touched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "small.prepared"
     captious.prepare({"1": ["a dog runs"], "2": ["two cats sleep"]}, "CIDEr-D").save(path)
     References.read(path)
-    # Nobody touched it: nothing is added up again.
+    # Unchanged files are not checked again.
     real = _checksum
     with monkeypatch.context() as patch:
         patch.setattr(

@@ -187,7 +187,7 @@ def test_an_unknown_measure_is_named_with_its_package(tmp_path: Path) -> None:
 
 
 class Length(Measure):
-    """A mean needs no package: its formula is everybody's."""
+    """A mean needs no package, because its formula is always known."""
 
     name = "Length"
     needs = frozenset()

@@ -150,7 +150,7 @@ def test_undefined_comparisons_are_neither_significant_nor_broken_json() -> None
 
 
 def test_resamples_without_a_value_are_left_out() -> None:
-    """Only one image counts, so many resamples have no value: the others decide."""
+    """Only one image counts. Many resamples lack it and have no value, so the others decide."""
     a = np.array([[0.2, 1.0], *[[0.0, 0.0]] * 4])
     b = np.array([[0.9, 1.0], *[[0.0, 0.0]] * 4])
 

@@ -314,7 +314,7 @@ def test_meteor_tables(tmp_path: Path) -> None:
     for name in names:
         changed = {"data"} if name == "METEOR" else {"synonyms"}
         assert difference(usual[name], signature(name, meteor_data=synonyms)) == changed
-    # What SPICE does not read does not change its signature.
+    # Options that SPICE does not read do not change its signature.
     for i, member in enumerate(("function/english.words", "nonbreaking/english.prefixes")):
         other = copied_data(tmp_path / f"list{i}", member, lambda text: text + "zebra\n")
         assert difference(usual["METEOR"], signature("METEOR", meteor_data=other)) == {"data"}
@@ -374,9 +374,7 @@ class Shortsighted:
 
 @pytest.mark.parametrize("name", ["SPICE", "SPICE-Object", "SPIDEr", "SPICE-U", "Uniq", "HWCM-1", "HWCM-2"])
 def test_parsers(name: str) -> None:
-    """Another parser has another signature, and none of its numbers are taken from what the first left
-    behind.
-    """
+    """Another parser has another signature, and none of its numbers come from the cache of the first."""
     result, again = (captious.load(demo_path("references"), demo_path("good")) for _ in range(2))
     options = {
         "concepts": ConceptTable(9, {("dog",): 3, ("man",): 8, ("table",): 5, ("grass",): 7, ("street",): 2})

@@ -1,4 +1,4 @@
-"""Rewards: the values of the metrics, for numbers and for text, batch by batch, and nothing left behind."""
+"""Rewards equal the metrics, for numbers and for text, batch by batch, and memory does not grow."""
 
 from __future__ import annotations
 

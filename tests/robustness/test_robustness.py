@@ -195,7 +195,7 @@ def test_the_command(tmp_path: Path) -> None:
         "robustness_random_word.png",
         "robustness_distractions.svg",
     }
-    # The tasks that were kept give the same numbers.
+    # The saved tasks give the same numbers.
     again = json.loads(
         run("--distractions", result, "-m", "ROUGE-L,BLEU-1", "--format", "json", "--resamples", 20)
     )["distractions"]
@@ -206,6 +206,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert "| metric |" in run(
         demo_path("references"), "-m", "BLEU-1", "--no-tasks", "--format", "markdown", "--resamples", 20
     )
+    assert "Distraction tasks" in run(demo_path("references"), "-m", "BLEU-1", "--no-curves")
     features = tmp_path / "features.npz"
     ids = read(demo_path("references"), "references").ids
     np.savez(features, ids=np.array(ids), features=np.random.default_rng(0).normal(size=(len(ids), 4)))

@@ -32,7 +32,7 @@ def test_permutation_keeps_the_words_and_changes_the_caption(words: list[str], g
     count = changed_words(len(words), gamma)
     assert sum(a != b for a, b in zip(result, words)) <= max(count, 2)
     if len(set(words)) == len(words) > 1:
-        # All words differ: every chosen one has left its place.
+        # All words differ, so every chosen word has moved.
         assert sum(a != b for a, b in zip(result, words)) == count
     assert permute_words(words, gamma, rng(seed)) == result and permute_words(words, 0, rng(seed)) == words
 

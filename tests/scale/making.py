@@ -1,4 +1,4 @@
-"""Shards for tests, made from the captions of the demo."""
+"""Shards for tests, from the captions of the demo."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Row = tuple[Any, Any]
 
 
 def rows(times: int = 1) -> list[Row]:
-    """Images and captions: those of the demo's systems, again and again with a word more."""
+    """Images and captions of the demo's systems, repeated with one more word each time."""
     found: list[Row] = []
     for system in ("good", "poor"):
         file = read(demo_path(system), "predictions")

@@ -110,6 +110,6 @@ def test_a_filter_finds_what_was_put_in_and_little_else(tmp_path: Path) -> None:
     loaded = Bloom.load(tmp_path / "filter")
     assert loaded.has(keys[:20_000]).all()
     wrong = float(loaded.has(keys[20_000:]).mean())
-    assert 0.005 < wrong < 0.015, "as often as was asked for"
+    assert 0.005 < wrong < 0.015, "the requested error rate"
     with pytest.raises(ValueError, match="different sizes"):
         one.merge(Bloom(10, 0.01))

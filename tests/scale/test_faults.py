@@ -1,5 +1,5 @@
-"""What is finished stays, and another run ends in the same bytes: workers and clients are killed, disks are
-full, shards are broken.
+"""Finished work survives faults, and another run ends in the same bytes. Workers and clients are killed, disks
+are full, shards are broken.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def undisturbed(shards: Path) -> dict[str, bytes]:
-    """What a run leaves when nothing happens to it."""
+    """Results of a run without faults."""
     scale.score(
         shards / "in",
         shards / "references.prepared",
@@ -158,7 +158,7 @@ def test_a_broken_shard_is_named(tmp_path: Path) -> None:
     assert found.kept == 3 and found.images == (45, 60)
     assert list(found.faults) == ["part-001"] and "damaged" in found.faults["part-001"]
     assert len(found.shards) == 3 and not (tmp_path / "skipped" / "part-001.scores.parquet").exists()
-    # Once it is mended, only it is left to do.
+    # After its repair, only this shard is scored.
     bad.write_bytes(whole)
     again = run(folder, tmp_path / "skipped", on_error="skip")
     assert again.kept == 3 and not again.faults

@@ -1,4 +1,4 @@
-"""Shards: found, told apart, read lazily, named by content."""
+"""Shards: finding, distinguishing, lazy reading, names by content."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_columns_by_name(tmp_path: Path) -> None:
 
 def test_a_parquet_shard_is_read_row_group_by_row_group(tmp_path: Path) -> None:
     shard = find(making.parquet(tmp_path / "a.parquet", ROWS))[0]
-    # Damage behind the first row group does not reach its rows.
+    # Damage after the first row group does not reach its rows.
     data = bytearray(Path(shard.path).read_bytes())
     second = pyarrow.parquet.ParquetFile(shard.path).metadata.row_group(1).column(0).data_page_offset
     data[second : second + 20] = bytes(20)
@@ -143,7 +143,7 @@ def test_digests_name_what_is_scored(tmp_path: Path) -> None:
 
     assert made("a dog", "x") == made("a dog", "x")
     assert made("a dog", "x") != made("a cat", "x")
-    assert made("a dog", "x") == made("a dog", "y"), "columns that nobody reads"
+    assert made("a dog", "x") == made("a dog", "y"), "columns that are never read"
     archive = find(making.tar(tmp_path / "a.tar", ROWS[:3]))[0]
     before = digest(archive, ANY)
     data = Path(archive.path).read_bytes()

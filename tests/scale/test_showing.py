@@ -12,7 +12,7 @@ def test_time_left_is_by_bytes_and_by_what_was_done_now(monkeypatch: pytest.Monk
     meter = Meter(4, 1000, 2)
     assert meter.left is None and "left" not in str(meter)
     monkeypatch.setattr(Meter, "seconds", property(lambda self: 10.0))
-    # What an earlier run had done takes no time and promises nothing.
+    # Work of an earlier run takes no time and does not enter the estimate.
     meter.add(Done("a", 5000, 0, kept=True), 500)
     assert meter.left is None
     meter.add(Done("b", 2000, 3), 100)

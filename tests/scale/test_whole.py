@@ -60,7 +60,7 @@ def test_shards_merge_exactly(tmp_path: Path) -> None:
     assert parts.values == whole.values and parts.words == whole.words
     for name in ("ASL", "SDSL"):
         assert parts.scores[name].value == pytest.approx(whole.scores[name].value, rel=1e-12)
-    # Forty shards are merged in two steps; nothing of that is left.
+    # Forty shards are merged in two steps, and temporary files are removed.
     assert not [path for path in (tmp_path / "2").rglob("*") if path.name.startswith(".")]
 
 
@@ -220,7 +220,7 @@ def test_the_most_frequent_ngrams_are_within_the_bound(tmp_path: Path) -> None:
 
 
 def test_two_passes(tmp_path: Path) -> None:
-    """CIDEr with document frequencies of the captions themselves: as with a table made from them beforehand."""
+    """CIDEr with document frequencies of the captions themselves equals CIDEr with a table built from them."""
     making.folder(tmp_path / "in")
     rows = [row for part in making.split(making.rows(), 4) for row in part]
     captions = Captions.of([[caption] for _, caption in rows])

@@ -94,7 +94,7 @@ def _phrase_start(graph: Dependencies, arcs: list[Arc], quantifier: int, noun: i
 
 
 def _quantified(graph: Dependencies, arcs: list[Arc], quantifier: int, of: int) -> int:
-    """The noun or pronoun that a quantifier counts; 0 if there is none."""
+    """Return the noun or pronoun that a quantifier counts, or 0."""
     for governor, dependent, relation in arcs:
         if governor == quantifier and relation == "nmod:of" and (dependent, of, "case") in arcs:
             tag = graph.tags[dependent]
@@ -104,7 +104,7 @@ def _quantified(graph: Dependencies, arcs: list[Arc], quantifier: int, of: int) 
 
 
 def _turned(arcs: list[Arc], first: int, quantifier: int, of: int, noun: int) -> list[Arc]:
-    """The arcs after the noun of a quantifier phrase has taken the quantifier's place."""
+    """Return the arcs after the noun of a quantifier phrase has replaced the quantifier."""
     # Of several governors only one hands the quantifier over; the arcs from the others are lost.
     governors = [g for g, d, _ in arcs if d == quantifier and g != noun]
     kept = min(governors, key=place, default=0)
@@ -132,7 +132,7 @@ def _pronouns(graph: Dependencies) -> Dependencies:
 
 
 def _antecedent(graph: Dependencies, arcs: list[Arc], singular: bool) -> int:
-    """The first noun met going down from the root, level by level and left to right; 0 if there is none."""
+    """Return the first noun from the root, level by level and from left to right, or 0."""
     fitting = SINGULAR_TAGS if singular else NOUNS
     children: dict[int, list[int]] = {}
     for governor, dependent, _ in arcs:
@@ -185,7 +185,7 @@ def tuples(sentence: Sentence | Dependencies) -> list[Tuple]:
 
 
 def _at(node: int, graph: Dependencies, children: Children, found: list[list[Tuple]]) -> None:
-    """What most rules read from one word and its dependents."""
+    """Return the tuples that most rules find for one word and its dependents."""
     tags, lemmas = graph.tags, graph.lemmas
     tag, lemma = tags[node], lemmas[node]
     noun = tag in NOUNS
@@ -255,7 +255,7 @@ def _passive(
 def _numbers(graph: Dependencies, children: Children) -> list[Tuple]:
     """(noun, number) for plural nouns with a number to their left, or else with a quantifier.
 
-    Where a plural subject meets plural objects, only the first of each is looked at, and for an object after
+    Where a plural subject meets plural objects, only the first of each is considered, and for an object after
     a preposition only a number counts, no quantifier: that is how the reference behaves.
     """
     tags, lemmas = graph.tags, graph.lemmas
@@ -502,7 +502,7 @@ def counts(candidate: PlainGraph, reference: PlainGraph) -> dict[str, tuple[int,
 
 
 def kind(attribute: PlainConcept) -> int:
-    """The category of an attribute; one with several words is in none."""
+    """Return the category of an attribute. Attributes of several words have none."""
     return 0 if len(attribute.words) > 1 else category_of(attribute.words[0])
 
 

@@ -1,4 +1,4 @@
-"""Concept frequencies: counting, files, and what is refused."""
+"""Concept frequencies: counting, files, and refused input."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_edge_captions() -> None:
 
 
 def test_prepared_references_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The arrays of a file serve as they are, and are written again as they were."""
+    """The arrays of a file are used without a copy, and written again unchanged."""
     path = tmp_path / "references.prepared"
     raw = captious.load(demo_path("references"), demo_path("poor"))
     expected = tuple_counts(raw, Spice().prepare(raw.references))
@@ -74,7 +74,7 @@ def test_prepared_references_give_the_same(tmp_path: Path, monkeypatch: pytest.M
     corpus = captious.load(path, demo_path("poor"))
     scenes = Spice().prepare(corpus.references)
     scenes.of(corpus)
-    # Synsets of the references are in the file, so the dictionary is not asked.
+    # Synsets of the references are in the file, so the dictionary is not used.
     monkeypatch.setattr(graphs, "look_up", None)
     assert np.array_equal(tuple_counts(corpus, scenes), expected)
     monkeypatch.undo()
@@ -93,7 +93,7 @@ def test_prepared_references_give_the_same(tmp_path: Path, monkeypatch: pytest.M
 
 
 def lines(folder: Path) -> Iterator[str]:
-    """Captions of people, of machines, and such as were changed to be wrong."""
+    """Captions by people, by machines, and captions changed to be wrong."""
     for row in itertools.islice(read_jsonl(folder / "coco" / "references.jsonl.gz"), 3000):
         yield from row["captions"]
     for path in sorted((folder / "coco" / "systems").glob("*.jsonl.gz"))[::3]:

@@ -21,7 +21,7 @@ KINDS = ("All", "Object", "Attribute", "Relation", "Cardinality", "Color", "Size
 
 @pytest.fixture(scope="module")
 def stated() -> dict[str, list[Tuple]]:
-    """What our rules read from CoreNLP's graphs."""
+    """Return the tuples that our rules find in CoreNLP's graphs."""
     return {caption: [item for s in parsed for item in tuples(s)] for caption, parsed in sentences().items()}
 
 

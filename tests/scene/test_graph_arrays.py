@@ -16,7 +16,7 @@ from captious.scene.tuple_match import CATEGORIES, match_graphs, word_set
 from captious.text.synonyms import Synonyms
 from tests.scene import plain_scene
 
-# Many of them are synonyms of several others, which are none of each other.
+# Many of them are synonyms of several others that are not synonyms of each other.
 _SINGLE = """
     sofa couch lounge table desk board plank dog hound puppy cat man guy bloke person human woman lady girl
     boy child kid baby car auto vehicle bus road street path way picture photo image shot red two three

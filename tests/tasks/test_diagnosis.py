@@ -1,4 +1,4 @@
-"""Diagnoses of numbers that do not match: each on captions made to have that defect, and none on right ones."""
+"""Diagnoses of numbers that do not match: each on captions with that defect, and none on correct captions."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from captious.text.ptb.generator import Scanner, generate
 from captious.text.ptb.lexer import SHIPPED, Automaton
 from tests.conftest import read_jsonl
 
-# Established with the reference; `·` stands for a no-break space inside a token.
+# Checked with the reference. `·` is a no-break space inside a token.
 EXAMPLES = [
     ("Two dogs, one cat.", "two dogs , one cat ."),
     ("He cannot and they're gonna; DON'T", "he can not and they 're gon na ; do n't"),
@@ -99,7 +99,7 @@ def flat(texts: list[str]) -> list[list[str]]:
     return [words[start:end] for start, end in zip((ends - counts).tolist(), ends.tolist())]
 
 
-# Text that is nearly plain: what tempts the fast path most.
+# Text that is nearly plain, the hardest for the fast path.
 _pieces = st.sampled_from(
     [
         *[

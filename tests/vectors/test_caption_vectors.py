@@ -83,3 +83,27 @@ def test_a_damaged_table_is_named(tmp_path: Path) -> None:
     path.write_bytes(shipped.FILE.read_bytes()[:1000])
     with pytest.raises(InputError, match=r"captions\.npz .*reinstall"):
         shipped.load(path)
+
+
+def test_mapped_vectors_are_products_with_the_matrix() -> None:
+    plain, mapped = shipped.load(), shipped.load_mapped()
+    matrix = shipped.read_arrays(shipped.MAP_FILE, "the map")["matrix"].astype(np.float64)
+    words = ["dog", "beach", "xqzdogg"]
+    before, _ = plain.words.lookup(words)
+    after, has_vector = mapped.words.lookup(words)
+    assert has_vector.all()
+    np.testing.assert_allclose(after, before.astype(np.float64) @ matrix, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(mapped.pair_rows[:9], plain.pair_rows[:9] @ matrix, rtol=1e-4, atol=1e-5)
+    assert mapped.digest != plain.digest and mapped.digest == mapped.words.digest
+
+
+def test_a_map_of_other_vectors_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "map.npz"
+    np.savez(path, matrix=np.eye(128, dtype=np.float16), source=np.array("0" * 8))
+    monkeypatch.setattr(shipped, "MAP_FILE", path)
+    shipped.load_mapped.cache_clear()
+    try:
+        with pytest.raises(InputError, match="belongs to other caption vectors"):
+            shipped.load_mapped()
+    finally:
+        shipped.load_mapped.cache_clear()

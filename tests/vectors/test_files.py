@@ -96,8 +96,8 @@ def test_a_file_is_converted_once_and_a_broken_copy_is_made_again(
     whole = copy.read_bytes()
     for place in (70, len(whole) // 2, len(whole) - 1):
         calls.clear()
-        # The time of the last change is set back: what tells is that the file was touched at all, and then
-        # its content.
+        # The time of the last change is set back, so the change is seen by another time of the file, and then
+        # by its content.
         before = copy.stat()
         copy.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
         os.utime(copy, ns=(before.st_atime_ns, before.st_mtime_ns))

@@ -28,7 +28,7 @@ def solve(cost: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[float, np.nda
 
 
 def check(cost: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
-    """A plan that moves all, costs what is said, and as little as POT's."""
+    """The plan moves all mass. Its cost is the reported one, and as low as POT's."""
     import ot
 
     value, flow = solve(cost, a, b)

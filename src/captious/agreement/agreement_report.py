@@ -125,6 +125,17 @@ def measure_agreement(
     -------
     AgreementReport
         Coefficients, tests, curves and relations, with ``tables()`` and ``to_json()``.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> image = {"image_id": 1, "references": ["a dog runs", "the dog is running"]}
+    >>> ratings = {"a dog runs": 5, "a dog sits": 3, "two men": 1}
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+    ...     for caption, rating in ratings.items():
+    ...         print(json.dumps({**image, "caption": caption, "score": rating}), file=file, flush=True)
+    ...     [row.rows for row in measure_agreement(file.name, "BLEU-1").agreement]
+    [3]
     """
     for name in curves:
         if name not in CURVES:

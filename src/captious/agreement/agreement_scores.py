@@ -98,7 +98,36 @@ def measure(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> list[HumanAgreement]:
-    """Compute the agreement of each metric with the judgements of a table."""
+    """Compute the agreement of each metric with the judgements of a table.
+
+    Parameters
+    ----------
+    table
+        Judgements with the scores of metrics.
+    metrics
+        Names of metrics (default: all in the table).
+    ci
+        Compute intervals.
+    resamples
+        Resamples of the bootstrap.
+    seed
+        Seed of the bootstrap.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> from captious.agreement import load_judgements
+    >>> image = {"image_id": 1, "references": ["a dog runs", "the dog is running"]}
+    >>> ratings = {"a dog runs": 5, "a dog sits": 3, "two men": 1}
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+    ...     for caption, rating in ratings.items():
+    ...         print(json.dumps({**image, "caption": caption, "score": rating}), file=file, flush=True)
+    ...     judged = load_judgements(file.name)
+    >>> from captious.agreement import Study
+    >>> study = Study.of(judged, "BLEU-1,ROUGE-L")
+    >>> [row.metric for row in measure(study.tables[0])]
+    ['BLEU-1', 'ROUGE-L']
+    """
     agreements = []
     for metric in table.scores if metrics is None else metrics:
         rows = table.where(table.defined([metric]))
@@ -161,6 +190,19 @@ def agreement(
         The whole set first, then its parts. For pairs, accuracy is followed by Pearson's correlation between
         the margin of votes and the difference of scores. Where people marked wrong words, the share of
         them that a metric names follows (:class:`captious.metrics.base.NamesWrongWords`).
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> from captious.agreement import load_judgements
+    >>> image = {"image_id": 1, "references": ["a dog runs", "the dog is running"]}
+    >>> ratings = {"a dog runs": 5, "a dog sits": 3, "two men": 1}
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+    ...     for caption, rating in ratings.items():
+    ...         print(json.dumps({**image, "caption": caption, "score": rating}), file=file, flush=True)
+    ...     judged = load_judgements(file.name)
+    >>> [row.metric for row in agreement(judged, "BLEU-1,ROUGE-L")]
+    ['BLEU-1', 'ROUGE-L']
     """
     study = (
         judged if isinstance(judged, Study) else Study.of(judged, metrics, options=options, protocol=protocol)
@@ -262,6 +304,32 @@ def compare_metrics(
 
     All metrics share the same resamples of images, and Holm's correction runs over all pairs. Correlations
     are tested twice, by the bootstrap and by Williams' test; the larger p-value counts.
+
+    Parameters
+    ----------
+    table
+        Judgements with the scores of metrics.
+    metrics
+        Names of metrics (default: all in the table).
+    resamples
+        Resamples of the bootstrap.
+    seed
+        Seed of the bootstrap.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> from captious.agreement import load_judgements
+    >>> image = {"image_id": 1, "references": ["a dog runs", "the dog is running"]}
+    >>> ratings = {"a dog runs": 5, "a dog sits": 3, "two men": 1}
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+    ...     for caption, rating in ratings.items():
+    ...         print(json.dumps({**image, "caption": caption, "score": rating}), file=file, flush=True)
+    ...     judged = load_judgements(file.name)
+    >>> from captious.agreement import Study
+    >>> study = Study.of(judged, "BLEU-1,ROUGE-L")
+    >>> [(row.a, row.b) for row in compare_metrics(study.tables[0], resamples=20)]
+    [('BLEU-1', 'ROUGE-L')]
     """
     names = list(table.scores if metrics is None else metrics)
     rows = table.where(table.defined(names))

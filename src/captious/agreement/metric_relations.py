@@ -85,11 +85,11 @@ def _clustered(matrix: FloatArray) -> list[int]:
     return order
 
 
-def over_captions(table: JudgementTable, coefficient: str = "spearman") -> MetricCorrelations:
+def over_captions(table: JudgementTable) -> MetricCorrelations:
     """Correlate metrics over the rated captions of a set, each counted once."""
     first = np.unique(table.caption, return_index=True)[1]
     return correlate_metrics(
-        {name: v[first] for name, v in table.scores.items()}, f"captions of {table.name}", coefficient
+        {name: v[first] for name, v in table.scores.items()}, f"captions of {table.name}"
     )
 
 

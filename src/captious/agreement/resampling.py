@@ -28,15 +28,13 @@ def resample_counts(units: int, resamples: int = RESAMPLES, seed: int = SEED) ->
         yield np.bincount(draws.ravel(), minlength=rows * units).reshape(rows, units).astype(np.int32)
 
 
-def perfect_interval(accuracy: float, n: int, level: float = LEVEL) -> tuple[float, float]:
+def perfect_interval(accuracy: float, n: int) -> tuple[float, float]:
     """Return the Clopper-Pearson interval of an accuracy of 0 or 1, which no resample changes."""
-    bound = ((1 - level) / 2) ** (1 / max(n, 1))
+    bound = ((1 - LEVEL) / 2) ** (1 / max(n, 1))
     return (bound, 1.0) if accuracy == 1 else (0.0, 1 - bound)
 
 
-def small_sample_interval(
-    value: float, n: int, coefficient: str, level: float = LEVEL
-) -> tuple[float, float]:
+def small_sample_interval(value: float, n: int, coefficient: str) -> tuple[float, float]:
     """Return the interval of a correlation over few systems, through Fisher's z.
 
     The standard error is Fisher's for Pearson, Bonett and Wright's for Spearman, and Fieller's for Kendall.
@@ -54,7 +52,7 @@ def small_sample_interval(
         error = math.sqrt((1 + value * value / 2) / (n - 3))
     else:
         error = 1 / math.sqrt(n - 3)
-    z, wide = math.atanh(value), float(stats.norm.ppf((1 + level) / 2)) * error
+    z, wide = math.atanh(value), float(stats.norm.ppf((1 + LEVEL) / 2)) * error
     return math.tanh(z - wide), math.tanh(z + wide)
 
 

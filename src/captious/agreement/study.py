@@ -147,7 +147,7 @@ def score_captions(
 
     An image is repeated for each of its judgements, as in the published experiments: CIDEr's document
     frequencies depend on it. ``images`` are the images of the groups, for metrics that see them. With
-    ``name_words``, metrics that can name the words to blame are asked for them.
+    ``name_words``, metrics that can name the words to blame do so.
     """
     ids = [str(k) for k in range(len(groups))]
     corpus = Corpus.build(ids, groups, references, name=name, image_names=images)

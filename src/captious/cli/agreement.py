@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command, warn_of_old_name
+from captious.cli.command import Argument, Flag, command, warn_of_old_name
 from captious.cli.formatting import ScoreTables, look
 from captious.cli.output import is_taken, note_figures, print_report, write_json
 
@@ -22,36 +22,36 @@ def agreement(
     metrics: options.Metrics = "",
     data: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--data",
             metavar="DIR",
             help="Folder of the sets given by name (default: CAPTIOUS_DATA, else the current folder).",
         ),
     ] = None,
-    ci: Annotated[bool, Option("--ci", help="Show 95 % bootstrap intervals over images.")] = False,
+    ci: Annotated[bool, Flag("--ci", help="Show 95 % bootstrap intervals over images.")] = False,
     compare: Annotated[
         str | None,
-        Option("--compare", metavar="A,B,…", help="Test these metrics against each other, or 'all'."),
+        Flag("--compare", metavar="A,B,…", help="Test these metrics against each other, or 'all'."),
     ] = None,
     coefficient: Annotated[
         str | None,
-        Option(
+        Flag(
             "--coefficient",
             help="tau-b, tau-c, pearson, spearman, accuracy, ap (average precision), auc.",
             values=("tau-b", "tau-c", "pearson", "spearman", "accuracy", "ap", "auc"),
         ),
     ] = None,
-    judges: Annotated[str | None, Option("--judges", help="each, mean or mode.")] = None,
+    judges: Annotated[str | None, Flag("--judges", help="each, mean or mode.")] = None,
     own: Annotated[
         str | None,
-        Option(
+        Flag(
             "--own",
             help="If a rated caption is among its references: drop it, remove it from them, or keep both.",
         ),
     ] = None,
     unit: Annotated[
         str | None,
-        Option(
+        Flag(
             "--unit",
             help="Compute over captions, within each image, or over systems: caption, image, system.",
             values=("caption", "image", "system"),
@@ -59,15 +59,15 @@ def agreement(
         ),
     ] = None,
     reference_count: Annotated[
-        int | None, Option("--reference-count", min=1, help="How many references to draw for each image.")
+        int | None, Flag("--reference-count", min=1, help="How many references to draw for each image.")
     ] = None,
-    draws: Annotated[int | None, Option("--draws", min=1, help="How often to draw them.")] = None,
+    draws: Annotated[int | None, Flag("--draws", min=1, help="How often to draw them.")] = None,
     votes: Annotated[
-        str | None, Option("--votes", help="For pairs, which votes to use: pairs or triplets.")
+        str | None, Flag("--votes", help="For pairs, which votes to use: pairs or triplets.")
     ] = None,
     ties: Annotated[
         str | None,
-        Option(
+        Flag(
             "--ties",
             help="For pairs with equal scores: half right, the first preferred, or drop them.",
             values=("half", "first", "drop"),
@@ -75,23 +75,23 @@ def agreement(
     ] = None,
     curves: Annotated[
         str | None,
-        Option("--curves", help="Curves to compute, separated by commas: references, length, level."),
+        Flag("--curves", help="Curves to compute, separated by commas: references, length, level."),
     ] = None,
     relations: Annotated[
-        bool, Option("--relations", help="Show how metrics correlate, and which pairs complement each other.")
+        bool, Flag("--relations", help="Show how metrics correlate, and which pairs complement each other.")
     ] = False,
     published: Annotated[
-        bool, Option("--published", help="Add the scores that others published with a set.")
+        bool, Flag("--published", help="Add the scores that others published with a set.")
     ] = False,
     systems: Annotated[
         Path | None,
-        Option("--systems", metavar="DIR", help="Predictions of whole systems, one file named after each."),
+        Flag("--systems", metavar="DIR", help="Predictions of whole systems, one file named after each."),
     ] = None,
     references: Annotated[
-        str | None, Option("--references", metavar="REFS", help="References for --systems.", old=("--refs",))
+        str | None, Flag("--references", metavar="REFS", help="References for --systems.", old=("--refs",))
     ] = None,
-    resamples: Annotated[int, Option("--resamples", min=2, help="Resamples of the bootstrap.")] = 1000,
-    seed: Annotated[int, Option("--seed", help="Seed of the bootstrap and of drawn references.")] = 12345,
+    resamples: Annotated[int, Flag("--resamples", min=2, help="Resamples of the bootstrap.")] = 1000,
+    seed: Annotated[int, Flag("--seed", help="Seed of the bootstrap and of drawn references.")] = 12345,
     plots: options.Plots = None,
     json: options.JsonOut = None,
     *,

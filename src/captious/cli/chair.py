@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.formatting import ScoreTables, look
 from captious.cli.formatting import score as shown
 from captious.cli.output import is_taken, print_table, write_json
@@ -21,7 +21,7 @@ def chair(
     tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
-    number: Annotated[int, Option("--number", "-n", min=1, help="How many objects to list.")] = 10,
+    number: Annotated[int, Flag("--number", "-n", min=1, help="How many objects to list.")] = 10,
     json: options.JsonOut = None,
 ) -> None:
     """List the objects that captions name but their images do not show; --json lists them by caption."""

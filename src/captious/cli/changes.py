@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.formatting import Tables, look
 from captious.cli.formatting import score as shown
 from captious.cli.output import is_taken, note, print_table, write_json
@@ -24,10 +24,10 @@ def changes(
         ),
     ],
     metrics: options.Metrics = METRICS,
-    swap: Annotated[bool, Option("--swap", help="Score the caption against its changed form.")] = False,
+    swap: Annotated[bool, Flag("--swap", help="Score the caption against its changed form.")] = False,
     preset: Annotated[
         str | None,
-        Option(
+        Flag(
             "--preset",
             values=("as-published",),
             help="as-published: candidate and reference swapped, as in Wang & Chan (2019).",

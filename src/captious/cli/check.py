@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from captious.cli import options
-from captious.cli.command import OUTPUT, Argument, Option, command
+from captious.cli.command import OUTPUT, Argument, Flag, command
 from captious.cli.formatting import ScoreTables, interval, look, number
 from captious.cli.formatting import score as shown
 from captious.cli.output import is_taken, note, print_table, print_tidy, write_json, write_text
@@ -17,11 +17,11 @@ FAILED = 1
 def check(
     new: Annotated[Path, Argument(metavar="NEW.scores", help="Saved scores of the new run.")],
     against: Annotated[
-        Path, Option("--against", metavar="OLD.scores", help="Saved scores of the run to compare with.")
+        Path, Flag("--against", metavar="OLD.scores", help="Saved scores of the run to compare with.")
     ],
     fail: Annotated[
         list[str] | None,
-        Option(
+        Flag(
             "--fail",
             metavar="RULE",
             help="Change that fails, such as 'CIDEr-D < -1%' or 'CHAIRs > +0.005'; repeatable (default: any "
@@ -29,18 +29,18 @@ def check(
         ),
     ] = None,
     alpha: Annotated[
-        float, Option(help="Largest corrected p-value at which a change counts as significant.")
+        float, Flag(help="Largest corrected p-value at which a change counts as significant.")
     ] = 0.05,
-    trials: Annotated[int, Option(min=10, help="Trials of the randomisation test.")] = 10_000,
-    resamples: Annotated[int, Option(min=10, help="Bootstrap resamples of the intervals.")] = 1000,
-    seed: Annotated[int, Option(min=0, help="Seed of both.")] = 12345,
+    trials: Annotated[int, Flag(min=10, help="Trials of the randomisation test.")] = 10_000,
+    resamples: Annotated[int, Flag(min=10, help="Bootstrap resamples of the intervals.")] = 1000,
+    seed: Annotated[int, Flag(min=0, help="Seed of both.")] = 12345,
     junit: Annotated[
         str | None,
-        Option("--junit", metavar="OUT.xml", help="Write JUnit XML.", heading=OUTPUT, writes="file"),
+        Flag("--junit", metavar="OUT.xml", help="Write JUnit XML.", heading=OUTPUT, writes="file"),
     ] = None,
     markdown: Annotated[
         str | None,
-        Option(
+        Flag(
             "--markdown",
             metavar="OUT.md",
             help="Write a Markdown table, for the summary of a job.",

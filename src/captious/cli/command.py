@@ -1,7 +1,7 @@
 """Click commands from functions.
 
-Each parameter of a command's function carries its :class:`Option` or :class:`Argument` as an annotation:
-``Annotated[int, Option("--seed", min=0, help="Seed of the bootstrap.")]``. Options that several commands
+Each parameter of a command's function carries its :class:`Flag` or :class:`Argument` as an annotation:
+``Annotated[int, Flag("--seed", min=0, help="Seed of the bootstrap.")]``. Options that several commands
 share are the fields of an :class:`OptionGroup`. The types of options convert values and complete them in the
 shell.
 """
@@ -132,7 +132,7 @@ def _add_line(file: Path, line: str) -> None:
             out.write(("" if text.endswith("\n") or not text else "\n") + line + "\n")
 
 
-CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
 #: Headings of help pages.
 INPUT, OUTPUT, INTERVALS = "Input", "Output", "Intervals"
@@ -141,8 +141,8 @@ INPUT, OUTPUT, INTERVALS = "Input", "Output", "Intervals"
 Target = Literal["file", "folder", "scores"]
 
 
-class Option:
-    """An option. Without flags, it is named after the parameter.
+class Flag:
+    """An option of a command, with or without a value. Without flags, it is named after the parameter.
 
     Help pages list it under ``heading``. ``values`` are completed in the shell. ``old`` flags still work,
     with a warning. If the option ``writes`` something, the target is checked before the command starts.
@@ -212,7 +212,6 @@ class Command(click.Command):
         notes: dict[str, str],
         **attributes: Any,
     ) -> None:
-        # Click keeps the help option of the first context: a command that runs alone has the same settings.
         super().__init__(
             name,
             context_settings=dict(CONTEXT),
@@ -220,6 +219,13 @@ class Command(click.Command):
             **attributes,
         )
         self.sections, self.notes = sections, notes
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """Return the names of the help option, whatever the context says.
+
+        Click keeps the option that the first context made, so it must not depend on that context.
+        """
+        return list(CONTEXT["help_option_names"])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         renamed = {old: p.opts[0] for p in self.params if isinstance(p, _Option) for old in p.old}
@@ -327,7 +333,7 @@ def parameter(name: str, annotation: Any, default: Any) -> click.Parameter | Non
 class _Option(click.Option):
     """A Click option with the properties of its declaration."""
 
-    def __init__(self, declared: Option, names: list[str], **attributes: Any) -> None:
+    def __init__(self, declared: Flag, names: list[str], **attributes: Any) -> None:
         super().__init__(names, help=declared.help, **attributes)
         self.heading, self.listed = declared.heading, declared.listed
         self.old, self.writes = declared.old, declared.writes
@@ -354,7 +360,7 @@ class _Argument(click.Argument):
         super().__init__([name], type=kind, nargs=-1 if several else 1, metavar=usage, **settings)
 
 
-def _declaration(annotation: Any) -> tuple[Any, Option | Argument | None]:
+def _declaration(annotation: Any) -> tuple[Any, Flag | Argument | None]:
     """Return the type of a parameter without None, and its declaration."""
     if get_origin(annotation) is not Annotated:
         return annotation, None
@@ -362,7 +368,7 @@ def _declaration(annotation: Any) -> tuple[Any, Option | Argument | None]:
     kinds = [part for part in get_args(kind) if part is not NoneType]
     if NoneType in get_args(kind) and len(kinds) == 1:
         (kind,) = kinds
-    return kind, next((note for note in notes if isinstance(note, Option | Argument)), None)
+    return kind, next((note for note in notes if isinstance(note, Flag | Argument)), None)
 
 
 def _type(

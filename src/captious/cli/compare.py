@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.formatting import ScoreTables, interval, look, number
 from captious.cli.formatting import score as shown
 from captious.cli.output import is_taken, note, print_table, print_tidy, write_json
@@ -27,7 +27,7 @@ def compare(
     ],
     metrics: Annotated[
         str | None,
-        Option(
+        Flag(
             "--metrics",
             "-m",
             metavar="NAMES",
@@ -37,23 +37,21 @@ def compare(
     ] = None,
     baseline: Annotated[
         str | None,
-        Option("--baseline", metavar="NAME", help="Compare every system with this one instead of all pairs."),
+        Flag("--baseline", metavar="NAME", help="Compare every system with this one instead of all pairs."),
     ] = None,
-    alpha: Annotated[
-        float, Option(help="Largest corrected p-value at which a system counts as ahead.")
-    ] = 0.05,
+    alpha: Annotated[float, Flag(help="Largest corrected p-value at which a system counts as ahead.")] = 0.05,
     tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
-    resamples: Annotated[int, Option(min=10, help="Bootstrap resamples.")] = 1000,
-    trials: Annotated[int, Option(min=10, help="Trials of the randomisation test.")] = 10_000,
-    seed: Annotated[int, Option(min=0, help="Seed of both tests.")] = 12345,
+    resamples: Annotated[int, Flag(min=10, help="Bootstrap resamples.")] = 1000,
+    trials: Annotated[int, Flag(min=10, help="Trials of the randomisation test.")] = 10_000,
+    seed: Annotated[int, Flag(min=0, help="Seed of both tests.")] = 12345,
     name: options.Names = None,
     summary: Annotated[
-        bool, Option("--summary", help="Print only the standings: values, and the systems each one beats.")
+        bool, Flag("--summary", help="Print only the standings: values, and the systems each one beats.")
     ] = False,
     pairs: Annotated[
-        bool, Option("--pairs", help="Print every pair of systems with intervals and p-values.")
+        bool, Flag("--pairs", help="Print every pair of systems with intervals and p-values.")
     ] = False,
     length_control: options.LengthControl = False,
     signature: options.WithSignatures = False,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import Option, command
+from captious.cli.command import Flag, command
 from captious.cli.formatting import IntervalTables, look
 from captious.cli.formatting import score as shown
 from captious.cli.output import (
@@ -27,21 +27,21 @@ def corpus(
     plots: options.Plots = None,
     json: options.JsonOut = None,
     tokenizer: Annotated[
-        str, Option("--tokenizer", help="spacy-like (as in the published study), ptb, simple or none.")
+        str, Flag("--tokenizer", help="spacy-like (as in the published study), ptb, simple or none.")
     ] = "spacy-like",
     subset: Annotated[
-        bool, Option("--subset", help="Compare with the references only on the images that both have.")
+        bool, Flag("--subset", help="Compare with the references only on the images that both have.")
     ] = False,
     allow_several: options.AllowSeveral = False,
     trees: Annotated[
-        bool, Option("--trees/--no-trees", help="Include measures that need tags and trees.")
+        bool, Flag("--trees/--no-trees", help="Include measures that need tags and trees.")
     ] = True,
     norms: Annotated[
-        Path | None, Option("--norms", metavar="TABLE", help="Concreteness ratings by word (CSV or TSV).")
+        Path | None, Flag("--norms", metavar="TABLE", help="Concreteness ratings by word (CSV or TSV).")
     ] = None,
     over_images: Annotated[
         str,
-        Option(
+        Flag(
             "--over-images",
             values=("pooled", "mean"),
             help="Loc and Prec over images (pooled: as published).",
@@ -49,7 +49,7 @@ def corpus(
     ] = "pooled",
     order: Annotated[
         str,
-        Option(
+        Flag(
             "--order", values=("file", "id"), help="Order of captions for TTR and MTLD (file: as published)."
         ),
     ] = "file",
@@ -58,9 +58,9 @@ def corpus(
     output: options.SaveTo = None,
     no_texts: options.NoTexts = False,
     number: Annotated[
-        int, Option("--number", "-n", min=0, max=50, help="Words to list in each ranking.", old=("--words",))
+        int, Flag("--number", "-n", min=0, max=50, help="Words to list in each ranking.", old=("--words",))
     ] = 10,
-    seed: Annotated[int, Option("--seed", help="Seed of the random orders of the type-token curve.")] = 1,
+    seed: Annotated[int, Flag("--seed", help="Seed of the random orders of the type-token curve.")] = 1,
 ) -> None:
     """Measure the diversity of whole corpora: vocabulary, recall and omissions, composition, complexity.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from captious.cli import compare, options
-from captious.cli.command import Argument, Option, OptionGroup, command
+from captious.cli.command import Argument, Flag, OptionGroup, command
 from captious.cli.formatting import ScoreTables, interval, look, number
 from captious.cli.formatting import score as shown
 from captious.cli.output import is_taken, note, print_table, write_json
@@ -25,18 +25,17 @@ class CriticTrainingOptions(OptionGroup):
 
     context: Annotated[
         str | None,
-        Option(
+        Flag(
             "--context",
-            help="image, reference, both with a comma, or none (default: reference, with --features both).",
+            help="image, reference, fluency, several with commas, or none (default: reference; with "
+            "--features also image).",
         ),
     ] = None
-    combine: Annotated[str, Option("--combine", help="cbp (compact bilinear pooling), mlp or linear.")] = (
-        "cbp"
-    )
-    preset: Annotated[str, Option("--preset", help="Sizes: quick, or those of the paper.")] = "quick"
+    combine: Annotated[str, Flag("--combine", help="cbp (compact bilinear pooling), mlp or linear.")] = "cbp"
+    preset: Annotated[str, Flag("--preset", help="Sizes: quick, or those of the paper.")] = "quick"
     samples: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--samples",
             metavar="F",
             help="Captions sampled from a model, or a captioner (safetensors) to sample them from.",
@@ -44,7 +43,7 @@ class CriticTrainingOptions(OptionGroup):
     ] = None
     negatives: Annotated[
         str | None,
-        Option(
+        Flag(
             "--negatives",
             metavar="KINDS",
             help="Negative examples, with commas: system, random-caption, word-permutation, random-word, "
@@ -53,25 +52,23 @@ class CriticTrainingOptions(OptionGroup):
     ] = None
     strength: Annotated[
         str,
-        Option("--strength", metavar="FROM:TO", help="Strength of wrong captions in percent; 100 for full."),
+        Flag("--strength", metavar="FROM:TO", help="Strength of wrong captions in percent; 100 for full."),
     ] = "0:100"
     epochs: Annotated[
-        int | None, Option("--epochs", min=1, help="Passes over the references (default: by preset).")
+        int | None, Flag("--epochs", min=1, help="Passes over the references (default: by preset).")
     ] = None
-    hidden: Annotated[
-        int | None, Option("--hidden", min=1, help="Width of the LSTM (default: by preset).")
-    ] = None
-    layers: Annotated[int | None, Option("--layers", min=1, help="Layers of the LSTM (default: 1).")] = None
+    hidden: Annotated[int | None, Flag("--hidden", min=1, help="Width of the LSTM (default: by preset).")] = (
+        None
+    )
+    layers: Annotated[int | None, Flag("--layers", min=1, help="Layers of the LSTM (default: 1).")] = None
     least: Annotated[
-        int, Option("--least", min=1, help="Occurrences that a word needs to be in the vocabulary.")
+        int, Flag("--least", min=1, help="Occurrences that a word needs to be in the vocabulary.")
     ] = 5
     vectors: Annotated[
         str | None,
-        Option("--vectors", help="Word vectors to begin with: a file, glove-6b-50d, or default."),
+        Flag("--vectors", help="Word vectors to begin with: a file, glove-6b-50d, or default."),
     ] = None
-    seed: Annotated[
-        int, Option("--seed", min=0, help="Random seed. The same seed gives the same critic.")
-    ] = 1
+    seed: Annotated[int, options.random_seed("critic")] = 1
 
     def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
         texts = {
@@ -87,7 +84,7 @@ def critic(
     systems: Annotated[list[Path], Argument(metavar="SYSTEM", help="Captions, one file per system.")],
     features: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--features",
             metavar="F",
             help="Images: features (npy, npz, safetensors, h5, parquet), objects (JSON, JSONL), or a folder "
@@ -98,7 +95,7 @@ def critic(
     backbone_output: options.BackboneOutput = None,
     save_features: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--save-features",
             metavar="OUT.npz",
             help="Save the features of photographs, to reuse with --features.",
@@ -108,12 +105,12 @@ def critic(
     ids: options.BareIds = None,
     augmentation: Annotated[
         bool,
-        Option("--augmentation/--no-augmentation", help="Also learn from corrupted and sampled captions."),
+        Flag("--augmentation/--no-augmentation", help="Also learn from corrupted and sampled captions."),
     ] = True,
-    runs: Annotated[int, Option("--runs", min=1, help="Trainings to average.")] = 1,
+    runs: Annotated[int, Flag("--runs", min=1, help="Trainings to average.")] = 1,
     human: Annotated[
         bool,
-        Option(
+        Flag(
             "--human",
             help="Judge people, too: one reference per image becomes a system and is removed from the "
             "references.",
@@ -121,11 +118,11 @@ def critic(
     ] = False,
     resume: Annotated[
         bool,
-        Option("--resume", help="Reuse the critics stored under -o, and continue an interrupted training."),
+        Flag("--resume", help="Reuse the critics stored under -o, and continue an interrupted training."),
     ] = False,
     output: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--output",
             "-o",
             metavar="OUT",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from captious.cli import options
-from captious.cli.command import Option, command
+from captious.cli.command import Flag, command
 from captious.cli.formatting import IntervalTables
 from captious.cli.formatting import score as shown
 from captious.cli.output import note
@@ -17,11 +17,11 @@ DIVERSITY = ["Self-CIDEr", "LSA", "1-mBLEU-4", "Div-1", "Div-2"]
 
 def demo(
     metrics: options.Metrics = "coco",
-    ci: Annotated[bool, Option("--ci", help="Show confidence intervals.")] = False,
+    ci: Annotated[bool, Flag("--ci", help="Show confidence intervals.")] = False,
     json: options.JsonOut = None,
     report: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--report",
             metavar="OUT.html",
             help="Also make a report of the demo, a page for the browser.",

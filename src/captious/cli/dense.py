@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import INPUT, OUTPUT, Argument, Option, command
+from captious.cli.command import INPUT, OUTPUT, Argument, Flag, command
 from captious.cli.formatting import IntervalTables, look
 from captious.cli.output import is_taken, note, say, write_json
 from captious.cli.score_tables import show, write_per_image
@@ -23,18 +23,18 @@ def dense(
     ],
     metrics: options.Metrics = "METEOR",
     protocols: Annotated[
-        str, Option("--protocol", metavar="NAMES", help="densevid, soda, or both with a comma.")
+        str, Flag("--protocol", metavar="NAMES", help="densevid, soda, or both with a comma.")
     ] = "densevid,soda",
     kinds: Annotated[
-        str, Option("--soda", metavar="KINDS", help="Kinds of SODA: a, b, c, d; with commas.")
+        str, Flag("--soda", metavar="KINDS", help="Kinds of SODA: a, b, c, d; with commas.")
     ] = "c",
     thresholds: Annotated[
-        str, Option("--tiou", metavar="NUMBERS", help="Overlaps at which densevid scores, with commas.")
+        str, Flag("--tiou", metavar="NUMBERS", help="Overlaps at which densevid scores, with commas.")
     ] = "0.3,0.5,0.7,0.9",
-    each: Annotated[bool, Option("--each-tiou", help="Also print densevid's score at each overlap.")] = False,
+    each: Annotated[bool, Flag("--each-tiou", help="Also print densevid's score at each overlap.")] = False,
     merge_references: Annotated[
         bool,
-        Option(
+        Flag(
             "--merge-references",
             help="SODA: events of all annotators as those of one (default: the best annotator).",
             heading=INPUT,
@@ -42,21 +42,21 @@ def dense(
     ] = False,
     as_published: Annotated[
         bool,
-        Option(
+        Flag(
             "--as-published",
             help="SODA as its program: swapped sentences, no empty videos, references in file order.",
             heading=INPUT,
         ),
     ] = False,
-    ci: Annotated[bool, Option("--ci", help="Show bootstrap confidence intervals over videos.")] = False,
-    compare: Annotated[bool, Option("--compare", help="Test the systems against each other.")] = False,
+    ci: Annotated[bool, Flag("--ci", help="Show bootstrap confidence intervals over videos.")] = False,
+    compare: Annotated[bool, Flag("--compare", help="Test the systems against each other.")] = False,
     signature: options.WithSignatures = False,
     tokenizer: options.Tokenizer = None,
     name: options.Names = None,
     json: options.JsonOut = None,
     per_video: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--per-video",
             metavar="OUT",
             help="Write the score of every video (OUT.csv or OUT.json).",
@@ -66,7 +66,7 @@ def dense(
     ] = None,
     report: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--report",
             metavar="OUT.html",
             help="Write a page with a time line per video.",
@@ -141,9 +141,27 @@ def dense(
         show(results, ci=ci, signature=signature, origin=False)
         videos = max(len(score.ids) for scores in results for score in scores.values())
         note(f"{videos:,} videos, {len(references)} files of references")
+        _note_overlaps(predictions, as_published)
         if ci:
             how = look().bootstrap
             note(f"in brackets: {100 * how.level:g} % intervals, {how.resamples:,} resamples of the videos")
+
+
+def _note_overlaps(predictions: list[Path], as_published: bool) -> None:
+    """Say how many predicted events overlap each other: the protocols allow it, a system may not mean it."""
+    import warnings
+
+    from captious.io.event_files import overlapping, read_events
+
+    for path in predictions:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the readers' warnings have been shown
+            events = read_events(path, allow_reversed=as_published)
+        if count := overlapping(events):
+            total = sum(map(len, events.videos.values()))
+            note(
+                f"{path}: {count:,} of {total:,} events overlap others of their video; the protocols allow it"
+            )
 
 
 def _parts(text: str) -> tuple[str, ...]:

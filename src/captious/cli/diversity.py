@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.formatting import IntervalTables, interval, look
 from captious.cli.formatting import score as shown
 from captious.cli.output import is_taken, note_figures, print_table, print_tidy, write_json
@@ -42,16 +42,16 @@ def diversity(
     ],
     df: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--df", help="Document frequencies for Self-CIDEr and CIDEr (default: the references of the run)."
         ),
     ] = None,
     kernel: Annotated[
-        str, Option("--kernel", help="Similarity inside Self-CIDEr: cider, cider-d, or a metric's name.")
+        str, Flag("--kernel", help="Similarity inside Self-CIDEr: cider, cider-d, or a metric's name.")
     ] = "cider",
     preset: Annotated[
         str | None,
-        Option(
+        Flag(
             "--preset",
             values=("as-published",),
             help="as-published: the settings behind the figures of Wang & Chan (2019), CIDEr-D as kernel.",
@@ -59,7 +59,7 @@ def diversity(
     ] = None,
     metrics: Annotated[
         str,
-        Option(
+        Flag(
             "--metrics",
             "-m",
             metavar="NAMES",
@@ -68,21 +68,21 @@ def diversity(
             old=("--accuracy", "-a"),
         ),
     ] = "CIDEr-D",
-    beta2: Annotated[float, Option("--beta2", help="β² of the F-measure.")] = 5.0,
+    beta2: Annotated[float, Flag("--beta2", help="β² of the F-measure.")] = 5.0,
     training: options.Training = None,
     best: Annotated[
-        bool, Option("--best", help="Also measure the best 2, 5, 8 and 10 captions of each image.")
+        bool, Flag("--best", help="Also measure the best 2, 5, 8 and 10 captions of each image.")
     ] = False,
     human_scores: Annotated[
         Path | None,
-        Option("--human-scores", metavar="F", help="Human diversity scores (JSON: system → image → score)."),
+        Flag("--human-scores", metavar="F", help="Human diversity scores (JSON: system → image → score)."),
     ] = None,
     ci: options.Confidence = False,
     signature: options.WithSignatures = False,
     name: options.Names = None,
     plots: options.Plots = None,
     image: Annotated[
-        list[str] | None, Option("--image", help="Image for the latent space and the map; repeatable.")
+        list[str] | None, Flag("--image", help="Image for the latent space and the map; repeatable.")
     ] = None,
     tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,

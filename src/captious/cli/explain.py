@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.formatting import ScoreTables
 from captious.cli.output import is_taken, note, print_marked, print_table, write_json
-from captious.core.errors import printable
+from captious.core.errors import InputError, printable
 
 #: Colours of sentences at a terminal. Their marks say the same.
 _STYLES = {"supported": "green", "unsupported": "red", "ambiguous": "yellow", "neutral": ""}
@@ -17,10 +17,13 @@ _STYLES = {"supported": "green", "unsupported": "red", "ambiguous": "yellow", "n
 
 def explain(
     references: options.References,
-    predictions: Annotated[Path, Argument(metavar="PRED", help="Predictions of one system.")],
+    predictions: Annotated[
+        Path | None,
+        Argument(metavar="PRED", help="Predictions of one system. Alone, if the metric needs no references."),
+    ] = None,
     metric: Annotated[
         str,
-        Option(
+        Flag(
             "--metrics",
             "-m",
             metavar="NAME",
@@ -31,11 +34,11 @@ def explain(
     ] = "CaptiousScore",
     image: Annotated[
         list[str] | None,
-        Option("--image", metavar="ID", help="Only this image; repeatable (default: the first)."),
+        Flag("--image", metavar="ID", help="Only this image; repeatable (default: the first)."),
     ] = None,
     number: Annotated[
         int,
-        Option("--number", "-n", min=1, help="Number of parts to list, the first ones.", old=("--top",)),
+        Flag("--number", "-n", min=1, help="Number of parts to list, the first ones.", old=("--top",)),
     ] = 12,
     tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
@@ -43,7 +46,7 @@ def explain(
     json: options.JsonOut = None,
     html: Annotated[
         str | None,
-        Option(
+        Flag(
             "--html",
             metavar="OUT",
             help="Write a page with coloured sentences.",
@@ -60,7 +63,11 @@ def explain(
     from captious.results.references import load
 
     measure = check_metric(metric, metric_options)
-    corpus = load(references, predictions, tokenizer=tokenizer, subset=subset, several=allow_several or None)
+    if predictions is None and "references" in measure.needs:
+        raise InputError(f"predictions are missing: captious explain REFS PRED -m {measure.name}")
+    # Without predictions, the only file holds them.
+    sides = (None, references) if predictions is None else (references, predictions)
+    corpus = load(*sides, tokenizer=tokenizer, subset=subset, several=allow_several or None)
     explanations = explain_corpus(corpus, measure, image or corpus.ids[:1])
     if json is not None:
         content = [explanation.to_json() for explanation in explanations]

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
-from captious.cli.command import INTERVALS, OUTPUT, Option, OptionGroup
+from captious.cli.command import INTERVALS, OUTPUT, Flag, OptionGroup
 from captious.core.errors import InputError, did_you_mean
 from captious.results.result_rows import FRACTION, NumberStyle
 from captious.results.significance import Bootstrap
@@ -78,11 +78,11 @@ class Tables(OptionGroup):
 
     format: Annotated[
         str,
-        Option("--format", "-f", metavar="NAME", help=f"{', '.join(FORMATS)}.", values=FORMATS),
+        Flag("--format", "-f", metavar="NAME", help=f"{', '.join(FORMATS)}.", values=FORMATS),
     ] = "rich"
-    quiet: Annotated[
-        bool, Option("--quiet", "-q", help="No warnings, no progress, nothing below tables.")
-    ] = False
+    quiet: Annotated[bool, Flag("--quiet", "-q", help="No warnings, no progress, nothing below tables.")] = (
+        False
+    )
 
     def look(self) -> Look:
         """Return the settings of these options."""
@@ -123,10 +123,10 @@ class Tables(OptionGroup):
 class ScoreTables(Tables):
     """Options of commands whose tables hold scores."""
 
-    percent: Annotated[bool, Option("--percent", help="Multiply scores by 100.")] = False
+    percent: Annotated[bool, Flag("--percent", help="Multiply scores by 100.")] = False
     digits: Annotated[
         int | None,
-        Option("--digits", min=0, max=15, help="Digits of scores (default: 4; 1 with --percent)."),
+        Flag("--digits", min=0, max=15, help="Digits of scores (default: 4; 1 with --percent)."),
     ] = None
 
     def look(self) -> Look:
@@ -137,11 +137,11 @@ class ScoreTables(Tables):
 class IntervalTables(ScoreTables):
     """Options of commands with ``--ci``."""
 
-    level: Annotated[float, Option("--level", help="Level of the intervals.", heading=INTERVALS)] = 0.95
-    resamples: Annotated[
-        int, Option("--resamples", min=10, help="Bootstrap resamples.", heading=INTERVALS)
-    ] = Bootstrap().resamples
-    seed: Annotated[int, Option("--seed", min=0, help="Seed of the bootstrap.", heading=INTERVALS)] = (
+    level: Annotated[float, Flag("--level", help="Level of the intervals.", heading=INTERVALS)] = 0.95
+    resamples: Annotated[int, Flag("--resamples", min=10, help="Bootstrap resamples.", heading=INTERVALS)] = (
+        Bootstrap().resamples
+    )
+    seed: Annotated[int, Flag("--seed", min=0, help="Seed of the bootstrap.", heading=INTERVALS)] = (
         Bootstrap().seed
     )
 

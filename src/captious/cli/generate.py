@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.output import say, write_json_lines
 from captious.core.errors import InputError
 
@@ -22,17 +22,11 @@ def generate(
     ],
     output: Annotated[
         Path,
-        Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="JSONL: image_id, captions, logprobs; '-' for stdout.",
-            writes="file",
-        ),
+        options.to_file("OUT", "JSONL: image_id, captions, logprobs; '-' for stdout."),
     ],
     how: Annotated[
         str,
-        Option(
+        Flag(
             "--how",
             help="rs (random), gnc (noise), crop, ss (synonyms), drv (random vectors), beam, diverse, "
             "greedy.",
@@ -40,20 +34,20 @@ def generate(
     ] = "rs",
     m: Annotated[
         int | None,
-        Option("--captions", "-n", min=1, help="Captions per image (default: 10; greedy: 1).", old=("-m",)),
+        Flag("--captions", "-n", min=1, help="Captions per image (default: 10; greedy: 1).", old=("-m",)),
     ] = None,
     temperature: Annotated[
-        float, Option("--temperature", help="Below 1, likelier units are sampled (rs).")
+        float, Flag("--temperature", help="Below 1, likelier units are sampled (rs).")
     ] = 1.0,
     top_k: Annotated[
-        int, Option("--top-k", min=0, help="Sample from this many of the likeliest units, 0 for all (rs).")
+        int, Flag("--top-k", min=0, help="Sample from this many of the likeliest units, 0 for all (rs).")
     ] = 0,
     top_p: Annotated[
-        float, Option("--top-p", help="Sample from the likeliest units with this total probability (rs).")
+        float, Flag("--top-p", help="Sample from the likeliest units with this total probability (rs).")
     ] = 1.0,
     sigma: Annotated[
         str | None,
-        Option(
+        Flag(
             "--sigma",
             metavar="FROM:TO",
             help="Noise of the first and of the last caption (gnc: 1:10, drv: 1:1).",
@@ -61,52 +55,50 @@ def generate(
     ] = None,
     keep: Annotated[
         float,
-        Option("--keep", help="Probability of keeping an object, or share of a photograph's area (crop)."),
+        Flag("--keep", help="Probability of keeping an object, or share of a photograph's area (crop)."),
     ] = 0.7,
     switch: Annotated[
-        str, Option("--switch", metavar="FROM:TO", help="Probability of replacing a word (ss).")
+        str, Flag("--switch", metavar="FROM:TO", help="Probability of replacing a word (ss).")
     ] = "0.1:0.5",
     vectors: Annotated[
-        str | None, Option("--vectors", help="Word vectors (ss): a file, glove-6b-50d, or default.")
+        str | None, Flag("--vectors", help="Word vectors (ss): a file, glove-6b-50d, or default.")
     ] = None,
     training: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--training",
             metavar="CAPTIONS",
             help="Train the word vectors on these captions, whose words are the replacements (ss).",
         ),
     ] = None,
     similarity: Annotated[
-        float, Option("--similarity", help="Least cosine of a word and its replacement (ss).")
+        float, Flag("--similarity", help="Least cosine of a word and its replacement (ss).")
     ] = 0.0,
     same_tags: Annotated[
-        bool, Option("--same-tags", help="Replace only words of the same part of speech (ss).")
+        bool, Flag("--same-tags", help="Replace only words of the same part of speech (ss).")
     ] = False,
-    groups: Annotated[int, Option("--groups", min=1, help="Groups of a diverse beam.")] = 5,
+    groups: Annotated[int, Flag("--groups", min=1, help="Groups of a diverse beam.")] = 5,
     penalty: Annotated[
-        float, Option("--penalty", help="Penalty for a unit that an earlier group used (diverse).")
+        float, Flag("--penalty", help="Penalty for a unit that an earlier group used (diverse).")
     ] = 0.5,
     score: Annotated[
         Path | None,
-        Option("--score", metavar="CAPTIONS", help="Write log P of these captions instead of new ones."),
+        Flag("--score", metavar="CAPTIONS", help="Write log P of these captions instead of new ones."),
     ] = None,
     tokens: Annotated[
         bool,
-        Option(
+        Flag(
             "--tokens",
             help="With --score: also log P of each unit (token_logprobs; the last one is the end).",
         ),
     ] = False,
     only: Annotated[
-        Path | None, Option("--only", metavar="CAPTIONS", help="Only the images of this file of captions.")
+        Path | None, Flag("--only", metavar="CAPTIONS", help="Only the images of this file of captions.")
     ] = None,
     backbone: options.Backbone = None,
     backbone_output: options.BackboneOutput = None,
     ids: options.BareIds = None,
-    seed: Annotated[
-        int, Option("--seed", min=0, help="Random seed. The same seed gives the same captions.")
-    ] = 1,
+    seed: Annotated[int, options.random_seed("captions")] = 1,
     jobs: options.Threads = 1,
 ) -> None:
     """Write captions of images with a captioner. 'captious diversity' reads the output."""

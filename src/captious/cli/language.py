@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.output import is_taken, rich_console, write_json
 from captious.core.errors import InputError, printable
 
@@ -24,7 +24,7 @@ def tokenize(
         "-"
     ),
     keep_punctuation: Annotated[
-        bool, Option("--keep-punctuation", help="Keep the punctuation tokens that the COCO tools drop.")
+        bool, Flag("--keep-punctuation", help="Keep the punctuation tokens that the COCO tools drop.")
     ] = False,
     output: options.PrintTo = None,
 ) -> None:
@@ -46,9 +46,9 @@ def parse(
     file: Annotated[
         Path, Argument(metavar="FILE", help="Captions: one per line, or any caption file; '-' for stdin.")
     ] = Path("-"),
-    tree: Annotated[bool, Option("--tree", help="Draw trees instead of printing CoNLL-U.")] = False,
+    tree: Annotated[bool, Flag("--tree", help="Draw trees instead of printing CoNLL-U.")] = False,
     tokenizer: Annotated[
-        str, Option("--tokenizer", help="ptb, or none where spaces separate the tokens already.")
+        str, Flag("--tokenizer", help="ptb, or none where spaces separate the tokens already.")
     ] = "ptb",
     parser: options.ParserName = None,
     grammar: options.Grammar = None,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from captious.cli import options
-from captious.cli.command import Option, command
+from captious.cli.command import Flag, command
 from captious.cli.formatting import Tables
 from captious.cli.output import (
     is_taken,
@@ -28,7 +28,7 @@ def likelihood(
     references: options.References,
     scored: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--scored",
             metavar="FILE",
             help="log P of the captions: JSONL, as 'captious generate MODEL IMAGES --score CAPTIONS' writes "
@@ -37,7 +37,7 @@ def likelihood(
     ] = None,
     write: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--write",
             metavar="CAPTIONS",
             help="Write the captions whose log P the test needs, and stop.",
@@ -46,20 +46,20 @@ def likelihood(
     ] = None,
     training: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--training",
             metavar="CAPTIONS",
             help="Where the commonest captions are taken from (default: the references).",
         ),
     ] = None,
     common: Annotated[
-        int, Option("--common", "-k", min=1, help="Number of distractors: the most frequent captions.")
+        int, Flag("--common", "-k", min=1, help="Number of distractors: the most frequent captions.")
     ] = 5,
     objects: options.Objects = None,
     chair_synonyms: options.ChairSynonyms = None,
     models: Annotated[
         list[Path] | None,
-        Option(
+        Flag(
             "--lm",
             metavar="MODEL",
             help="Also compare by log P(s|I) − λ log P(s) with this language model; twice to interpolate.",
@@ -68,11 +68,11 @@ def likelihood(
     lam: options.Lambda = None,
     alpha: options.Alpha = None,
     normalise: Annotated[
-        bool, Option("--normalise", help="Divide the formula of --lm by the number of words, too.")
+        bool, Flag("--normalise", help="Divide the formula of --lm by the number of words, too.")
     ] = False,
     words: Annotated[
         str | None,
-        Option(
+        Flag(
             "--words",
             metavar="IMAGE",
             help="Show the captions of an image with the probability of each word (--scored with --tokens).",
@@ -80,10 +80,10 @@ def likelihood(
     ] = None,
     figure: Annotated[
         Path | None,
-        Option("--figure", metavar="OUT", help="With --words: write it as .html or .svg.", writes="file"),
+        Flag("--figure", metavar="OUT", help="With --words: write it as .html or .svg.", writes="file"),
     ] = None,
     trials: Annotated[
-        int, Option("--trials", min=1, help="Trials of the randomisation test (before and after).")
+        int, Flag("--trials", min=1, help="Trials of the randomisation test (before and after).")
     ] = 10_000,
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,

@@ -5,13 +5,12 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Annotated
 
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.formatting import Tables, look
 from captious.cli.options import GRAMMAR_HELP, JsonOut, PrintedOutput, flag_of, metric_names
 from captious.cli.output import is_taken, note, print_table, write_json
 from captious.core.errors import InputError, did_you_mean
-from captious.metrics.options import PARSER
-from captious.metrics.options import Option as MeasureOption
+from captious.metrics.options import PARSER, Option
 
 if TYPE_CHECKING:
     from captious.core.cache import CachedFile
@@ -74,7 +73,7 @@ def metrics(
 
 
 def _print_options(measures: dict[str, Measure]) -> None:
-    takes: dict[MeasureOption, list[str]] = {}
+    takes: dict[Option, list[str]] = {}
     for name, measure in measures.items():
         for option in measure.options:
             takes.setdefault(option, []).append(name)
@@ -91,7 +90,7 @@ def _print_options(measures: dict[str, Measure]) -> None:
     note("an example: captious score REFS PRED -m " + ",".join(measures) + f" {table[0][0]}")
 
 
-def _value_name(option: MeasureOption) -> str:
+def _value_name(option: Option) -> str:
     return "|".join(option.choices) or {int: "N", float: "NUMBER"}.get(option.kind, "TEXT")
 
 
@@ -104,7 +103,7 @@ def cache(
     kind: Annotated[
         str | None, Argument(metavar="KIND", help="One kind of file, as the table names it.")
     ] = None,
-    clear: Annotated[bool, Option("--clear", help="Remove the files: all, or those of one kind.")] = False,
+    clear: Annotated[bool, Flag("--clear", help="Remove the files: all, or those of one kind.")] = False,
     json: JsonOut = None,
 ) -> None:
     """List or clear the files that captious keeps for later runs. All of them can be made again."""

@@ -10,10 +10,17 @@ from typing import Annotated, Any, ClassVar
 
 import click
 
-from captious.cli.command import INPUT, INTERVALS, OUTPUT, Argument, Option, OptionGroup, parameter
+from captious.cli.command import INPUT, INTERVALS, OUTPUT, Argument, Flag, OptionGroup, parameter
 from captious.core.errors import InputError
-from captious.metrics.options import CHAIR_SYNONYMS, METEOR_DATA, OBJECTS, PARSER, STANDARD, entry_points
-from captious.metrics.options import Option as MeasureOption
+from captious.metrics.options import (
+    CHAIR_SYNONYMS,
+    METEOR_DATA,
+    OBJECTS,
+    PARSER,
+    STANDARD,
+    Option,
+    entry_points,
+)
 
 _TOKENIZERS = ("ptb", "simple", "none", "spacy-like", "raw")
 
@@ -34,7 +41,7 @@ SomePredictions = Annotated[
 ]
 Metrics = Annotated[
     str,
-    Option(
+    Flag(
         "--metrics",
         "-m",
         metavar="NAMES",
@@ -44,7 +51,7 @@ Metrics = Annotated[
 ]
 Tokenizer = Annotated[
     str | None,
-    Option(
+    Flag(
         "--tokenizer",
         metavar="NAME",
         help="ptb (default), simple, none, spacy-like or raw.",
@@ -54,18 +61,16 @@ Tokenizer = Annotated[
 ]
 LengthControl = Annotated[
     bool,
-    Option("--length-control", help="Also compare the systems at equal length of their captions."),
+    Flag("--length-control", help="Also compare the systems at equal length of their captions."),
 ]
-Subset = Annotated[
-    bool, Option("--subset", help="Score only the images that both sides have.", heading=INPUT)
-]
+Subset = Annotated[bool, Flag("--subset", help="Score only the images that both sides have.", heading=INPUT)]
 AllowSeveral = Annotated[
     bool,
-    Option("--allow-several", help="Accept several predictions per image.", heading=INPUT),
+    Flag("--allow-several", help="Accept several predictions per image.", heading=INPUT),
 ]
 JsonOut = Annotated[
     str | None,
-    Option(
+    Flag(
         "--json",
         metavar="OUT",
         help="Write JSON to a file ('-' for stdout).",
@@ -75,7 +80,7 @@ JsonOut = Annotated[
 ]
 PerImage = Annotated[
     Path | None,
-    Option(
+    Flag(
         "--per-image",
         metavar="OUT",
         help="Write the score of every image (OUT.csv or OUT.json).",
@@ -85,7 +90,7 @@ PerImage = Annotated[
 ]
 Plots = Annotated[
     Path | None,
-    Option(
+    Flag(
         "--plots",
         metavar="DIR",
         help="Write figures into this folder.",
@@ -95,7 +100,7 @@ Plots = Annotated[
 ]
 SaveTo = Annotated[
     Path | None,
-    Option(
+    Flag(
         "--output",
         "-o",
         metavar="OUT",
@@ -104,14 +109,14 @@ SaveTo = Annotated[
         writes="scores",
     ),
 ]
-NoTexts = Annotated[bool, Option("--no-texts", help="Save scores without the captions.", heading=OUTPUT)]
+NoTexts = Annotated[bool, Flag("--no-texts", help="Save scores without the captions.", heading=OUTPUT)]
 Part = Annotated[
     bool,
-    Option("--part", help="Predictions of some images, against all references.", heading=INPUT),
+    Flag("--part", help="Predictions of some images, against all references.", heading=INPUT),
 ]
 Split = Annotated[
     str | None,
-    Option(
+    Flag(
         "--split",
         metavar="NAMES",
         help="Splits of the references: test, or train,restval.",
@@ -119,11 +124,11 @@ Split = Annotated[
     ),
 ]
 Confidence = Annotated[
-    bool, Option("--ci", help="Show bootstrap confidence intervals over images.", heading=INTERVALS)
+    bool, Flag("--ci", help="Show bootstrap confidence intervals over images.", heading=INTERVALS)
 ]
 Names = Annotated[
     list[str] | None,
-    Option(
+    Flag(
         "--name",
         metavar="NAME",
         help="Name of a system, in the order of the files; repeatable.",
@@ -131,23 +136,21 @@ Names = Annotated[
     ),
 ]
 WithSignatures = Annotated[
-    bool, Option("--signature", help="Print signatures: how numbers were made.", heading=OUTPUT)
+    bool, Flag("--signature", help="Print signatures: how numbers were made.", heading=OUTPUT)
 ]
-MeteorData = Annotated[
-    str | None, Option("--meteor-data", metavar=METEOR_DATA.metavar, help=METEOR_DATA.help)
-]
-Objects = Annotated[str | None, Option("--objects", metavar=OBJECTS.metavar, help=OBJECTS.help)]
+MeteorData = Annotated[str | None, Flag("--meteor-data", metavar=METEOR_DATA.metavar, help=METEOR_DATA.help)]
+Objects = Annotated[str | None, Flag("--objects", metavar=OBJECTS.metavar, help=OBJECTS.help)]
 ChairSynonyms = Annotated[
-    str | None, Option("--chair-synonyms", metavar=CHAIR_SYNONYMS.metavar, help=CHAIR_SYNONYMS.help)
+    str | None, Flag("--chair-synonyms", metavar=CHAIR_SYNONYMS.metavar, help=CHAIR_SYNONYMS.help)
 ]
 ParserName = Annotated[
     str | None,
-    Option("--parser", metavar=PARSER.metavar, help=PARSER.help, values=("fast", "grammar", "exact")),
+    Flag("--parser", metavar=PARSER.metavar, help=PARSER.help, values=("fast", "grammar", "exact")),
 ]
 GRAMMAR_HELP = "CoreNLP's models for '--parser exact': the jar, or englishPCFG.ser.gz."
 Grammar = Annotated[
     str | None,
-    Option(
+    Flag(
         "--grammar",
         metavar="PATH",
         help=GRAMMAR_HELP,
@@ -155,7 +158,7 @@ Grammar = Annotated[
 ]
 Training = Annotated[
     Path | None,
-    Option(
+    Flag(
         "--training",
         metavar="CAPTIONS",
         help="Training captions, for the novelty of captions.",
@@ -163,34 +166,34 @@ Training = Annotated[
         old=("--train",),
     ),
 ]
-Threads = Annotated[int, Option("--jobs", "-j", min=1, help="Threads of PyTorch.", old=("--threads",))]
+Threads = Annotated[int, Flag("--jobs", "-j", min=1, help="Threads of PyTorch.", old=("--threads",))]
 Backbone = Annotated[
     Path | None,
-    Option("--backbone", metavar="NET.onnx", help="Network that computes features of photographs."),
+    Flag("--backbone", metavar="NET.onnx", help="Network that computes features of photographs."),
 ]
 BackboneOutput = Annotated[
     str | None,
-    Option("--backbone-output", metavar="NAME", help="Output of the network to use (default: its last map)."),
+    Flag("--backbone-output", metavar="NAME", help="Output of the network to use (default: its last map)."),
 ]
 BareIds = Annotated[
-    Path | None, Option("--ids", metavar="FILE", help="Ids of the images of a bare array, one per line.")
+    Path | None, Flag("--ids", metavar="FILE", help="Ids of the images of a bare array, one per line.")
 ]
 Exclude = Annotated[
     Path | None,
-    Option(
+    Flag(
         "--exclude",
         metavar="CAPTIONS",
         help="Exclude the images of this file of captions from training.",
     ),
 ]
-Lambda = Annotated[float | None, Option("--lambda", metavar="λ", help="Weight of the language model.")]
+Lambda = Annotated[float | None, Flag("--lambda", metavar="λ", help="Weight of the language model.")]
 Alpha = Annotated[
-    float | None, Option("--alpha", metavar="α", help="Weight of the first of two language models.")
+    float | None, Flag("--alpha", metavar="α", help="Weight of the first of two language models.")
 ]
 
 PrintTo = Annotated[
     Path | None,
-    Option(
+    Flag(
         "--output",
         "-o",
         metavar="OUT",
@@ -201,6 +204,16 @@ PrintTo = Annotated[
 ]
 
 
+def to_file(metavar: str, help: str) -> Flag:
+    """Return ``--output`` of a command that writes one file, which is not the printed result."""
+    return Flag("--output", "-o", metavar=metavar, help=help, writes="file")
+
+
+def random_seed(product: str) -> Flag:
+    """Return ``--seed`` of a command that makes something at random."""
+    return Flag("--seed", min=0, help=f"Random seed. The same seed gives the same {product}.")
+
+
 @dataclass
 class ColumnOptions(OptionGroup):
     """Columns of the files that a command reads captions from."""
@@ -209,7 +222,7 @@ class ColumnOptions(OptionGroup):
 
     caption_column: Annotated[
         str | None,
-        Option(
+        Flag(
             "--caption-column",
             metavar="NAME",
             help="Column or key of the captions; NAME,NAME: the first (numbered: all).",
@@ -217,7 +230,7 @@ class ColumnOptions(OptionGroup):
     ] = None
     id_column: Annotated[
         str | None,
-        Option(
+        Flag(
             "--id-column",
             metavar="NAME",
             help="Column or key of the image ids.",
@@ -238,7 +251,7 @@ class Jobs(OptionGroup):
 
     jobs: Annotated[
         int | None,
-        Option(
+        Flag(
             "--jobs",
             "-j",
             min=1,
@@ -255,7 +268,7 @@ class Jobs(OptionGroup):
 
 @dataclass
 class PrintedOutput(OptionGroup):
-    """``-o`` of commands that print their result: it goes to a file, whole or not at all."""
+    """``-o`` of commands that print their result: it goes to a file, completely or not at all."""
 
     output: PrintTo = None
 
@@ -287,9 +300,9 @@ class PrintedOutput(OptionGroup):
 
 MetricOption = Annotated[
     list[str] | None,
-    Option("--option", "-O", metavar="NAME=VALUE", help="Set an option of a metric; repeatable."),
+    Flag("--option", "-O", metavar="NAME=VALUE", help="Set an option of a metric; repeatable."),
 ]
-_UnlistedGrammar = Annotated[str | None, Option("--grammar", metavar="PATH", listed=False)]
+_UnlistedGrammar = Annotated[str | None, Flag("--grammar", metavar="PATH", listed=False)]
 
 
 class MeasureOptions(OptionGroup):
@@ -309,7 +322,7 @@ class MeasureOptions(OptionGroup):
         declared: dict[str, Any] = {
             o.name: Annotated[
                 o.kind | None,
-                Option(
+                Flag(
                     flag_of(o),
                     metavar=o.metavar,
                     help=o.help,
@@ -337,12 +350,12 @@ def number_range(text: str, flag: str) -> tuple[float, float]:
         raise InputError(f"{flag} is a number, or two as FROM:TO, not '{text}'") from None
 
 
-def flag_of(option: MeasureOption) -> str:
+def flag_of(option: Option) -> str:
     """Return the flag of a measure's option."""
     return "--training" if option.name == "train" else option.flag
 
 
-def known_options() -> dict[str, MeasureOption]:
+def known_options() -> dict[str, Option]:
     """Return the options of our own measures and of measures in installed packages."""
     options = {option.name: option for option in STANDARD}
     for point in entry_points():

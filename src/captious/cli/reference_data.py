@@ -6,25 +6,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command, group
+from captious.cli.command import Argument, Flag, command, group
 from captious.cli.formatting import Tables
 from captious.cli.output import is_taken, print_table, say, write_json
 
 if TYPE_CHECKING:
     from captious.corpus.frequencies import FrequencyTable
 
-Out = Annotated[
-    Path, Option("--output", "-o", metavar="FILE", help="Where to write the table.", writes="file")
-]
+Out = Annotated[Path, options.to_file("FILE", "Where to write the table.")]
 
 
 def prepare(
     references: options.References,
     output: Annotated[
         Path,
-        Option(
-            "--output", "-o", metavar="FILE", help="Where to write the prepared references.", writes="file"
-        ),
+        options.to_file("FILE", "Where to write the prepared references."),
     ],
     metrics: options.Metrics = "coco",
     tokenizer: options.Tokenizer = None,
@@ -70,7 +66,7 @@ def import_frequencies(
     ],
     output: Out,
     images: Annotated[
-        int | None, Option(min=1, help="Number of images counted, if the file does not say.")
+        int | None, Flag(min=1, help="Number of images counted, if the file does not say.")
     ] = None,
 ) -> None:
     """Import document frequencies made by other tools."""
@@ -121,7 +117,7 @@ def import_concepts(
         Path, Argument(metavar="FILE", help="Pickled dictionary: concept → number of images that have it.")
     ],
     output: Out,
-    images: Annotated[int | None, Option("--images", min=1, help="Number of images counted.")] = None,
+    images: Annotated[int | None, Flag("--images", min=1, help="Number of images counted.")] = None,
 ) -> None:
     """Import concept frequencies, a pickled dictionary of counts, as Wang et al. (2020) use them.
 
@@ -135,7 +131,7 @@ def import_concepts(
 
 def show_concepts(
     table: Annotated[Path, Argument(metavar="FILE", help="A table made by 'captious concepts build'.")],
-    number: Annotated[int, Option("--number", "-n", min=1, help="How many to list.")] = 20,
+    number: Annotated[int, Flag("--number", "-n", min=1, help="How many to list.")] = 20,
     json: options.JsonOut = None,
 ) -> None:
     """Show what a table contains, and list the most frequent concepts."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import INPUT, Argument, Option, command
+from captious.cli.command import INPUT, Argument, Flag, command
 from captious.cli.compare import split_inputs
 from captious.cli.output import say
 from captious.core.errors import InputError
@@ -22,12 +22,10 @@ def report(
             help="Reference captions and predictions, one file per system; or saved scores alone.",
         ),
     ],
-    output: Annotated[
-        Path, Option("--output", "-o", metavar="OUT.html", help="The page.", writes="file")
-    ] = Path("report.html"),
+    output: Annotated[Path, options.to_file("OUT.html", "The page.")] = Path("report.html"),
     samples: Annotated[
         list[Path] | None,
-        Option(
+        Flag(
             "--samples",
             metavar="FILE",
             help="Several captions per image of one system, for diversity; repeatable.",
@@ -35,7 +33,7 @@ def report(
     ] = None,
     images: Annotated[
         str | None,
-        Option(
+        Flag(
             "--images",
             metavar="DIR|URL",
             help="Pictures: a folder, or a pattern such as https://…/{id}.jpg ({id:012} fills with zeros).",
@@ -43,7 +41,7 @@ def report(
     ] = None,
     embed: Annotated[
         float | None,
-        Option(
+        Flag(
             "--embed",
             metavar="MB",
             min=0,
@@ -52,7 +50,7 @@ def report(
     ] = None,
     by_group: Annotated[
         str | None,
-        Option(
+        Flag(
             "--group",
             metavar="COLUMNS",
             help="Also show groups of images, by columns (with commas), such as split, or length.",
@@ -60,11 +58,11 @@ def report(
     ] = None,
     group_file: Annotated[
         Path | None,
-        Option("--group-file", metavar="FILE", help="File of the columns (default: REFS).", heading=INPUT),
+        Flag("--group-file", metavar="FILE", help="File of the columns (default: REFS).", heading=INPUT),
     ] = None,
     metrics: Annotated[
         str | None,
-        Option(
+        Flag(
             "--metrics",
             "-m",
             metavar="NAMES",
@@ -73,17 +71,17 @@ def report(
         ),
     ] = None,
     title: Annotated[
-        str | None, Option("--title", help="Title of the page (default: the systems and the references).")
+        str | None, Flag("--title", help="Title of the page (default: the systems and the references).")
     ] = None,
     name: options.Names = None,
-    open_it: Annotated[bool, Option("--open", help="Show the page in the browser.")] = False,
+    open_it: Annotated[bool, Flag("--open", help="Show the page in the browser.")] = False,
     corpus: Annotated[
         bool,
-        Option(
+        Flag(
             "--corpus/--no-corpus", help="The language of whole corpora, for which all captions are parsed."
         ),
     ] = True,
-    alpha: Annotated[float, Option(help="Level of the paired tests, corrected for all comparisons.")] = 0.05,
+    alpha: Annotated[float, Flag(help="Level of the paired tests, corrected for all comparisons.")] = 0.05,
     tokenizer: options.Tokenizer = None,
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,

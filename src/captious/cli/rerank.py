@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.formatting import Tables
 from captious.cli.output import is_taken, note, print_table, say, write_json, write_json_lines
 from captious.core.errors import InputError
@@ -23,17 +23,11 @@ def rerank(
     ],
     output: Annotated[
         Path | None,
-        Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="The chosen captions, as COCO results (JSON); '-' for stdout.",
-            writes="file",
-        ),
+        options.to_file("OUT", "The chosen captions, as COCO results (JSON); '-' for stdout."),
     ] = None,
     by: Annotated[
         str,
-        Option(
+        Flag(
             "--by",
             help="mi (mutual information), consensus, scores or critic (both from a file, --scores), or "
             "likelihood.",
@@ -41,7 +35,7 @@ def rerank(
     ] = "mi",
     models: Annotated[
         list[Path] | None,
-        Option(
+        Flag(
             "--lm",
             metavar="MODEL",
             help="Language model: from 'captious train lm', ARPA, or a folder (transformers); pass two to "
@@ -51,20 +45,18 @@ def rerank(
     lam: options.Lambda = None,
     alpha: options.Alpha = None,
     normalise: Annotated[
-        bool, Option("--normalise", help="Divide by the number of tokens, so that length does not count.")
+        bool, Flag("--normalise", help="Divide by the number of tokens, so that length does not count.")
     ] = False,
     metric: Annotated[
         str | None,
-        Option(
-            "--metric", help="Metric of a consensus (CIDEr-D), or the one to use from a file with several."
-        ),
+        Flag("--metric", help="Metric of a consensus (CIDEr-D), or the one to use from a file with several."),
     ] = None,
     posterior: Annotated[
-        bool, Option("--posterior", help="Weight the candidates of a consensus by their probability.")
+        bool, Flag("--posterior", help="Weight the candidates of a consensus by their probability.")
     ] = False,
     scores: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--scores",
             metavar="FILE",
             help="Scores of the candidates: JSONL (image_id, scores) or NAME.scores.",
@@ -72,7 +64,7 @@ def rerank(
     ] = None,
     keep: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--candidates",
             metavar="OUT",
             help="Also write all candidates with their scores (JSONL).",
@@ -81,7 +73,7 @@ def rerank(
     ] = None,
     tune: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--tune",
             metavar="REFS",
             help="Tune λ and α on a part of the images with these references; compare on the others.",
@@ -89,7 +81,7 @@ def rerank(
     ] = None,
     metrics: Annotated[
         str | None,
-        Option(
+        Flag(
             "--metrics",
             "-m",
             metavar="NAMES",
@@ -98,15 +90,13 @@ def rerank(
             "SPICE-U).",
         ),
     ] = None,
-    part: Annotated[float, Option("--part", help="Share of images to tune on.")] = 0.5,
-    trials: Annotated[int, Option("--trials", min=1, help="Trials of the randomisation test.")] = 10_000,
-    resamples: Annotated[int, Option("--resamples", min=2, help="Resamples of the bootstrap.")] = 1000,
-    seed: Annotated[
-        int, Option("--seed", min=0, help="Seed of the division of images and of the tests.")
-    ] = 1,
+    part: Annotated[float, Flag("--part", help="Share of images to tune on.")] = 0.5,
+    trials: Annotated[int, Flag("--trials", min=1, help="Trials of the randomisation test.")] = 10_000,
+    resamples: Annotated[int, Flag("--resamples", min=2, help="Resamples of the bootstrap.")] = 1000,
+    seed: Annotated[int, Flag("--seed", min=0, help="Seed of the division of images and of the tests.")] = 1,
     plots: Annotated[
         Path | None,
-        Option("--plots", metavar="DIR", help="Folder for a figure of the grid of λ and α.", writes="folder"),
+        Flag("--plots", metavar="DIR", help="Folder for a figure of the grid of λ and α.", writes="folder"),
     ] = None,
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,

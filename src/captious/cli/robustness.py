@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.formatting import ScoreTables, look
 from captious.cli.output import is_taken, note_figures, print_report, write_json
 
@@ -20,40 +20,40 @@ def robustness(
     ] = None,
     metrics: options.Metrics = METRICS,
     curves: Annotated[
-        bool, Option("--curves/--no-curves", help="Measure transformed captions (Cui et al. 2018).")
+        bool, Flag("--curves/--no-curves", help="Measure transformed captions (Cui et al. 2018).")
     ] = True,
     tasks: Annotated[
         bool,
-        Option(
+        Flag(
             "--tasks/--no-tasks",
             help="Measure distraction tasks made from the captions (Hodosh & Hockenmaier 2016).",
         ),
     ] = True,
     distractions: Annotated[
         Path | None,
-        Option("--distractions", metavar="PATH", help="Read the tasks from this file or folder instead."),
+        Flag("--distractions", metavar="PATH", help="Read the tasks from this file or folder instead."),
     ] = None,
     data: Annotated[
         Path | None,
-        Option("--data", metavar="DIR", help="Where Flickr30k's captions are, for --distractions."),
+        Flag("--data", metavar="DIR", help="Where Flickr30k's captions are, for --distractions."),
     ] = None,
     save_tasks: Annotated[
-        Path | None, Option("--save-tasks", metavar="OUT.jsonl", help="Save the tasks.", writes="file")
+        Path | None, Flag("--save-tasks", metavar="OUT.jsonl", help="Save the tasks.", writes="file")
     ] = None,
-    images: Annotated[int, Option("--images", min=2, help="Images for the curves.")] = 2000,
-    limit: Annotated[int, Option("--limit", min=1, help="Instances of each task.")] = 2000,
+    images: Annotated[int, Flag("--images", min=2, help="Images for the curves.")] = 2000,
+    limit: Annotated[int, Flag("--limit", min=1, help="Instances of each task.")] = 2000,
     features: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--features",
             metavar="FILE.npz",
             help="'ids' and 'features' of images, to find similar images by features instead of captions.",
         ),
     ] = None,
     resamples: Annotated[
-        int, Option("--resamples", min=2, help="Resamples of the bootstrap over images.")
+        int, Flag("--resamples", min=2, help="Resamples of the bootstrap over images.")
     ] = 1000,
-    seed: Annotated[int, Option("--seed", help="Seed of all random choices.")] = 1,
+    seed: Annotated[int, Flag("--seed", help="Seed of all random choices.")] = 1,
     plots: options.Plots = None,
     json: options.JsonOut = None,
     *,

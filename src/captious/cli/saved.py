@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.formatting import IntervalTables, ScoreTables, look
 from captious.cli.output import is_taken, write_json
 from captious.cli.score_tables import show as show_table
@@ -21,7 +21,7 @@ def show(
     files: SavedScores,
     metrics: Annotated[
         str | None,
-        Option(
+        Flag(
             "--metrics",
             "-m",
             metavar="NAMES",
@@ -57,15 +57,13 @@ def merge(
     files: SavedScores,
     output: Annotated[
         Path,
-        Option(
-            "--output", "-o", metavar="OUT.scores", help="Where to save the merged scores.", writes="file"
-        ),
+        options.to_file("OUT.scores", "Where to save the merged scores."),
     ],
     name: Annotated[
-        str | None, Option("--name", help="Name of the system (default: that of the first part).")
+        str | None, Flag("--name", help="Name of the system (default: that of the first part).")
     ] = None,
     part: Annotated[
-        bool, Option("--part", help="Accept parts that together lack images of the references.")
+        bool, Flag("--part", help="Accept parts that together lack images of the references.")
     ] = False,
     json: options.JsonOut = None,
 ) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import INPUT, Option, command
+from captious.cli.command import INPUT, Flag, command
 from captious.cli.formatting import IntervalTables, look
 from captious.cli.output import is_taken, write_json
 from captious.cli.score_tables import print_length_control, show, write_per_image
@@ -31,9 +31,17 @@ def score(
     no_texts: options.NoTexts = False,
     split: options.Split = None,
     length_control: options.LengthControl = False,
+    no_references: Annotated[
+        bool,
+        Flag(
+            "--no-references",
+            help="All files are predictions, for metrics that need no references.",
+            heading=INPUT,
+        ),
+    ] = False,
     by_group: Annotated[
         str | None,
-        Option(
+        Flag(
             "--group",
             metavar="COLUMN",
             help="Also score groups of images, by a column or length.",
@@ -42,7 +50,7 @@ def score(
     ] = None,
     group_file: Annotated[
         Path | None,
-        Option("--group-file", metavar="FILE", help="File with that column (default: REFS).", heading=INPUT),
+        Flag("--group-file", metavar="FILE", help="File with that column (default: REFS).", heading=INPUT),
     ] = None,
     *,
     metric_options: dict[str, Any],
@@ -62,7 +70,10 @@ def score(
     quiet = is_taken(json, per_image, output)
     if group_file is not None and by_group is None:
         raise InputError("--group-file needs the name of the column: give it with --group COLUMN")
-    groups = read_groups(group_file or references, by_group) if by_group is not None else {}
+    # None without references (Shards.run).
+    given: Path | None = references
+    source = group_file or given or predictions[0]
+    groups = read_groups(source, by_group) if by_group is not None else {}
     results = score_systems(
         references,
         predictions,
@@ -87,7 +98,8 @@ def score(
         for system, one in zip(systems, grouped):
             system["groups"] = one.to_json(**style)
         controlled = {"length_control": [row.to_json() for row in rows]} if rows else {}
-        write_json({"references": str(references), "systems": systems, **controlled}, json)
+        shown = None if given is None else str(given)
+        write_json({"references": shown, "systems": systems, **controlled}, json)
     if not quiet:
         show(results, ci=ci, signature=signature, grouped=grouped)
         if rows:

@@ -24,7 +24,7 @@ def show(
     grouped: Sequence[Any] = (),
     origin: bool = True,
 ) -> None:
-    """Print the table of scores, and the images and references behind it.
+    """Print the table of scores, and the numbers of images and references.
 
     A system with several captions per image gets a second row, with the best caption of each image. A value
     is marked as the best only among values that can be compared. Tables of ``grouped`` scores follow.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from captious.cli.command import Option, OptionGroup
+from captious.cli.command import Flag, OptionGroup
 from captious.cli.formatting import look, number
 from captious.cli.output import is_taken, note, write_json
 from captious.cli.score_tables import show
@@ -23,7 +23,7 @@ class Shards(OptionGroup):
 
     given_references: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--references",
             metavar="REFS",
             help="References; all arguments are then shards.",
@@ -31,7 +31,7 @@ class Shards(OptionGroup):
     ] = None
     engine: Annotated[
         str | None,
-        Option(
+        Flag(
             "--engine",
             metavar="ENGINE",
             help="local, dask[=ADDRESS], ray[=ADDRESS], spark[=MASTER].",
@@ -40,7 +40,7 @@ class Shards(OptionGroup):
     ] = None
     on_error: Annotated[
         str | None,
-        Option(
+        Flag(
             "--on-error",
             metavar="stop|skip",
             help="Effect of a bad row or shard (default: stop).",
@@ -49,14 +49,14 @@ class Shards(OptionGroup):
     ] = None
     dry_run: Annotated[
         bool,
-        Option(
+        Flag(
             "--dry-run",
             help="Print numbers of shards and rows and a forecast.",
         ),
     ] = False
     top: Annotated[
         int | None,
-        Option(
+        Flag(
             "--top",
             metavar="K",
             min=1,
@@ -65,7 +65,7 @@ class Shards(OptionGroup):
     ] = None
     false_rate: Annotated[
         float | None,
-        Option(
+        Flag(
             "--false-rate",
             metavar="P",
             help="Error rate of Novel-1 … Novel-4 (default: 0.001).",
@@ -75,11 +75,17 @@ class Shards(OptionGroup):
     def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
         if any(value not in (None, False) for value in vars(self).values()):
             score_shards(**values, **vars(self))
+        elif values["no_references"]:
+            systems = [values["references"], *(values.get("predictions") or ())]
+            command(**values | {"references": None, "predictions": systems})
         elif values.get("predictions"):
             command(**values)
         else:
             path = values["references"]
             reason = why_not_alone(path)
+            if reason is not None and need_no_references(values["metrics"], values["metric_options"]):
+                command(**values | {"references": None, "predictions": [path]})
+                return
             if reason is not None:
                 raise InputError(
                     f"predictions are missing: captious score REFS PRED … ({reason}). One file alone is "
@@ -87,6 +93,13 @@ class Shards(OptionGroup):
                     "captious score SHARD … --references REFS"
                 )
             command(**values | {"predictions": [path]})
+
+
+def need_no_references(metrics: str, metric_options: dict[str, Any]) -> bool:
+    """Return whether captions can be scored by these metrics without references."""
+    from captious.metrics.registry import make_measures
+
+    return all("references" not in one.needs for one in make_measures(metrics, metric_options))
 
 
 def why_not_alone(path: Path) -> str | None:
@@ -125,7 +138,7 @@ def score_shards(
     wrong = [
         f"--{option.removeprefix('by_').replace('_', '-')}"
         for option in (
-            *("subset", "per_image", "allow_several", "no_texts"),
+            *("subset", "per_image", "allow_several", "no_texts", "no_references"),
             *("split", "by_group", "group_file"),
         )
         if others.get(option)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.output import say
 from captious.core.errors import InputError
 
@@ -14,22 +14,22 @@ from captious.core.errors import InputError
 def site(
     runs: Annotated[list[Path], Argument(metavar="RUN.scores", help="Saved scores, one file per run.")],
     output: Annotated[
-        Path, Option("--output", "-o", metavar="DIR", help="Folder of the site.", writes="folder")
+        Path, Flag("--output", "-o", metavar="DIR", help="Folder of the site.", writes="folder")
     ],
-    title: Annotated[str, Option("--title", help="Title of the site.")] = "Caption scores",
+    title: Annotated[str, Flag("--title", help="Title of the site.")] = "Caption scores",
     name: options.Names = None,
     data_name: Annotated[
         list[str] | None,
-        Option(
+        Flag(
             "--data-name",
             metavar="REFS=NAME",
             help="Name of a data set, by the field 'refs' of signatures: 60x5@4c02afc5=demo; repeatable.",
         ),
     ] = None,
     address: Annotated[
-        str | None, Option("--address", metavar="URL", help="Where the site will be, for links of the feed.")
+        str | None, Flag("--address", metavar="URL", help="Where the site will be, for links of the feed.")
     ] = None,
-    reports: Annotated[bool, Option("--reports/--no-reports", help="A report for each run.")] = True,
+    reports: Annotated[bool, Flag("--reports/--no-reports", help="A report for each run.")] = True,
 ) -> None:
     """Make a static site of runs: tables of comparable scores, runs over time, a page for each run.
 

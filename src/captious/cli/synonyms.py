@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.output import say, write_json_lines
 
 
@@ -14,49 +14,41 @@ def synonyms(
     captions: Annotated[Path, Argument(metavar="CAPTIONS", help="One caption per image.")],
     output: Annotated[
         Path,
-        Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="JSONL: image_id, captions; '-' for stdout.",
-            writes="file",
-        ),
+        options.to_file("OUT", "JSONL: image_id, captions; '-' for stdout."),
     ],
     training: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--training",
             metavar="CAPTIONS",
             help="Train word2vec on these captions, whose words are the replacements.",
         ),
     ] = None,
     m: Annotated[
-        int, Option("--captions", "-n", min=1, help="Captions per image, the original one included.")
+        int, Flag("--captions", "-n", min=1, help="Captions per image, the original one included.")
     ] = 10,
     switch: Annotated[
         str,
-        Option("--switch", metavar="FROM:TO", help="Probability of replacing a word, from second to last."),
+        Flag("--switch", metavar="FROM:TO", help="Probability of replacing a word, from second to last."),
     ] = "0.1:0.5",
     vectors: Annotated[
-        str | None, Option("--vectors", help="Word vectors: a file, glove-6b-50d, or default.")
+        str | None, Flag("--vectors", help="Word vectors: a file, glove-6b-50d, or default.")
     ] = None,
     vocabulary: Annotated[
         Path | None,
-        Option("--vocabulary", metavar="CAPTIONS", help="Captions whose words can be replacements."),
+        Flag("--vocabulary", metavar="CAPTIONS", help="Captions whose words can be replacements."),
     ] = None,
     neighbours: Annotated[
-        int, Option("--neighbours", min=1, help="Nearest words that one is drawn from.")
+        int, Flag("--neighbours", min=1, help="Nearest words that one is drawn from.")
     ] = 10,
     similarity: Annotated[
-        float, Option("--similarity", help="Least cosine of a word and its replacement.")
+        float, Flag("--similarity", help="Least cosine of a word and its replacement.")
     ] = 0.0,
     same_tags: Annotated[
-        bool, Option("--same-tags", help="Replace only words of the same part of speech.")
+        bool, Flag("--same-tags", help="Replace only words of the same part of speech.")
     ] = False,
     tokenizer: options.Tokenizer = None,
-    seed: Annotated[
-        int, Option("--seed", min=0, help="Random seed. The same seed gives the same captions.")
-    ] = 12345,
+    seed: Annotated[int, options.random_seed("captions")] = 12345,
 ) -> None:
     """Write sets of captions by switching words for similar ones (SS of Wang & Chan 2019).
 

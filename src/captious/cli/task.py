@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from captious.cli.command import INPUT, Argument, Option, command
+from captious.cli.command import INPUT, Argument, Flag, command
 from captious.cli.formatting import IntervalTables, Tables, look
 from captious.cli.options import Confidence, JsonOut, PrintedOutput, Subset, WithSignatures
 from captious.cli.output import is_taken, note, print_table, write_json
@@ -14,7 +14,7 @@ from captious.core.errors import InputError, printable
 
 ReferenceFile = Annotated[
     Path | None,
-    Option(
+    Flag(
         "--references", "-r", metavar="FILE", help="References of the task, from your files.", heading=INPUT
     ),
 ]
@@ -67,11 +67,11 @@ def task(
 def why(
     results: Annotated[Path, Argument(metavar="PRED", help="Predictions whose numbers do not match.")],
     published: Annotated[
-        str, Option("--published", metavar="TEXT", help="Published scores: 'CIDEr 131.2 BLEU-4 39.1'.")
+        str, Flag("--published", metavar="TEXT", help="Published scores: 'CIDEr 131.2 BLEU-4 39.1'.")
     ],
     references: ReferenceFile = None,
     name: Annotated[
-        str | None, Option("--task", metavar="TASK", help="Task of the published scores.", heading=INPUT)
+        str | None, Flag("--task", metavar="TASK", help="Task of the published scores.", heading=INPUT)
     ] = None,
     json: JsonOut = None,
 ) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.formatting import Tables
 from captious.cli.output import is_taken, note, print_table, say, write_json, write_json_lines
 from captious.core.errors import InputError
@@ -22,17 +22,11 @@ def templates(
     ],
     output: Annotated[
         Path | None,
-        Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="The captions, as COCO results (JSON); '-' for stdout.",
-            writes="file",
-        ),
+        options.to_file("OUT", "The captions, as COCO results (JSON); '-' for stdout."),
     ] = None,
     vocabulary: Annotated[
         str,
-        Option(
+        Flag(
             "--vocabulary",
             "-k",
             metavar="K,…",
@@ -41,26 +35,26 @@ def templates(
     ] = "80",
     threshold: Annotated[
         str,
-        Option("--threshold", metavar="T,…", help="Minimum score of an object; several values for --curves."),
+        Flag("--threshold", metavar="T,…", help="Minimum score of an object; several values for --curves."),
     ] = "0",
     most: Annotated[
         str | None,
-        Option("--most", metavar="N,…", help="Maximum of objects in a caption; several values for --curves."),
+        Flag("--most", metavar="N,…", help="Maximum of objects in a caption; several values for --curves."),
     ] = None,
     curves: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--curves", metavar="REFS", help="Score the captions of every setting against these references."
         ),
     ] = None,
     systems: Annotated[
         list[Path] | None,
-        Option("--systems", metavar="PRED", help="Captions of a system to show beside them; repeatable."),
+        Flag("--systems", metavar="PRED", help="Captions of a system to show beside them; repeatable."),
     ] = None,
     metrics: options.Metrics = "SPICE,SPICE-U",
     plots: Annotated[
         Path | None,
-        Option("--plots", metavar="DIR", help="Folder for a figure of the curves.", writes="folder"),
+        Flag("--plots", metavar="DIR", help="Folder for a figure of the curves.", writes="folder"),
     ] = None,
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,

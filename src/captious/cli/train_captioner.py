@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.formatting import number
 from captious.cli.output import say, write_json
 from captious.core.errors import InputError
@@ -25,90 +25,80 @@ def captioner(
     references: options.References,
     output: Annotated[
         Path,
-        Option(
-            "--output",
-            "-o",
-            metavar="MODEL",
-            help="Where to write the captioner (safetensors).",
-            writes="file",
-        ),
+        options.to_file("MODEL", "Where to write the captioner (safetensors)."),
     ],
-    model: Annotated[str, Option("--model", help="fc, att or relation.")] = "fc",
-    hidden: Annotated[int, Option("--hidden", min=1, help="Width of the model.")] = 320,
+    model: Annotated[str, Flag("--model", help="fc, att or relation.")] = "fc",
+    hidden: Annotated[int, Flag("--hidden", min=1, help="Width of the model.")] = 320,
     layers: Annotated[
-        int, Option("--layers", min=1, help="Layers of the encoder and of the decoder (relation).")
+        int, Flag("--layers", min=1, help="Layers of the encoder and of the decoder (relation).")
     ] = 2,
-    heads: Annotated[int, Option("--heads", min=1, help="Attention heads (relation).")] = 4,
+    heads: Annotated[int, Flag("--heads", min=1, help="Attention heads (relation).")] = 4,
     width: Annotated[
-        int, Option("--width", min=0, help="Width of the feed-forward layers (relation); 0: twice --hidden.")
+        int, Flag("--width", min=0, help="Width of the feed-forward layers (relation); 0: twice --hidden.")
     ] = 0,
     latent: Annotated[
-        int, Option("--latent", min=0, help="Size of the latent vector, 0 for none (a CVAE; only fc).")
+        int, Flag("--latent", min=0, help="Size of the latent vector, 0 for none (a CVAE; only fc).")
     ] = 0,
     prior: Annotated[
         str,
-        Option("--prior", help="Prior of the latent vector: normal, or gmm (one Gaussian for each class)."),
+        Flag("--prior", help="Prior of the latent vector: normal, or gmm (one Gaussian for each class)."),
     ] = "normal",
     divergence: Annotated[
-        float, Option("--divergence", help="Weight of the latent vector's KL divergence.")
+        float, Flag("--divergence", help="Weight of the latent vector's KL divergence.")
     ] = 0.1,
     annealing: Annotated[
-        float, Option("--annealing", help="Share of the training over which this weight rises from 0.")
+        float, Flag("--annealing", help="Share of the training over which this weight rises from 0.")
     ] = 0.5,
     free_bits: Annotated[
-        float, Option("--free-bits", help="Nats of each component of the latent vector that cost nothing.")
+        float, Flag("--free-bits", help="Nats of each component of the latent vector that cost nothing.")
     ] = 0.0,
-    dropout: Annotated[float, Option("--dropout", help="Share of dropout.")] = 0.2,
-    units: Annotated[str, Option("--units", help="words, characters, bpe or unigram.")] = "words",
+    dropout: Annotated[float, Flag("--dropout", help="Share of dropout.")] = 0.2,
+    units: Annotated[str, Flag("--units", help="words, characters, bpe or unigram.")] = "words",
     vocabulary: Annotated[
-        int | None, Option("--vocabulary", min=4, help="Maximum of units (bpe, unigram: 1,000 by default).")
+        int | None, Flag("--vocabulary", min=4, help="Maximum of units (bpe, unigram: 1,000 by default).")
     ] = None,
-    least: Annotated[int, Option("--least", min=1, help="Occurrences that a word needs to be a unit.")] = 5,
+    least: Annotated[int, Flag("--least", min=1, help="Occurrences that a word needs to be a unit.")] = 5,
     steps: Annotated[
-        int | None, Option("--steps", min=1, help="Steps (default: 2,000; 100 with rewards).")
+        int | None, Flag("--steps", min=1, help="Steps (default: 2,000; 100 with rewards).")
     ] = None,
-    batch: Annotated[int, Option("--batch", min=1, help="Captions per step.")] = 100,
+    batch: Annotated[int, Flag("--batch", min=1, help="Captions per step.")] = 100,
     rate: Annotated[
-        float | None, Option("--rate", help="Learning rate (default: 0.002; 0.0005 with rewards).")
+        float | None, Flag("--rate", help="Learning rate (default: 0.002; 0.0005 with rewards).")
     ] = None,
     warmup: Annotated[
-        int, Option("--warmup", min=0, help="Steps over which the learning rate rises to --rate.")
+        int, Flag("--warmup", min=0, help="Steps over which the learning rate rises to --rate.")
     ] = 0,
     start: Annotated[
-        Path | None, Option("--from", metavar="MODEL", help="Continue with a trained captioner.")
+        Path | None, Flag("--from", metavar="MODEL", help="Continue with a trained captioner.")
     ] = None,
     rewards: Annotated[
         list[str] | None,
-        Option("--reward", metavar="METRIC=λ", help="Add a metric as reward, such as CIDEr-D=5; repeatable."),
+        Flag("--reward", metavar="METRIC=λ", help="Add a metric as reward, such as CIDEr-D=5; repeatable."),
     ] = None,
     retrieval: Annotated[
-        float, Option("--retrieval", metavar="β", help="Weight of the retrieval reward.")
+        float, Flag("--retrieval", metavar="β", help="Weight of the retrieval reward.")
     ] = 0.0,
     adversary: Annotated[
         float,
-        Option("--adversary", metavar="γ", help="Weight of a learned evaluator as reward (conditional GAN)."),
+        Flag("--adversary", metavar="γ", help="Weight of a learned evaluator as reward (conditional GAN)."),
     ] = 0.0,
     xe: Annotated[
-        float, Option("--xe", metavar="WEIGHT", help="Weight of cross-entropy beside rewards; 0 for none.")
+        float, Flag("--xe", metavar="WEIGHT", help="Weight of cross-entropy beside rewards; 0 for none.")
     ] = 1.0,
-    samples: Annotated[int, Option("--samples", min=1, help="Samples per image, for rewards.")] = 5,
-    at_once: Annotated[int, Option("--images", min=1, help="Images per step with rewards.")] = 64,
-    baseline: Annotated[str, Option("--baseline", help="leave-one-out or greedy.")] = "leave-one-out",
-    validation: Annotated[
-        int, Option("--validation", min=0, help="Images to hold out for validation.")
-    ] = 200,
+    samples: Annotated[int, Flag("--samples", min=1, help="Samples per image, for rewards.")] = 5,
+    at_once: Annotated[int, Flag("--images", min=1, help="Images per step with rewards.")] = 64,
+    baseline: Annotated[str, Flag("--baseline", help="leave-one-out or greedy.")] = "leave-one-out",
+    validation: Annotated[int, Flag("--validation", min=0, help="Images to hold out for validation.")] = 200,
     exclude: options.Exclude = None,
     evaluate_every: Annotated[
-        int, Option("--evaluate-every", min=1, help="Steps between rows of the validation curve.")
+        int, Flag("--evaluate-every", min=1, help="Steps between rows of the validation curve.")
     ] = 250,
-    save_every: Annotated[int, Option("--save-every", min=1, help="Steps between checkpoints.")] = 100,
+    save_every: Annotated[int, Flag("--save-every", min=1, help="Steps between checkpoints.")] = 100,
     backbone: options.Backbone = None,
     backbone_output: options.BackboneOutput = None,
     ids: options.BareIds = None,
-    resume: Annotated[bool, Option("--resume", help="Continue from the last checkpoint in MODEL.")] = False,
-    seed: Annotated[
-        int, Option("--seed", min=0, help="Random seed. The same seed gives the same captioner.")
-    ] = 1,
+    resume: Annotated[bool, Flag("--resume", help="Continue from the last checkpoint in MODEL.")] = False,
+    seed: Annotated[int, options.random_seed("captioner")] = 1,
     jobs: options.Threads = 1,
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.output import note, print_table, write_json
 from captious.core.errors import InputError
 
@@ -18,21 +18,19 @@ def composite(
         Argument(metavar="FEATURES…", help="Metrics, or lexical, semantic, syntactic, lceval, nneval."),
     ],
     references: Annotated[
-        Path, Option("--references", metavar="REFS", help="Human captions, five or more for each image.")
+        Path, Flag("--references", metavar="REFS", help="Human captions, five or more for each image.")
     ],
     output: Annotated[
         Path,
-        Option(
-            "--output", "-o", metavar="OUT.safetensors", help="Where to write the weights.", writes="file"
-        ),
+        options.to_file("OUT.safetensors", "Where to write the weights."),
     ],
     machine: Annotated[
         list[Path] | None,
-        Option("--machine", metavar="PRED", help="Captions by a system for these images; repeatable."),
+        Flag("--machine", metavar="PRED", help="Captions by a system for these images; repeatable."),
     ] = None,
     training_set: Annotated[
         str,
-        Option(
+        Flag(
             "--set",
             help="Contrast human captions with: systems, mixed, others (captions of other images), "
             "neighbours.",
@@ -40,7 +38,7 @@ def composite(
     ] = "others",
     validate: Annotated[
         str,
-        Option(
+        Flag(
             "--validate",
             metavar="SETS",
             help="Sets of judgements that choose the epoch, or 'none' for the last epoch.",
@@ -48,20 +46,20 @@ def composite(
     ] = "thumb,capeval1k",
     data: Annotated[
         Path | None,
-        Option(
+        Flag(
             "--data",
             metavar="DIR",
             help="Folder of those sets (default: CAPTIOUS_DATA, or the current folder).",
         ),
     ] = None,
     images: Annotated[
-        int | None, Option("--images", min=2, help="Images to draw examples from (default: all).")
+        int | None, Flag("--images", min=2, help="Images to draw examples from (default: all).")
     ] = None,
-    epochs: Annotated[int, Option("--epochs", min=1, help="Maximum of epochs.")] = 800,
+    epochs: Annotated[int, Flag("--epochs", min=1, help="Maximum of epochs.")] = 800,
     hidden: Annotated[
-        str | None, Option("--hidden", metavar="N,…", help="Sizes of the hidden layers; 0 for none.")
+        str | None, Flag("--hidden", metavar="N,…", help="Sizes of the hidden layers; 0 for none.")
     ] = None,
-    seed: Annotated[int, Option("--seed", min=0, help="Seed of examples and weights.")] = 1,
+    seed: Annotated[int, Flag("--seed", min=0, help="Seed of examples and weights.")] = 1,
     json: options.JsonOut = None,
     *,
     metric_options: dict[str, Any],

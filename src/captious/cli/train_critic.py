@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.critic import CriticTrainingOptions
 from captious.cli.output import say, write_json
 from captious.critic.system_judging import CriticOptions
@@ -16,13 +16,7 @@ def critic(
     references: options.References,
     output: Annotated[
         Path,
-        Option(
-            "--output",
-            "-o",
-            metavar="CRITIC",
-            help="Where to write the critic (safetensors).",
-            writes="file",
-        ),
+        options.to_file("CRITIC", "Where to write the critic (safetensors)."),
     ],
     systems: Annotated[
         list[Path] | None,
@@ -30,13 +24,13 @@ def critic(
     ] = None,
     features: Annotated[
         Path | None,
-        Option("--features", metavar="F", help="Images: features, objects, or a folder of photographs."),
+        Flag("--features", metavar="F", help="Images: features, objects, or a folder of photographs."),
     ] = None,
     backbone: options.Backbone = None,
     backbone_output: options.BackboneOutput = None,
     ids: options.BareIds = None,
     exclude: options.Exclude = None,
-    resume: Annotated[bool, Option("--resume", help="Continue from the last checkpoint in CRITIC.")] = False,
+    resume: Annotated[bool, Flag("--resume", help="Continue from the last checkpoint in CRITIC.")] = False,
     jobs: options.Threads = 1,
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,

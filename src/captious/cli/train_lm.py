@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from captious.cli import options
-from captious.cli.command import Argument, Option, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.output import say, write_json
 from captious.cli.train_captioner import say_row
 
@@ -18,37 +18,29 @@ def lm(
     ],
     output: Annotated[
         Path,
-        Option(
-            "--output",
-            "-o",
-            metavar="MODEL",
-            help="Where to write the model (npz; an LSTM: safetensors; n-grams: also .arpa).",
-            writes="file",
+        options.to_file(
+            "MODEL", "Where to write the model (npz; an LSTM: safetensors; n-grams: also .arpa)."
         ),
     ],
-    kind: Annotated[str, Option("--kind", help="unigram, ngram (modified Kneser–Ney) or lstm.")] = "ngram",
-    order: Annotated[int, Option("--order", min=1, help="Length of n-grams.")] = 3,
+    kind: Annotated[str, Flag("--kind", help="unigram, ngram (modified Kneser–Ney) or lstm.")] = "ngram",
+    order: Annotated[int, Flag("--order", min=1, help="Length of n-grams.")] = 3,
     least: Annotated[
         int | None,
-        Option("--least", min=1, help="Occurrences that a word needs to be known (default: 1; lstm: 5)."),
+        Flag("--least", min=1, help="Occurrences that a word needs to be known (default: 1; lstm: 5)."),
     ] = None,
-    held_out: Annotated[
-        int, Option("--held-out", min=0, help="Images to hold out for the perplexity.")
-    ] = 100,
+    held_out: Annotated[int, Flag("--held-out", min=0, help="Images to hold out for the perplexity.")] = 100,
     exclude: options.Exclude = None,
-    hidden: Annotated[int, Option("--hidden", min=1, help="Width of the LSTM.")] = 512,
-    embedding: Annotated[int, Option("--embedding", min=1, help="Size of word vectors (lstm).")] = 300,
-    dropout: Annotated[float, Option("--dropout", help="Share of dropout (lstm).")] = 0.3,
-    epochs: Annotated[int, Option("--epochs", min=1, help="Passes over the captions (lstm).")] = 5,
-    batch: Annotated[int, Option("--batch", min=1, help="Captions per step (lstm).")] = 64,
-    rate: Annotated[float, Option("--rate", help="Learning rate (lstm).")] = 2e-3,
-    save_every: Annotated[int, Option("--save-every", min=1, help="Steps between checkpoints (lstm).")] = 200,
+    hidden: Annotated[int, Flag("--hidden", min=1, help="Width of the LSTM.")] = 512,
+    embedding: Annotated[int, Flag("--embedding", min=1, help="Size of word vectors (lstm).")] = 300,
+    dropout: Annotated[float, Flag("--dropout", help="Share of dropout (lstm).")] = 0.3,
+    epochs: Annotated[int, Flag("--epochs", min=1, help="Passes over the captions (lstm).")] = 5,
+    batch: Annotated[int, Flag("--batch", min=1, help="Captions per step (lstm).")] = 64,
+    rate: Annotated[float, Flag("--rate", help="Learning rate (lstm).")] = 2e-3,
+    save_every: Annotated[int, Flag("--save-every", min=1, help="Steps between checkpoints (lstm).")] = 200,
     resume: Annotated[
-        bool, Option("--resume", help="Continue from the last checkpoint in MODEL (lstm).")
+        bool, Flag("--resume", help="Continue from the last checkpoint in MODEL (lstm).")
     ] = False,
-    seed: Annotated[
-        int, Option("--seed", min=0, help="Random seed. The same seed gives the same model.")
-    ] = 1,
+    seed: Annotated[int, options.random_seed("model")] = 1,
     jobs: options.Threads = 1,
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,

@@ -165,10 +165,10 @@ class CacheWarning(UserWarning):
 _issued: set[str] = set()
 
 
-def warn_once(message: str, topic: str | None = None) -> None:
-    """Warn once per process and topic. The default topic is the message."""
-    if (topic or message) not in _issued:
-        _issued.add(topic or message)
+def warn_once(message: str) -> None:
+    """Warn once per process."""
+    if message not in _issued:
+        _issued.add(message)
         warnings.warn(CacheWarning(message), stacklevel=3)
 
 

@@ -128,3 +128,10 @@ def some(items: Iterable[object], limit: int = 5) -> str:
     if len(listed) <= limit:
         return ", ".join(listed)
     return ", ".join(listed[:limit]) + f", … ({len(listed):,} in all)"
+
+
+def check_positive(settings: object, *names: str) -> None:
+    """Raise InputError if a field of some settings is below 1."""
+    for name in names:
+        if (value := getattr(settings, name)) < 1:
+            raise InputError(f"{name.replace('_', '-')} must be a positive integer, not {value}")

@@ -21,6 +21,7 @@ from captious.corpus import Captions
 from captious.critic.critic_vocabulary import CriticVocabulary, EncodedTexts
 from captious.robustness.robustness_curves import TRANSFORMATIONS
 from captious.robustness.transformations import Neighbours, permute_words, random_words
+from captious.text import fluency
 
 Floats = NDArray[np.float32]
 #: Kinds of negatives: captions of the judged system, corrupted captions, and samples from a model.
@@ -127,6 +128,20 @@ class CriticBatch(NamedTuple):
     contexts: IntArray
     images: IntArray
     labels: IntArray
+    #: Probability of a fluency error in each candidate, if the critic reads it.
+    errors: Floats | None = None
+
+
+class _Candidates(NamedTuple):
+    """Captions as candidates, and their probabilities of a fluency error."""
+
+    encoded: EncodedTexts
+    errors: Floats
+
+
+def error_probabilities(sentences: Sequence[str]) -> Floats:
+    """Return the probability of a fluency error in each tokenized caption."""
+    return fluency.load().error_probability(sentences).astype(np.float32)
 
 
 class CriticExamples:
@@ -140,23 +155,25 @@ class CriticExamples:
         *,
         other_reference: bool,
         by_features: bool,
+        reads_fluency: bool = False,
     ) -> None:
         """Encode the captions.
 
         ``other_reference``: the context of a human caption is a different reference. ``by_features``: nearest
-        images are found by features, else by captions.
+        images are found by features, else by captions. ``reads_fluency``: batches have the candidates'
+        probabilities of a fluency error.
         """
         self.data, self.words, self.negatives = data, words, negatives
-        self.other_reference = other_reference
+        self.other_reference, self.reads_fluency = other_reference, reads_fluency
         references = data.references
-        self.references = words.encode(references.sentences)
+        self.references, self.human_errors = self._candidates(references)
         self.first, self.each, self.image_of = (
             references.image_offsets,
             references.per_image,
             references.image_of,
         )
-        self.system = None if data.system is None else words.encode(data.system.sentences)
-        self.samples = None if data.samples is None else words.encode(data.samples.sentences)
+        self.system = None if data.system is None else self._candidates(data.system)
+        self.samples = None if data.samples is None else self._candidates(data.samples)
         # Truncate to the words the critic reads: it could not see a change after them.
         self.texts = [
             [word for word in sentence.split(" ") if word][: words.longest]
@@ -173,6 +190,15 @@ class CriticExamples:
                 self.neighbours = Neighbours.by_captions(
                     [self.texts[a:b] for a, b in itertools.pairwise(bounds)]
                 )
+
+    def _candidates(self, captions: Captions) -> _Candidates:
+        return _Candidates(self.words.encode(captions.sentences), self._errors(captions.sentences))
+
+    def _errors(self, sentences: Sequence[str]) -> Floats:
+        """Return probabilities of fluency errors, or zeros for critics that do not read them."""
+        if not self.reads_fluency:
+            return np.zeros(len(sentences), np.float32)
+        return error_probabilities(sentences)
 
     def __len__(self) -> int:
         """Return the number of human captions."""
@@ -197,12 +223,16 @@ class CriticExamples:
         contexts = self._reference(images, rng)
         if self.other_reference:
             contexts[:count] = self._another(human, rng)
-        negative = self._negatives(images[count:], contexts[count:], rng)
+        negative, errors = self._negatives(images[count:], contexts[count:], rng)
         candidates = EncodedTexts(
             np.concatenate([self.references.tokens[human], negative.tokens]),
             np.concatenate([self.references.lengths[human], negative.lengths]),
         )
-        return CriticBatch(candidates, contexts, images, np.repeat(np.array([1, 0], np.int64), count))
+        labels = np.repeat(np.array([1, 0], np.int64), count)
+        if not self.reads_fluency:
+            return CriticBatch(candidates, contexts, images, labels)
+        errors = np.concatenate([self.human_errors[human], errors])
+        return CriticBatch(candidates, contexts, images, labels, errors)
 
     def _reference(self, images: IntArray, rng: np.random.Generator) -> IntArray:
         rows: IntArray = self.first[images] + rng.integers(0, self.each[images])
@@ -215,32 +245,35 @@ class CriticExamples:
         others += others >= rows
         return others
 
-    def _negatives(self, images: IntArray, contexts: IntArray, rng: np.random.Generator) -> EncodedTexts:
+    def _negatives(self, images: IntArray, contexts: IntArray, rng: np.random.Generator) -> _Candidates:
         kinds = self.negatives.kinds
         kind_of = rng.integers(0, len(kinds), len(images))
         tokens = np.zeros((len(images), self.words.longest), np.int64)
         lengths = np.ones(len(images), np.int64)
+        errors = np.zeros(len(images), np.float32)
         for number, kind in enumerate(kinds):
             selected = np.flatnonzero(kind_of == number)
             if not len(selected):
                 continue
             if kind == "pathological":
-                encoded_wrong = self.words.encode(
-                    [self._wrong(int(i), int(c), rng) for i, c in zip(images[selected], contexts[selected])]
-                )
-                tokens[selected], lengths[selected] = encoded_wrong
+                wrong = [
+                    self._wrong(int(i), int(c), rng) for i, c in zip(images[selected], contexts[selected])
+                ]
+                tokens[selected], lengths[selected] = self.words.encode(wrong)
+                errors[selected] = self._errors([" ".join(words) for words in wrong])
                 continue
-            captions, encoded = (
+            captions, pool = (
                 (self.data.system, self.system) if kind == "system" else (self.data.samples, self.samples)
             )
-            if captions is None or encoded is None:
+            if captions is None or pool is None:
                 raise InputError(
                     f"negatives of the kind '{kind}' are requested, but there are no such captions"
                 )
             own_images = images[selected]
             rows = captions.image_offsets[own_images] + rng.integers(0, captions.per_image[own_images])
-            tokens[selected], lengths[selected] = encoded.tokens[rows], encoded.lengths[rows]
-        return EncodedTexts(tokens, lengths)
+            tokens[selected], lengths[selected] = pool.encoded.tokens[rows], pool.encoded.lengths[rows]
+            errors[selected] = pool.errors[rows]
+        return _Candidates(EncodedTexts(tokens, lengths), errors)
 
     def _wrong(self, image: int, context: int, rng: np.random.Generator) -> Sequence[str]:
         """A caption that is wrong on purpose."""

@@ -23,6 +23,7 @@ from captious.corpus import Corpus
 from captious.io.id_matching import plain_id
 from captious.metrics.base import FloatArray, Measure, Resource, as_statistics, check_needs
 from captious.metrics.options import CRITIC, CRITIC_IMAGES, Option
+from captious.text import fluency
 
 if TYPE_CHECKING:
     from captious.critic.critic_network import TrainedCritic
@@ -125,6 +126,8 @@ class CriticMeasure(Measure):
             )
             if isinstance(self._image_source, str | Path) and self._sees_images():
                 resources["images"] = _Content("images", content_digest(Path(self._image_source)))
+        if any(critic.model.shape.reads_fluency for critic in self.critics):
+            resources["detector"] = fluency.load()
         return resources
 
     def _features(self, corpus: Corpus) -> Floats | None:

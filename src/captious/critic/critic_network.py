@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from captious.core.errors import InputError, did_you_mean
+from captious.core.errors import InputError, check_positive, did_you_mean
 from captious.critic.critic_vocabulary import FILLING, CriticVocabulary
 from captious.generate.network_files import ModelFile
 
@@ -68,7 +68,10 @@ class CompactBilinear(nn.Module):  # type: ignore[misc]
         return weight[places] * (self.first.sign[:, None] * self.second.sign[None, :])
 
 
+#: Parts of the context that are vectors, combined with the caption's.
 CONTEXTS = ("image", "reference")
+#: Probability of a fluency error in the caption itself, by the detector that ships.
+FLUENCY = "fluency"
 COMBINATIONS = ("cbp", "mlp", "linear")
 
 
@@ -84,32 +87,36 @@ class CriticShape:
     classifier: int = 512
     sketch: int = 8192
 
+    @property
+    def vectors(self) -> tuple[str, ...]:
+        """Parts of the context that are vectors."""
+        return tuple(name for name in self.context if name in CONTEXTS)
+
+    @property
+    def reads_fluency(self) -> bool:
+        """Whether the critic knows how probable a fluency error is."""
+        return FLUENCY in self.context
+
     def check(self) -> None:
         """Raise InputError for invalid combinations and sizes."""
+        choices = (*CONTEXTS, FLUENCY)
         for name in self.context:
-            if name not in CONTEXTS:
+            if name not in choices:
                 raise InputError(
-                    f"unknown context '{name}'{did_you_mean(name, CONTEXTS)}; "
-                    "choose image, reference, both, or none"
+                    f"unknown context '{name}'{did_you_mean(name, choices)}; "
+                    "choose image, reference, fluency, several of them, or none"
                 )
         if self.combine not in COMBINATIONS:
             raise InputError(
                 f"unknown combination '{self.combine}'{did_you_mean(self.combine, COMBINATIONS)}; "
                 f"choose {', '.join(COMBINATIONS)}"
             )
-        if self.combine == "cbp" and not self.context:
+        if self.combine == "cbp" and not self.vectors:
             raise InputError(
                 "cbp combines the caption with its context, but the context is empty; "
                 "combine by linear or mlp, or set a context"
             )
-        for label, size in (
-            ("hidden", self.hidden),
-            ("layers", self.layers),
-            ("classifier", self.classifier),
-            ("sketch", self.sketch),
-        ):
-            if size < 1:
-                raise InputError(f"{label} must be a positive integer, not {size}")
+        check_positive(self, "hidden", "layers", "classifier", "sketch")
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready description."""
@@ -130,7 +137,7 @@ class Critic(nn.Module):  # type: ignore[misc]
         self.width = width
         self.embed = nn.Embedding(vocabulary, embedding, padding_idx=FILLING)
         self.lstm = nn.LSTM(embedding, shape.hidden, shape.layers, batch_first=True)
-        sizes = shape.hidden * len(shape.context)
+        sizes = shape.hidden * len(shape.vectors)
         if "image" in shape.context:
             self.project = nn.Linear(width, shape.hidden)
             self.scale: Tensor
@@ -145,6 +152,8 @@ class Critic(nn.Module):  # type: ignore[misc]
             )
         else:
             self.classify = nn.Linear(sizes + shape.hidden, 2)
+        if shape.reads_fluency:
+            self.fluency = nn.Linear(1, 2, bias=False)
 
     def encode(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         """Encode captions as the LSTM's state after their last word."""
@@ -157,17 +166,18 @@ class Critic(nn.Module):  # type: ignore[misc]
         projected: Tensor = self.project(features / self.scale)
         return projected
 
-    def forward(self, candidate: Tensor, context: Sequence[Tensor]) -> Tensor:
+    def forward(self, candidate: Tensor, context: Sequence[Tensor], errors: Tensor | None = None) -> Tensor:
         """Return the logits of the two classes (machine, human).
 
         ``context`` holds the image and the reference, in this order, as far as the critic uses them.
+        ``errors`` are the candidates' probabilities of a fluency error, for critics that read them.
         """
         if self.shape.combine == "cbp":
             joined = self.pool(torch.cat(list(context), 1), candidate)
         else:
             joined = torch.cat([*context, candidate], 1)
         logits: Tensor = self.classify(joined)
-        return logits
+        return logits if errors is None else logits + self.fluency(errors[:, None])
 
 
 def build(shape: CriticShape, vocabulary: int, embedding: int, width: int, seed: int) -> Critic:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from captious.core.errors import InputError
 from captious.core.ragged import IntArray, runs
+from captious.critic.critic_examples import error_probabilities
 from captious.critic.critic_network import Critic, TrainedCritic
 from captious.metrics.base import FloatArray
 
@@ -50,7 +51,11 @@ def chances(
         image_vectors = None
         if "image" in context_kinds and features is not None:
             image_vectors = model.see(torch.from_numpy(np.ascontiguousarray(features, np.float32)))
-        log_odds = _comparing(model, encoded, image_vectors)
+        errors = None
+        if model.shape.reads_fluency:
+            errors = np.zeros(len(encoded), np.float32)
+            errors[candidate_rows] = error_probabilities(candidates)
+        log_odds = _comparing(model, encoded, image_vectors, errors)
         if "reference" in context_kinds:
             contexts, bounds = runs(offsets, image_of)
             owner = np.repeat(np.arange(len(candidates)), np.diff(bounds))
@@ -99,10 +104,16 @@ def _encode(trained: TrainedCritic, sentences: Sequence[str]) -> tuple[IntArray,
 
 
 def _comparing(
-    model: Critic, captions: Tensor, images: Tensor | None
+    model: Critic, captions: Tensor, images: Tensor | None, errors: NDArray[np.float32] | None
 ) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
-    """Return a function from rows of candidates, references and images to log-odds (human minus machine)."""
+    """Return a function from rows of candidates, references and images to log-odds (human minus machine).
+
+    ``errors`` are the captions' probabilities of a fluency error, for critics that read them.
+    """
     shape = model.shape
+    of_errors = captions.new_zeros(len(captions))
+    if errors is not None:
+        of_errors = torch.from_numpy(errors) * (model.fluency.weight[1] - model.fluency.weight[0])
     uses_reference = "reference" in shape.context
     if shape.combine == "cbp":
         classify = model.classify
@@ -115,7 +126,7 @@ def _comparing(
         def bilinear(candidate: Tensor, reference: Tensor, image: Tensor) -> Tensor:
             context = [images[image]] if images is not None else []
             context += [captions[reference]] if uses_reference else []
-            return (projected[candidate] * torch.cat(context, 1)).sum(1) + bias
+            return (projected[candidate] * torch.cat(context, 1)).sum(1) + bias + of_errors[candidate]
 
         return bilinear
     first = model.classify[0] if shape.combine == "mlp" else model.classify
@@ -132,7 +143,7 @@ def _comparing(
             total = total + of_images[image]
         if shape.combine == "mlp":
             total = model.classify[1:](total)
-        log_odds: Tensor = total[:, 1] - total[:, 0]
+        log_odds: Tensor = total[:, 1] - total[:, 0] + of_errors[candidate]
         return log_odds
 
     return added

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from captious.core.errors import InputError
+from captious.core.errors import InputError, check_positive
 from captious.core.progress import track
 from captious.critic.critic_examples import CriticExamples, Negatives, TrainingData
 from captious.critic.critic_network import (
@@ -49,16 +49,7 @@ class CriticSettings:
 
     def check(self) -> None:
         """Raise InputError for invalid settings."""
-        whole = {
-            "epochs": self.epochs,
-            "vocabulary": self.vocabulary,
-            "least": self.least,
-            "longest": self.longest,
-            "save-every": self.save_every,
-        }
-        for name, value in whole.items():
-            if value < 1:
-                raise InputError(f"{name} must be a positive integer, not {value}")
+        check_positive(self, "epochs", "vocabulary", "least", "longest", "save_every")
         if self.batch < 2 or self.batch % 2:
             raise InputError(
                 f"the batch size must be even (half of a batch is human captions), not {self.batch}"
@@ -137,6 +128,7 @@ def train(
         settings.negatives,
         other_reference="reference" in shape.context,
         by_features="image" in shape.context,
+        reads_fluency=shape.reads_fluency,
     )
     _learn(trained, examples, settings, output, first_step, state, label)
     return trained
@@ -231,5 +223,7 @@ def _outputs(model: Critic, examples: CriticExamples, batch: Any, features: Tens
     candidate, *context = model.encode(tokens, lengths).split(len(batch.labels))
     if "image" in model.shape.context and features is not None:
         context.insert(0, model.see(features[torch.from_numpy(batch.images)]))
-    logits: Tensor = model(candidate, context)
+    logits: Tensor = model(
+        candidate, context, None if batch.errors is None else torch.from_numpy(batch.errors)
+    )
     return logits

@@ -33,6 +33,7 @@ from captious.results.result_rows import EXACT, NumberStyle
 from captious.results.saved_scores import ScoredCaptions
 from captious.results.scores import Score, Scores
 from captious.results.signatures import Signature, data_fields
+from captious.text import fluency
 from captious.vectors import WordVectors
 
 FOLDS = 2
@@ -117,6 +118,9 @@ class CriticProtocol:
                 fields["strength"] = "-".join(f"{part:g}" for part in negatives.strength)
         if "image" in shape.context:
             fields["features"] = features
+        if shape.reads_fluency:
+            detector = fluency.load()
+            fields["detector"] = f"{detector.label}@{detector.digest}"
         if "samples" in negatives.kinds:
             fields["samples"] = samples
         return {**fields, "folds": str(FOLDS), "runs": str(self.runs), "seed": str(self.seed)}

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 class CriticOptions:
     """Architecture and training of critics. None stands for the value of the preset."""
 
-    #: Parts of the context: "image", "reference". The default is "reference", and both where there are
-    #: images.
+    #: Parts of the context: "image", "reference", "fluency" (the probability of a fluency error in the
+    #: caption itself). The default is "reference", and "image" where there are images.
     context: Sequence[str] | None = None
     #: "cbp" (compact bilinear pooling), "mlp" or "linear".
     combine: str = "cbp"

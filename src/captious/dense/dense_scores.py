@@ -175,7 +175,28 @@ def score_dense_systems(
     names: Sequence[str] | None = None,
     **options: Any,
 ) -> list[Scores]:
-    """Score the dense captions of several systems on the same references (see :func:`score_dense`)."""
+    """Score the dense captions of several systems on the same references (see :func:`score_dense`).
+
+    Parameters
+    ----------
+    references, predictions
+        Files or mappings as for :func:`score_dense`; predictions are a list, one for each system.
+    metrics
+        Metrics of the captions of matched events.
+    protocols, kinds, thresholds, merge_references, as_published, tokenizer, options
+        See :func:`score_dense`.
+    names
+        Names of the systems (default: those of the files).
+
+    Examples
+    --------
+    >>> references = {"v": {"duration": 9, "timestamps": [[0, 5]], "sentences": ["a man cuts wood"]}}
+    >>> right = {"results": {"v": [{"timestamp": [0, 5], "sentence": "a man cuts wood"}]}}
+    >>> wrong = {"results": {"v": [{"timestamp": [0, 5], "sentence": "a dog sleeps"}]}}
+    >>> systems = score_dense_systems(references, [right, wrong], "ROUGE-L", protocols=["densevid"])
+    >>> len(systems)
+    2
+    """
     settings = DenseSettings(
         tuple(protocols), tuple(kinds), tuple(thresholds), merge_references, as_published, tokenizer or "ptb"
     )

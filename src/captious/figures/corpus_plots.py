@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from captious.diversity_analysis.corpus.corpus_result import CorpusDiversity, CorpusReport
 from captious.figures import style
+from captious.figures.diversity_plots import rank_curve
+from captious.figures.diversity_plots import word_frequencies as draw_word_frequencies
 
 FloatArray = NDArray[np.float64]
 _PURPOSE = "drawing figures of diversity"
@@ -25,6 +27,7 @@ def figures(result: CorpusDiversity) -> dict[str, Callable[[], Any]]:
     drawings: dict[str, Callable[[], Any]] = {
         "type_token_curves": lambda: type_token_curves(result),
         "coverage_by_decile": lambda: coverage_by_decile(result),
+        "word_frequencies": lambda: word_frequencies(result),
     }
     if result.parsed:
         drawings["local_recall"] = lambda: local_recall(result)
@@ -100,6 +103,17 @@ def type_token_curves(result: CorpusDiversity) -> Any:
 
 def _thousands(value: float, _: int) -> str:
     return f"{value:,.0f}"
+
+
+def word_frequencies(result: CorpusDiversity) -> Any:
+    """Plot the share of all words by rank of the word. People have one description of each image."""
+    rows = _rows(result)
+    curves = [
+        rank_curve(_label(report), report.word_counts, human=report is result.humans)
+        for report, _ in rows
+        if report.word_counts is not None
+    ]
+    return draw_word_frequencies(curves, looks={_label(report): look for report, look in rows})
 
 
 def coverage_by_decile(result: CorpusDiversity) -> Any:

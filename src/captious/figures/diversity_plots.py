@@ -150,30 +150,22 @@ def effect_of_m(
     curves: Sequence[PlotCurve],
     *,
     diversity: str = "Self-CIDEr",
-    order: str = "accuracy",
     looks: Looks = None,
 ) -> Any:
-    """Plot the diversity of m captions per image against m."""
-    which = {
-        "accuracy": "the m most accurate captions",
-        "given": "the first m captions",
-        "random": "any m captions",
-    }
+    """Plot the diversity of the m most accurate captions per image against m."""
     with style.drawing(_PURPOSE) as plt:
         figure, axes = plt.subplots()
         _lines(axes, curves, looks, markers=True)
         ticks = sorted({int(m) for curve in curves for m in curve.x})
         axes.set_xticks(ticks if len(ticks) <= 15 else ticks[:: math.ceil(len(ticks) / 15)])
-        axes.set_xlabel(f"m: {which.get(order, order)} of each image")
+        axes.set_xlabel("m: the m most accurate captions of each image")
         axes.set_ylabel(f"diversity ({diversity})")
         values = [value for curve in curves for value in curve.y]
         values += [bound for curve in curves for bounds in curve.intervals for bound in bounds]
         low, high = min(values, default=0.0), max(values, default=1.0)
         margin = max(0.5 * (high - low), 0.02)
         axes.set_ylim(max(0.0, low - margin), min(1.02, high + margin))
-        axes.set_title(
-            "Diversity of the best captions" if order == "accuracy" else "Diversity and the size of the set"
-        )
+        axes.set_title("Diversity of the best captions")
         _legend_beside(axes)
     return figure
 
@@ -217,7 +209,6 @@ def radar(
     *,
     axes_names: Sequence[str] | None = None,
     title: str = "Captions in the latent space",
-    columns: int = 5,
 ) -> Any:
     """Draw one radar chart per caption: its coordinates on the axes of the latent space.
 
@@ -227,7 +218,7 @@ def radar(
     n_shown = min(len(captions), 20)
     k = coordinates.shape[1]
     with style.drawing(_PURPOSE) as plt:
-        columns = max(1, min(columns, n_shown))
+        columns = max(1, min(5, n_shown))
         rows = max(1, math.ceil(n_shown / columns))
         figure, grid = plt.subplots(
             rows,
@@ -397,6 +388,10 @@ def _key_line(
 
 def frequency_curve(name: str, tokens: NDArray[np.int32], *, human: bool = False) -> PlotCurve:
     """Return the share of all words by rank of the word."""
-    counts = np.sort(np.unique(tokens, return_counts=True)[1])[::-1]
+    return rank_curve(name, np.sort(np.unique(tokens, return_counts=True)[1])[::-1], human=human)
+
+
+def rank_curve(name: str, counts: NDArray[np.int64], *, human: bool = False) -> PlotCurve:
+    """Return the share of all words by rank, from occurrences in falling order."""
     total = max(int(counts.sum()), 1)
     return PlotCurve(name, np.arange(1, len(counts) + 1).tolist(), (counts / total).tolist(), human)

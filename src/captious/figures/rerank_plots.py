@@ -50,9 +50,9 @@ def heat_map(tuned: Tuned) -> Any:
     return figure
 
 
-def write_heat_map(tuned: Tuned, folder: str | Path, name: str = "rerank_grid") -> list[Path]:
+def write_heat_map(tuned: Tuned, folder: str | Path) -> list[Path]:
     """Draw and save the heat map."""
-    return style.save(heat_map(tuned), folder, name)
+    return style.save(heat_map(tuned), folder, "rerank_grid")
 
 
 def curves(points: Sequence[TemplatePoint], systems: Mapping[str, TemplatePoint] | None = None) -> Any:
@@ -98,7 +98,6 @@ def write_curves(
     points: Sequence[TemplatePoint],
     systems: Mapping[str, TemplatePoint] | None,
     folder: str | Path,
-    name: str = "rerank_templates",
 ) -> list[Path]:
     """Draw and save the curves."""
-    return style.save(curves(points, systems), folder, name)
+    return style.save(curves(points, systems), folder, "rerank_templates")

@@ -78,6 +78,12 @@ def synonym_switch(
     -------
     list of lists, or dict
         Variations of each caption: a list of lists for a list of captions, else ``{image: [captions]}``.
+
+    Examples
+    --------
+    >>> vectors = {"dog": [1.0, 0.0], "puppy": [0.9, 0.1]}
+    >>> synonym_switch(["a dog runs"], 1.0, samples=1, vectors=vectors, vocabulary=["a puppy runs"])
+    [['a puppy runs']]
     """
     if not 0 <= probability <= 1:
         raise InputError(f"the probability of switching a word must be between 0 and 1, not {probability}")
@@ -126,6 +132,12 @@ def synonym_sets(
         Captions (texts, or a file) that vectors are trained on and whose words are the replacements.
     vectors, vocabulary, tokenizer, seed, options
         As for :func:`synonym_switch`; vectors and vocabulary replace those of ``training``.
+
+    Examples
+    --------
+    >>> vectors = {"dog": [1.0, 0.0], "puppy": [0.9, 0.1]}
+    >>> synonym_sets({1: "a dog runs"}, m=2, switch=(1.0, 1.0), vectors=vectors, vocabulary=["a puppy runs"])
+    {'1': ['a dog runs', 'a puppy runs']}
     """
     from captious.io import read
 
@@ -294,6 +306,12 @@ def train_vectors(
         Name of the tokenizer.
     seed
         Random seed.
+
+    Examples
+    --------
+    >>> vectors = train_vectors(["a dog runs", "a cat runs"] * 10, dimensions=4)
+    >>> "dog" in vectors
+    True
     """
     try:
         from gensim.models import Word2Vec

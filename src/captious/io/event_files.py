@@ -158,6 +158,22 @@ def _is_time(value: object) -> bool:
     return is_number(value) and math.isfinite(value)
 
 
+def overlapping(events: Events) -> int:
+    """Return the number of events that overlap another event of their video."""
+    count = 0
+    for own in events.videos.values():
+        ordered = sorted(own)
+        is_shared = [False] * len(ordered)
+        latest = 0
+        for place in range(1, len(ordered)):
+            if ordered[place].start < ordered[latest].end and ordered[place].end > ordered[place].start:
+                is_shared[place] = is_shared[latest] = True
+            if ordered[place].end > ordered[latest].end:
+                latest = place
+        count += sum(is_shared)
+    return count
+
+
 def check_ends(events: Events, durations: Mapping[str, float]) -> None:
     """Warn once of events that end after their videos. They are used as they are."""
     late = [

@@ -6,10 +6,11 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
 from captious.core.errors import InputError
 from captious.io.caption_files import BY_PLACE, Records, Role, show
-from captious.io.columns import id_names
+from captious.io.columns import caption_names, id_names, numbered_names
 from captious.io.content import loads, split_lines
 
 #: Line of Flickr's lists: image file, number of the caption, a tab, the caption.
@@ -41,12 +42,23 @@ def _is_plain(text: str) -> bool:
     lines = [line for line in text.split("\n")[:200] if line.strip()]
     if any(mark in line for line in lines for mark in "\t|;<{") or len(lines) < 2:
         return False
-    cells = {cell.strip().lower() for cell in lines[0].split(",")}
-    if cells & {*map(str.lower, id_names())}:
-        return False  # a table's header
+    if is_header([cell.strip().lower() for cell in lines[0].split(",")]):
+        return False
     words = [len(line.split()) for line in lines]
     return sum(words) >= 3 * len(words) and (
         "," not in lines[0] or len({line.count(",") for line in lines}) > 1
+    )
+
+
+def is_header(cells: Sequence[str]) -> bool:
+    """Whether cells name a column of ids, or are single words that name columns of captions (aac-metrics)."""
+    if not {*map(str.lower, id_names())}.isdisjoint(cells):
+        return True
+    if any(len(cell.split()) != 1 for cell in cells):
+        return False
+    return any(
+        not {*map(str.lower, caption_names(role))}.isdisjoint(cells) or numbered_names(cells, role)
+        for role in get_args(Role)
     )
 
 

@@ -42,10 +42,10 @@ def read_npz(content: bytes, name: str, what: str, kinds: str = _KINDS) -> dict[
         raise InputError(f"{name}: {what} was expected, but the archive is damaged ({reason})") from None
 
 
-def read_npy(data: bytes, name: str, kinds: str = _KINDS) -> NDArray[Any]:
+def read_npy(data: bytes, name: str) -> NDArray[Any]:
     """Return the array of an ``.npy`` file."""
     try:
-        return _array(data, kinds)
+        return _array(data, _KINDS)
     except ValueError as error:
         reason = printable(str(error))[:200]
         raise InputError(f"{name}: not a NumPy array file of numbers, or a damaged one ({reason})") from None

@@ -114,10 +114,10 @@ def read(
         return gather(records, name, role, several)
 
 
-def read_content(data: bytes, path: Path, role: Role, several: bool | None = None) -> CaptionFile:
+def read_content(data: bytes, path: Path, role: Role) -> CaptionFile:
     """Read captions from the content of a file."""
     with collector_paused():
-        return _from_content(data, path, role, several)
+        return _from_content(data, path, role, None)
 
 
 def read_named_captions(path: Path) -> tuple[list[str], list[str]]:

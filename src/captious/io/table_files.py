@@ -16,7 +16,7 @@ from captious.core.errors import InputError, printable, require, some
 from captious.io.caption_files import CaptionWarning, Records, Role, printed_list, show
 from captious.io.columns import caption_names, id_names, no_caption, no_id, numbered_names
 from captious.io.content import loads
-from captious.io.line_files import MSVD, msvd_clips, parse_lines
+from captious.io.line_files import MSVD, is_header, msvd_clips, parse_lines
 
 _DELIMITERS = {"\t": "tsv", ",": "csv", ";": "csv", "|": "bars"}
 
@@ -28,6 +28,11 @@ def parse_delimited(text: str, name: str, role: Role) -> Records:
         return records
     delimiter = max(_DELIMITERS, key=header_line.count)
     if delimiter not in header_line:
+        if is_header([header_line.strip().lower()]):
+            raise InputError(
+                f"{name}: the first line, {show(header_line.strip())}, names a column, but there is no "
+                "column of ids; remove that line to read one caption per line"
+            )
         raise InputError(
             f"{name}: not a format captious knows; it begins with {show(header_line.strip())}, which is "
             "neither JSON "

@@ -81,6 +81,19 @@ FACTS = Option(
     "Facts per image for FactRecall (default: facts of the references by the parser).",
     metavar="FILE",
 )
+ALOHA = Option(
+    "aloha",
+    "Support of an object, for ALOHa: logistic (a probability, fitted to marked captions) or matching "
+    "(cosine with the object assigned one to one, as published).",
+    choices=("logistic", "matching"),
+    setting=True,
+)
+AMBER = Option(
+    "amber",
+    "AMBER's folder (annotations.json, relation.json, safe_words.txt) or a file of such annotations, for "
+    "Cover, Hal, Cog and AMBER-CHAIR.",
+    metavar="PATH",
+)
 CHAIR_SYNONYMS = Option("chair_synonyms", "Synonym table for CHAIR (default: our own).", metavar="FILE")
 SENTENCE_MODEL = Option(
     "sentence_model",
@@ -103,7 +116,7 @@ PARSER = Option(
 WEIGHTS = Option(
     "weights",
     "Weights of a learned metric (captious train), for Learned; "
-    "captious_score_lite-0.7 is CaptiousScore-lite as of version 0.7.",
+    "captious_score_lite-0.8 and -0.7 are CaptiousScore-lite as of these versions.",
     metavar="FILE",
 )
 CHAINS = Option(
@@ -162,6 +175,8 @@ STANDARD = (
     TRUTH_NAMES,
     OBJECTS,
     FACTS,
+    AMBER,
+    ALOHA,
     CHAIR_SYNONYMS,
     SENTENCE_MODEL,
     TRAIN,

@@ -200,6 +200,15 @@ def join_reports(reports: Mapping[str, Report], title: str | None = None) -> Joi
         Reports by the name of their data set. Systems of the same name share a row of the overview.
     title
         Title of the page (default: the names of the data sets).
+
+    Examples
+    --------
+    >>> from captious import report, score
+    >>> references = {1: ["a dog runs"], 2: ["a cat sleeps"]}
+    >>> own = score(references, {1: "a dog sits", 2: "a cat sleeps"}, "BLEU-1", name="own")
+    >>> joined = join_reports({"first": report(own), "second": report(own)}, title="Two data sets")
+    >>> "Two data sets" in joined.html()
+    True
     """
     if not reports:
         raise InputError("there are no reports to join; give at least one, by the name of its data set")

@@ -94,6 +94,10 @@ def report(
     metrics
         Metrics as for :func:`captious.score` (default: "coco", or those of the saved scores). Options of
         metrics are keyword arguments.
+    names, tokenizer, subset, several
+        As for :func:`captious.load_systems`.
+    options
+        Options of the metrics.
     title
         Title of the page (default: the systems and the file of the references).
     corpus
@@ -105,6 +109,14 @@ def report(
     -------
     Report
         The page. :meth:`Report.save` writes it, and notebooks show it.
+
+    Examples
+    --------
+    >>> from captious import score
+    >>> references = {1: ["a dog runs"], 2: ["a cat sleeps"]}
+    >>> own = score(references, {1: "a dog sits", 2: "a cat sleeps"}, "BLEU-1", name="own")
+    >>> "<html" in report(own).html()
+    True
     """
     if objects is not None:
         options["objects"] = objects
@@ -318,11 +330,12 @@ def _with_references(
 
 
 def _samples(
-    listed: Sequence[Any],
+    samples: Sequence[Any],
     references: References | None,
     entries: Sequence[SystemEntry],
     loading: Mapping[str, Any],
 ) -> list[Corpus]:
+    """Return the corpora of several captions per image; files and mappings among ``samples`` are read."""
     with_references = next(
         (entry.corpus for entry in entries if entry.corpus is not None and entry.corpus.has_references), None
     )
@@ -330,15 +343,17 @@ def _samples(
         raise InputError(
             "the diversity of samples is shown beside accuracy, which needs references (references=…)"
         )
-    corpora = [one for one in listed if isinstance(one, Corpus)]
+    corpora = [one for one in samples if isinstance(one, Corpus)]
     loaded = iter(
         load_systems(
-            references, [one for one in listed if not isinstance(one, Corpus)], **{**loading, "several": True}
+            references,
+            [one for one in samples if not isinstance(one, Corpus)],
+            **{**loading, "several": True},
         )
-        if len(corpora) < len(listed)
+        if len(corpora) < len(samples)
         else ()
     )
-    return [one if isinstance(one, Corpus) else next(loaded) for one in listed]
+    return [one if isinstance(one, Corpus) else next(loaded) for one in samples]
 
 
 def _sources(samples: Any) -> list[Any]:

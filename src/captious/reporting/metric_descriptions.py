@@ -128,6 +128,54 @@ _KNOWN: dict[str, MetricDescription] = {
         "The share of the named objects that are not in the image.",
         "Only objects of its table count; a caption that names nothing cannot be wrong.",
     ),
+    "CHAIR-Cover": MetricDescription(
+        "The share of the image's objects that the caption names.",
+        "Only objects of its table count; wrong objects cost nothing.",
+    ),
+    "AMBER-CHAIR": MetricDescription(
+        "The share of the named objects that are not in the image, by AMBER's annotation.",
+        "Only words of the annotation count; wrong attributes, relations and numbers pass.",
+    ),
+    "Cover": MetricDescription(
+        "The share of the image's objects that the description names, by AMBER's annotation.",
+        "Wrong objects cost nothing.",
+    ),
+    "Hal": MetricDescription(
+        "The share of descriptions that name an object which is not in the image, by AMBER's annotation.",
+        "Long descriptions have more chances to be wrong.",
+    ),
+    "Cog": MetricDescription(
+        "How many of the objects that models tend to invent the descriptions name.",
+        "Other inventions pass.",
+    ),
+    "Rep": MetricDescription(
+        "How much of a text repeats what it has said before, in the same words.",
+        "Repetition in other words passes.",
+    ),
+    "Truncated": MetricDescription(
+        "The share of texts that end in the middle of a sentence.",
+        "A single sentence without a full stop counts as whole, unless its last word ends no sentence.",
+    ),
+    "Boilerplate": MetricDescription(
+        "The share of texts that open with a phrase about the picture.",
+        "Empty phrases further on pass.",
+    ),
+    "Hedging": MetricDescription(
+        "The share of sentences with a word such as possibly.",
+        "It does not ask whether there was a reason for doubt.",
+    ),
+    "Flesch": MetricDescription(
+        "How easy a text is to read, by the lengths of its sentences and words.",
+        "It does not ask whether the text is right, or well written.",
+    ),
+    "AttrPerObject": MetricDescription(
+        "How many attributes the text gives for each object that it names.",
+        "It does not ask whether they are right.",
+    ),
+    "RelPerObject": MetricDescription(
+        "How many relations the text gives for each object that it names.",
+        "It does not ask whether they are right.",
+    ),
     "WMD": MetricDescription(
         "How far the caption's words must travel, as word vectors, to become a reference's words.",
         "Word order does not count, and opposites often have similar vectors.",
@@ -284,6 +332,10 @@ _FEATURES: dict[str, tuple[str, str]] = {
             ("word", "content words"),
             ("all-words", "all words"),
             ("caption", "the whole caption, by distilled vectors"),
+            (
+                "mapped-caption",
+                "the whole caption, by distilled vectors that bring captions of one image together",
+            ),
         )
         for how, label in _NEAR.items()
     },

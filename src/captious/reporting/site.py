@@ -92,6 +92,17 @@ def site(
     -------
     Site
         The folder, the runs, and the tables. Scores share a table only if their signatures agree.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from captious import score
+    >>> own = score({1: ["a dog runs"], 2: ["a cat"]}, {1: "a dog", 2: "a cat"}, "BLEU-1", name="own")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     own.save(f"{folder}/own.scores")
+    ...     written = site([f"{folder}/own.scores"], f"{folder}/site")
+    ...     (written.folder / "index.html").exists()
+    True
     """
     paths = [Path(path) for path in runs]
     _check(paths, names, address)

@@ -63,7 +63,23 @@ class ExternalScores(Criterion):
 
 
 def read_given(path: str | Path, metric: str | None = None) -> ExternalScores:
-    """Read scores of candidates. ``metric`` selects one of several in the file."""
+    """Read scores of candidates. ``metric`` selects one of several in the file.
+
+    Parameters
+    ----------
+    path
+        JSON lines with a score for each candidate of an image.
+    metric
+        Name of the score, if the file has several.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+    ...     print(json.dumps({"image_id": 1, "scores": [0.25, 0.5]}), file=file, flush=True)
+    ...     read_given(file.name).scores["1"].tolist()
+    [0.25, 0.5]
+    """
     if str(path).endswith(SUFFIX):
         return _saved(Path(path), metric)
     name = shown_name(path)

@@ -130,7 +130,23 @@ class NBest:
 
 
 def read_nbest(path: str | Path) -> NBest:
-    """Read n-best lists from JSON lines (also gzip), or from one JSON list of the same objects."""
+    """Read n-best lists from JSON lines (also gzip), or from one JSON list of the same objects.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> row = {"image_id": 1, "captions": ["a dog", "a cat"], "logprobs": [-1.0, -2.5]}
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+    ...     print(json.dumps(row), file=file, flush=True)
+    ...     nbest = read_nbest(file.name)
+    >>> nbest.texts
+    ('a dog', 'a cat')
+    """
     return NBest.of(read_rows(path, _HOW), shown_name(path))
 
 

@@ -118,6 +118,17 @@ def rerank(
     -------
     Reranking
         The choice with the scores of all candidates.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> from captious.rerank import read_nbest
+    >>> row = {"image_id": 1, "captions": ["a dog runs", "a cat"], "logprobs": [-1.0, -0.5]}
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+    ...     print(json.dumps(row), file=file, flush=True)
+    ...     nbest = read_nbest(file.name)
+    >>> rerank(nbest, "consensus", metric="BLEU-1").criterion
+    'consensus (BLEU-1)'
     """
     if isinstance(by, str):
         _check(by, models, lam, alpha, scores, tune, part)

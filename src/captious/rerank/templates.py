@@ -197,7 +197,26 @@ class TemplateCurves:
 def template_captions(
     detected: str | Path | Detected, size: int = 80, *, threshold: float = 0.0, most: int | None = None
 ) -> list[dict[str, Any]]:
-    """Return template captions as COCO results, for a file of objects or the objects of images."""
+    """Return template captions as COCO results, for a file of objects or the objects of images.
+
+    Parameters
+    ----------
+    detected
+        A file of detected objects, or the objects of each image.
+    size
+        Number of the most frequent classes to name.
+    threshold
+        Smallest score of an object.
+    most
+        Largest number of objects of a caption (default: all).
+
+    Examples
+    --------
+    >>> from captious.data import demo_path
+    >>> rows = template_captions(demo_path("objects"))
+    >>> rows[0]
+    {'image_id': 1001, 'caption': 'there is a dog and frisbee'}
+    """
     texts = captions(_detected(detected), size, threshold=threshold, most=most)
     return [{"image_id": as_given(image), "caption": text} for image, text in texts.items()]
 
@@ -217,6 +236,30 @@ def template_curves(
     """Score the template captions of every setting, and the captions of systems beside them.
 
     ``options`` are the options of metrics, such as ``truth``.
+
+    Parameters
+    ----------
+    detected
+        A file of detected objects, or the objects of each image.
+    references
+        Reference captions.
+    systems
+        Captions of systems to show beside the templates.
+    sizes, thresholds, most
+        Settings of :func:`template_captions` to combine.
+    metrics
+        Metrics to score with.
+    tokenizer
+        Name of a tokenizer.
+    options
+        Options of the metrics.
+
+    Examples
+    --------
+    >>> from captious.data import demo_path
+    >>> curves = template_curves(demo_path("objects"), demo_path("references"), metrics="BLEU-1")
+    >>> curves.points[0].vocabulary
+    80
     """
     if not isinstance(references, References):
         references = References.read(references, tokenizer)

@@ -72,7 +72,31 @@ class ScoredCandidates:
 
 
 def judge(nbest: NBest, references: References, measures: Sequence[Measure]) -> ScoredCandidates:
-    """Score every distinct candidate of every image once. The references may cover more images."""
+    """Score every distinct candidate of every image once. The references may cover more images.
+
+    Parameters
+    ----------
+    nbest
+        Candidates of each image.
+    references
+        References of at least these images.
+    measures
+        Measures of captions.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> from captious.rerank import read_nbest
+    >>> row = {"image_id": 1, "captions": ["a dog runs", "a cat"], "logprobs": [-1.0, -0.5]}
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+    ...     print(json.dumps(row), file=file, flush=True)
+    ...     nbest = read_nbest(file.name)
+    >>> from captious import References
+    >>> from captious.metrics.registry import make_measures
+    >>> references = References.read({1: ["a dog runs"], 2: ["two men"]})
+    >>> judge(nbest, references, make_measures("BLEU-1", {})).row.tolist()
+    [0, 1]
+    """
     reference_ids = set(references.captions.ids)
     missing_ids = [image for image in nbest.ids if image not in reference_ids]
     if missing_ids:
@@ -182,6 +206,27 @@ def tune(
         Grid of weights. With one language model, α is always 1.
     normalise
         Whether to normalise scores by the number of tokens.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> from captious.rerank import read_nbest
+    >>> row = {"image_id": 1, "captions": ["a dog runs", "a cat"], "logprobs": [-1.0, -0.5]}
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+    ...     print(json.dumps(row), file=file, flush=True)
+    ...     nbest = read_nbest(file.name)
+    >>> from captious import References
+    >>> from captious.metrics.registry import make_measures
+    >>> references = References.read({1: ["a dog runs"], 2: ["two men"]})
+    >>> from captious.data import demo_path
+    >>> from captious.rerank import Prior, load_model
+    >>> from captious.training import train_language_model
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = train_language_model(demo_path("references"), f"{folder}/lm.npz", held_out=10)
+    ...     prior = Prior.of(nbest, [load_model(f"{folder}/lm.npz")])
+    >>> tuned = tune(judge(nbest, references, make_measures("BLEU-1", {})), prior)
+    >>> tuned.best().lam in tuned.lambdas
+    True
     """
     nbest = judged.nbest
     log_p = nbest.log_p()

@@ -19,6 +19,7 @@ from captious.meteor.matches import MODULES
 from captious.metrics import registry
 from captious.metrics.base import Measure
 from captious.metrics.captions.aloha import Aloha
+from captious.metrics.captions.amber import AmberMeasure
 from captious.metrics.captions.capture import Capture
 from captious.metrics.captions.chair import Chair
 from captious.metrics.captions.cider import Cider
@@ -140,7 +141,8 @@ def check_metric(metric: str | Measure, options: Mapping[str, Any]) -> Measure:
     if len(measures) != 1 or not isinstance(measures[0], tuple(EXPLAINERS)):
         raise InputError(
             f"{metric if isinstance(metric, str) else metric.name} cannot be explained; name one of CIDEr-D, "
-            "CIDEr, CIDEr-R, METEOR, SPICE, ParaSPICE and their categories, CHAIRi, CHAIRs, ALOHa, CAPTURE, "
+            "CIDEr, CIDEr-R, METEOR, SPICE, ParaSPICE and their categories, CHAIRi, CHAIRs, CHAIR-Cover, "
+            "AMBER-CHAIR, Cover, Hal, Cog, ALOHa, CAPTURE, "
             "FactRecall, FactPrecision, LCEval, NNEval, CaptiousScore, "
             "CaptiousScore-lite and Learned"
         )
@@ -298,6 +300,24 @@ def _of_chair(measure: Chair, corpus: Corpus, state: Any, values: list[float]) -
     return _explanations(measure, corpus, values, "objects", rows())
 
 
+def _of_amber(measure: AmberMeasure, corpus: Corpus, state: Any, values: list[float]) -> list[Explanation]:
+    def rows() -> Iterable[tuple[str, list[dict[str, Any]]]]:
+        for items in measure.objects(corpus):
+            named = [item for item in items if item.status != "missed"]
+            wrong = sum(item.status == "hallucinated" for item in named)
+            parts = [
+                {"word": item.word, "object": item.object, "status": item.status, "typical": item.is_typical}
+                for item in items
+            ]
+            yield (
+                f"{wrong} of {len(named)} named objects are not in the image, "
+                f"{len(items) - len(named)} of its objects are not named",
+                parts,
+            )
+
+    return _explanations(measure, corpus, values, "objects", rows())
+
+
 def _sentences(corpus: Corpus, statuses: Sequence[Mapping[int, str]]) -> Iterable[list[dict[str, str]]]:
     """Yield the sentences of each candidate with their status; a sentence without one is neutral."""
     split = sentences_of(corpus.candidates)
@@ -421,6 +441,7 @@ EXPLAINERS: dict[type[Any], Callable[[Any, Corpus, Any, list[float]], list[Expla
     Meteor: _of_meteor,
     Spice: _of_spice,
     Chair: _of_chair,
+    AmberMeasure: _of_amber,
     Aloha: _of_aloha,
     Capture: _of_capture,
     FactMeasure: _of_facts,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from captious.corpus import Corpus
 from captious.io import CaptionWarning
+from captious.metrics.captions.cider_r import LENGTH
 
 #: Standard deviation of the length factor of CIDEr-D in words, and the factor below which the metric is 0 for
 #: practical purposes.
@@ -68,10 +69,14 @@ def warn_of_length(system: str, metrics: Iterable[str], lengths: CaptionLengths)
     if not (own > 0 and theirs > 0):
         return
     factor = math.exp(-((own - theirs) ** 2) / (2 * CIDER_SIGMA**2))
+    # That of CIDEr-R is relative to the reference.
+    relative = math.exp(-LENGTH * ((own - theirs) / theirs) ** 2)
     ratio = own / theirs
     names = list(metrics)
     unfit = [name for name in names if factor < CIDER_FACTOR and name.startswith(_CIDER)]
     reasons = [f"{', '.join(unfit)} nearly 0 (length factor {factor:.0e})"] if unfit else []
+    if relative < CIDER_FACTOR and "CIDEr-R" in names:
+        reasons.append(f"CIDEr-R nearly 0 (length factor {relative:.0e})")
     overlap = [name for name in names if name.startswith(_OVERLAP)]
     if overlap and not 1 / RATIO < ratio < RATIO:
         reasons.append(f"{', '.join(overlap)} a measure of length")
@@ -79,7 +84,8 @@ def warn_of_length(system: str, metrics: Iterable[str], lengths: CaptionLengths)
         warnings.warn(
             CaptionWarning(
                 f"{system}: captions have {own:.1f} words and references {theirs:.1f}, which makes "
-                f"{' and '.join(reasons)}; use CIDEr-R, CAPTURE, ALOHa, FactRecall or FactPrecision"
+                f"{' and '.join(reasons)}; use {'CIDEr-R, ' if relative >= CIDER_FACTOR else ''}CAPTURE, "
+                "ALOHa, FactRecall or FactPrecision"
             ),
             stacklevel=4,
         )

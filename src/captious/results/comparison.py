@@ -57,8 +57,7 @@ def compare(
         References of predictions.
     metrics
         As for :func:`captious.score`. Without ``references`` they may also be the last positional argument.
-        The default is "coco" for corpora, and for scores all metrics they have in common. Options of metrics
-        are keyword arguments.
+        The default is "coco" for corpora, and for scores all metrics they have in common.
     names
         Names of the systems, one for each.
     baseline
@@ -70,6 +69,8 @@ def compare(
         Resamples of the bootstrap, trials of the randomisation test, and the seed of both.
     tokenizer, subset, several
         As for :func:`captious.load`, for predictions.
+    options
+        Options of the metrics.
 
     Returns
     -------

@@ -101,7 +101,7 @@ def length_control(
         values = [_values(system, name, ids) for system in systems]
         if any(one is None for one in values):
             continue
-        table = _Table(words, [one for one in values if one is not None], settings)
+        table = _PerImageSums(words, [one for one in values if one is not None], settings)
         for a, b in itertools.combinations(range(len(systems)), 2):
             rows.append(table.compared(systems, name, a, b))
     if not rows:
@@ -136,7 +136,7 @@ def _values(system: Scores, name: str, ids: Sequence[str]) -> FloatArray | None:
     return np.array([per_image[image] for image in ids], np.float64)
 
 
-class _Table:
+class _PerImageSums:
     """Sums over images from which differences follow, for all images and for resamples."""
 
     def __init__(self, words: list[FloatArray], values: list[FloatArray], settings: Bootstrap) -> None:

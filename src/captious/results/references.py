@@ -258,7 +258,34 @@ def load_systems(
     names: Iterable[str | None] | None = None,
     split: str | Iterable[str] | None = None,
 ) -> list[Corpus]:
-    """Load several systems on the same references, which are read and encoded only once."""
+    """Load several systems on the same references, which are read and encoded only once.
+
+    Parameters
+    ----------
+    references
+        A caption file, a mapping from image to captions, or prepared references. None: there are none.
+    predictions
+        A caption file or mapping for each system.
+    tokenizer
+        Name of a tokenizer (default: ``ptb``, or that of prepared references).
+    subset
+        Use only the images that both sides have.
+    part
+        Accept predictions of some of the images, against the references of all.
+    several
+        Whether several rows of one image are several captions. By default, most images decide.
+    names
+        Names of the systems (default: those of the files).
+    split
+        Splits of the references to use.
+
+    Examples
+    --------
+    >>> from captious.data import demo_path
+    >>> systems = load_systems(demo_path("references"), [demo_path("good"), demo_path("poor")])
+    >>> [(system.name, len(system.ids)) for system in systems]
+    [('good', 60), ('poor', 60)]
+    """
     if subset and part:
         raise InputError(
             "--subset scores against the references of the images that both have, --part against all; "

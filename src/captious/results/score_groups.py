@@ -185,6 +185,18 @@ def read_groups(source: Any, column: str) -> dict[str, tuple[str, ...]]:
     """Return the groups of images by a column of a file or Python object.
 
     ``length``, if there is no such column, divides images into thirds by the mean length of their captions.
+
+    Parameters
+    ----------
+    source
+        A file or Python object with an image id in each row.
+    column
+        Name of the column, or ``length``.
+
+    Examples
+    --------
+    >>> read_groups([{"image_id": 1, "kind": "dog"}, {"image_id": 2, "kind": "cat"}], "kind")
+    {'1': ('dog',), '2': ('cat',)}
     """
     try:
         return image_values(source, column)

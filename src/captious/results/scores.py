@@ -313,7 +313,23 @@ class Scores(Mapping[str, Score]):
 
     @staticmethod
     def load(path: str | Path) -> Scores:
-        """Read scores from a file: the same numbers, intervals and tests, bit for bit."""
+        """Read scores from a file: the same numbers, intervals and tests, bit for bit.
+
+        Parameters
+        ----------
+        path
+            A file that :meth:`Scores.save` or ``captious score -o`` wrote.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from captious import score
+        >>> scores = score({1: ["a dog runs", "the dog is running"]}, {1: "a dog is running"}, "ROUGE-L")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     scores.save(f"{folder}/mine.scores")
+        ...     Scores.load(f"{folder}/mine.scores")["ROUGE-L"].value == scores["ROUGE-L"].value
+        True
+        """
         saved = records.read(path)
         scores = Scores._restored(saved)
         for record, score in zip(saved.records, scores.values()):

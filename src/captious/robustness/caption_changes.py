@@ -76,6 +76,16 @@ def caption_changes(
         "as-published": the candidate and the reference are swapped, as in the table of Wang & Chan (2019).
     options
         Options of the metrics. CIDEr needs document frequencies (``df``).
+
+    Examples
+    --------
+    >>> changes = {
+    ...     "reference": "a dog runs on the grass",
+    ...     "same": {"article": "the dog runs on the grass"},
+    ...     "different": {"subject": "a cat runs on the grass"},
+    ... }
+    >>> caption_changes(changes, "BLEU-1").metrics
+    ['BLEU-1']
     """
     if preset is not None:
         if preset not in PRESETS:

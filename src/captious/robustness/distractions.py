@@ -85,6 +85,12 @@ def make_distractions(
     CaptionPairs
         Pairs of captions, the first of which is correct. Captions are tokenised, so that both captions of a
         pair differ in nothing but the distraction.
+
+    Examples
+    --------
+    >>> captions = {"1": ["a man runs", "the man is running"], "2": ["a woman sings", "one woman singing"]}
+    >>> make_distractions(captions, ["Replace Person"]).second[0]
+    'a woman runs'
     """
     for task in tasks:
         if task not in TASKS:

@@ -77,6 +77,13 @@ def distraction_accuracy(
     -------
     list of DistractionAccuracy
         One entry per metric.
+
+    Examples
+    --------
+    >>> captions = {"1": ["a man runs", "the man is running"], "2": ["a woman sings", "one woman singing"]}
+    >>> from captious.robustness import make_distractions
+    >>> [row.metric for row in distraction_accuracy(make_distractions(captions), "BLEU-1", resamples=20)]
+    ['BLEU-1']
     """
     study = Study.of(pairs, metrics, options=options)
     kinds = np.array(pairs.categories, dtype=object)

@@ -106,6 +106,13 @@ def robustness_curves(
     -------
     list of RobustnessCurve
         One curve per metric and transformation.
+
+    Examples
+    --------
+    >>> captions = {"1": ["a man runs", "the man is running"], "2": ["a woman sings", "one woman singing"]}
+    >>> [curve] = robustness_curves(captions, "BLEU-1", ["word permutation"], resamples=20)
+    >>> curve.metric
+    'BLEU-1'
     """
     for transformation in transformations:
         if transformation not in TRANSFORMATIONS:

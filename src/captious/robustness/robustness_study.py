@@ -41,11 +41,12 @@ class RobustnessReport:
 
     def tables(self, digits: int | None = None) -> list[TextTable]:
         """Return the tables of the report."""
-        curves = [_areas_table(self.curves, digits), *_curve_tables(self.curves, digits)]
-        return [
-            *(curves if self.curves else []),
-            *([_accuracy_table(self.accuracies, digits)] if self.accuracies else []),
-        ]
+        tables = []
+        if self.curves:
+            tables += [_areas_table(self.curves, digits), *_curve_tables(self.curves, digits)]
+        if self.accuracies:
+            tables.append(_accuracy_table(self.accuracies, digits))
+        return tables
 
     def tidy_rows(self) -> list[ResultRow]:
         """Return all results as rows for CSV."""
@@ -107,6 +108,12 @@ def measure_robustness(
     -------
     RobustnessReport
         Curves and accuracies, with ``tables()`` and ``to_json()``.
+
+    Examples
+    --------
+    >>> captions = {"1": ["a man runs", "the man is running"], "2": ["a woman sings", "one woman singing"]}
+    >>> [row.metric for row in measure_robustness(captions, "BLEU-1", curves=False, resamples=20).accuracies]
+    ['BLEU-1']
     """
     if captions is None and distractions is None:
         raise InputError(

@@ -135,8 +135,8 @@ class Neighbours:
         return int(np.argpartition(distances, rank)[rank])
 
 
-def _random_directions(count: int, dimensions: int = 256) -> NDArray[np.float64]:
-    return np.random.default_rng(0).standard_normal((count, dimensions)) / math.sqrt(dimensions)
+def _random_directions(count: int) -> NDArray[np.float64]:
+    return np.random.default_rng(0).standard_normal((count, 256)) / math.sqrt(256)
 
 
 def read_features(path: str | Path) -> dict[str, NDArray[np.float64]]:

@@ -370,7 +370,21 @@ ENGINES: dict[str, Callable[..., Engine]] = {"local": Local, "dask": Dask, "ray"
 
 
 def engine(name: str | Engine | Executor = "local", workers: int | None = None) -> Engine:
-    """Return an engine by name (``dask=tcp://scheduler:8786`` contains an address), or for an executor."""
+    """Return an engine by name (``dask=tcp://scheduler:8786`` contains an address), or for an executor.
+
+    Parameters
+    ----------
+    name
+        ``local``, ``dask``, ``ray`` or ``spark``, an engine, or an executor.
+    workers
+        Number of processes (default: all processors).
+
+    Examples
+    --------
+    >>> with engine("local", 1) as one:
+    ...     type(one).__name__
+    'Local'
+    """
     if isinstance(name, Engine):
         return name
     if isinstance(name, Executor):

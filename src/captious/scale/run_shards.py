@@ -93,6 +93,16 @@ def score(
     -------
     Result
         Merged scores, counts of the whole, and the outcome of each shard.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+    ...     print(json.dumps({"image_id": 1, "caption": "a dog"}), file=file)
+    ...     print(json.dumps({"image_id": 2, "caption": "a cat"}), file=file, flush=True)
+    ...     result = score(file.name, {1: ["a dog"], 2: ["a cat"]}, "BLEU-1", workers=1)
+    >>> round(result.scores["BLEU-1"].value, 2)
+    1.0
     """
     start = time.monotonic()
     settings, measure_options = ShardSettings.split(options)
@@ -121,6 +131,20 @@ def forecast(
     """Estimate shards, rows, bytes and time of :func:`score` with the same arguments.
 
     Only a few rows are scored, and there is no first pass.
+
+    Parameters
+    ----------
+    shards, references, metrics, options
+        As for :func:`score`.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+    ...     print(json.dumps({"image_id": 1, "caption": "a dog"}), file=file)
+    ...     print(json.dumps({"image_id": 2, "caption": "a cat"}), file=file, flush=True)
+    ...     forecast(file.name, {1: ["a dog"], 2: ["a cat"]}, "BLEU-1").rows
+    2
     """
     settings, measure_options = ShardSettings.split(options)
     measure_options = {option: value for option, value in measure_options.items() if value != SHARDS}

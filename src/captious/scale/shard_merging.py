@@ -113,7 +113,7 @@ def merge_counts(step: Step) -> None:
 def merge_tree(
     engine: Engine, merge: Callable[[Step], None], paths: Sequence[str], folder: Path
 ) -> list[str]:
-    """Merge files in groups of :data:`FAN` until at most so many remain. Their order does not change."""
+    """Merge files in groups of :data:`FAN` until at most :data:`FAN` remain. Their order does not change."""
     level, current = 0, list(paths)
     while len(current) > FAN:
         groups = [current[start : start + FAN] for start in range(0, len(current), FAN)]
@@ -148,9 +148,9 @@ def merge_words(engine: Engine, tasks: Sequence[ShardTask], folder: Path) -> tup
     return types, once, target
 
 
-def most_frequent(path: str, number: int = 100) -> list[tuple[str, int]]:
-    """Return the most frequent items of a file of counts."""
-    return heapq.nsmallest(number, counting.items(path), key=lambda pair: (-pair[1], pair[0]))
+def most_frequent(path: str) -> list[tuple[str, int]]:
+    """Return the 100 most frequent items of a file of counts."""
+    return heapq.nsmallest(100, counting.items(path), key=lambda pair: (-pair[1], pair[0]))
 
 
 def _distinct_in_range(paths: Sequence[str], bounds: tuple[int, int]) -> int:

@@ -44,6 +44,18 @@ class Shard:
 def find(sources: Sources) -> list[Shard]:
     """Return the shards of files, folders (all Parquet, JSONL and tar files below them) and patterns
     (``big/*.parquet``), in their order. Columns of scores from an earlier run are left out.
+
+    Parameters
+    ----------
+    sources
+        Paths and patterns, or one of them.
+
+    Examples
+    --------
+    >>> from captious.data import demo_path
+    >>> [shard] = find(demo_path("sampling"))
+    >>> shard.path.endswith("sampling.jsonl")
+    True
     """
     if isinstance(sources, str | os.PathLike):
         sources = [sources]

@@ -57,7 +57,7 @@ class SceneGraph:
     tuples : iterable of tuple of str
         Objects (noun,), attributes (noun, word) and relations (noun, phrase, noun). They are added one by
         one; a synonym of a word in the graph joins it.
-    synonyms : Synonyms, optional
+    synonyms
         The dictionary. Without it, WordNet's synonyms, which ship with captious.
 
     Examples
@@ -359,15 +359,15 @@ def scene_graph(
 
     Parameters
     ----------
-    text : str or sequence of str
+    text
         A caption, or several captions of one image.
-    tokenizer : str
+    tokenizer
         ``"ptb"`` tokenizes as for SPICE: lower case, no punctuation. ``"none"`` splits at spaces.
-    synonyms : Synonyms, optional
+    synonyms
         The dictionary. Without it, WordNet's synonyms, which ship with captious.
-    meteor_data : str or Path, optional
+    meteor_data
         A folder with METEOR's data, to take the synonyms from.
-    parser : Parser or str, optional
+    parser
         ``"fast"`` (the default), ``"grammar"``, ``"exact"``, or a parser of your own.
 
     Returns

@@ -142,7 +142,7 @@ _CONCEPTS, _WORDS, _OBJECTS, _PAIRS = range(4)
 
 
 def merge_tuples(
-    tuples: TupleTable, sentences: IntArray, offsets: IntArray, meanings: Meanings, jobs: int | None = None
+    tuples: TupleTable, sentences: IntArray, offsets: IntArray, meanings: Meanings
 ) -> GraphArrays:
     """Build a graph for each group of sentences; group g is ``sentences[offsets[g]:offsets[g + 1]]``."""
     places, starts = runs(tuples.offsets, sentences)
@@ -156,7 +156,7 @@ def merge_tuples(
 
     # At least one block, even if it is empty.
     blocks = list(itertools.pairwise([*range(0, max(groups, 1), _BLOCK), groups]))
-    parts = list(side_by_side(run, blocks, jobs))
+    parts = list(side_by_side(run, blocks))
     columns = [
         np.concatenate(arrays)
         for arrays in zip(*(part._replace(concept_offsets=np.diff(part.concept_offsets)) for part in parts))

@@ -299,7 +299,7 @@ def _number(space: Out[Int32x2], noun: int, quantified: bool) -> None:
 def _numbers(space: Out[Int32x2]) -> None:
     """State numbers and quantifiers of plural nouns.
 
-    Where a plural subject meets plural objects, only the first of each is looked at, and for an object after
+    Where a plural subject meets plural objects, only the first of each is considered, and for an object after
     a preposition only a number counts, no quantifier: so does the reference.
     """
     counted = False

@@ -21,6 +21,7 @@ from captious.metrics.registry import make_measures
 from captious.results.references import load
 from captious.results.scores import Scores
 from captious.tasks.task_files import Task
+from captious.text.endings import ENDS, OPEN_WORDS
 
 Texts = dict[str, list[str]]
 
@@ -42,12 +43,6 @@ BOILERPLATE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"^(.*?[.!?])\s+\S.*$", re.DOTALL)
-#: Last characters of a finished sentence.
-_ENDS = (".", "!", "?", '"', "\u201d", ")", "\u3002")
-#: Words that end no caption.
-_OPEN_WORDS = frozenset(
-    ("a", "an", "the", "of", "and", "with", "in", "at", "to", "by", "for", "from", "or", "is", "are")
-)  # fmt: skip
 #: Share of captions that must begin (or end) with the same words before these count as a prompt.
 _SHARED = 0.8
 #: Largest difference of scores that are printed with one digit, in percent.
@@ -82,6 +77,16 @@ def parse_published(text: str) -> dict[str, float]:
     """Return published scores in percent, from a text such as ``CIDEr 131.2 BLEU-4 39.1``.
 
     Numbers that can only be fractions are multiplied by 100.
+
+    Parameters
+    ----------
+    text
+        Names and numbers.
+
+    Examples
+    --------
+    >>> parse_published("SPICE 0.25 BLEU-4 39.1")
+    {'SPICE': 25.0, 'BLEU-4': 39.1}
     """
     return {
         metric: float(number) * (100 if _is_fraction(metric, number) else 1)
@@ -90,12 +95,34 @@ def parse_published(text: str) -> dict[str, float]:
 
 
 def published_fractions(text: str) -> list[str]:
-    """Return the metrics whose published scores are fractions, not percent."""
+    """Return the metrics whose published scores are fractions, not percent.
+
+    Parameters
+    ----------
+    text
+        Names and numbers, as for :func:`parse_published`.
+
+    Examples
+    --------
+    >>> published_fractions("BLEU-4 0.391")
+    ['BLEU-4']
+    """
     return [metric for metric, number in _pairs(text).items() if _is_fraction(metric, number)]
 
 
 def rounding(text: str) -> dict[str, float]:
-    """Return half a unit of the last digit of each published score, in percent."""
+    """Return half a unit of the last digit of each published score, in percent.
+
+    Parameters
+    ----------
+    text
+        Names and numbers, as for :func:`parse_published`.
+
+    Examples
+    --------
+    >>> rounding("BLEU-4 39.1")
+    {'BLEU-4': 0.05}
+    """
     return {
         metric: 0.5 * 10.0 ** -len(number.partition(".")[2]) * (100 if _is_fraction(metric, number) else 1)
         for metric, number in _pairs(text).items()
@@ -127,6 +154,12 @@ def diagnose(
         Differences by metric that rounding explains (see :func:`rounding`; default 0.05).
     task
         Task of the published values: its split, its columns and its rule of ids.
+
+    Examples
+    --------
+    >>> references, captions = {1: ["a dog runs"], 2: ["a cat sits"]}, {1: "a dog sits", 2: "a cat sits"}
+    >>> diagnose(references, captions, {"BLEU-1": 83.3})[0].name
+    'as given'
     """
     evaluation = _Evaluation.read(references, predictions, split, task)
     allowed = {metric: 1e-9 + (tolerance or {}).get(metric, ROUNDING) for metric in published}
@@ -155,7 +188,24 @@ def nearness(variant: Variant) -> tuple[bool, float]:
 def remarks(
     references: Any, predictions: Any, split: str | None = None, task: Task | None = None
 ) -> list[str]:
-    """Return peculiarities of the captions that can explain a difference and that no variant shows."""
+    """Return peculiarities of the captions that can explain a difference and that no variant shows.
+
+    Parameters
+    ----------
+    references
+        Reference captions.
+    predictions
+        Captions of the system.
+    split
+        Split of the references to use.
+    task
+        Task that the captions belong to.
+
+    Examples
+    --------
+    >>> remarks({1: ["a dog"], 2: ["a cat"]}, {1: "a dog on a", 2: "a cat on a"})
+    ['100% of the captions end in the middle of a sentence: a limit of tokens may have cut them off']
+    """
     evaluation = _Evaluation.read(references, predictions, split, task)
     refs, said, split = evaluation.refs, evaluation.said, evaluation.split
     missing, unknown = sum(i not in said for i in refs), sum(i not in refs for i in said)
@@ -189,6 +239,16 @@ def cut_off_share(predictions: Any) -> float:
 
     In descriptions, a missing end is a sign of a limit of tokens. Classic captioners write no punctuation, so
     of theirs only captions count whose last word ends no caption, such as "the".
+
+    Parameters
+    ----------
+    predictions
+        A caption file, or a mapping from image to caption.
+
+    Examples
+    --------
+    >>> cut_off_share({1: "A dog runs. It is", 2: "A cat sleeps. It is grey."})
+    0.5
     """
     texts = [text.strip() for texts in _texts(predictions, "predictions").values() for text in texts]
     if not texts:
@@ -199,8 +259,8 @@ def cut_off_share(predictions: Any) -> float:
 
 def _is_cut_off(text: str, has_marks: bool) -> bool:
     if has_marks:
-        return not text.endswith(_ENDS)
-    return bool(text) and text.split()[-1].lower() in _OPEN_WORDS
+        return not text.endswith(ENDS)
+    return bool(text) and text.split()[-1].lower() in OPEN_WORDS
 
 
 def shared_words(texts: list[str], *, last: bool = False) -> list[str]:
@@ -363,7 +423,7 @@ def _finished(text: str) -> str:
     """Return a text without its last sentence if that one has no end and is not the only one."""
     stripped = text.rstrip()
     ends = [stripped.rfind(mark + space) for mark in ".!?" for space in " \n\t"]
-    return text if stripped.endswith(_ENDS) or max(ends) < 0 else stripped[: max(ends) + 1]
+    return text if stripped.endswith(ENDS) or max(ends) < 0 else stripped[: max(ends) + 1]
 
 
 def _without(words: list[str], last: bool) -> Callable[[str], str]:

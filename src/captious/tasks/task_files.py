@@ -55,12 +55,29 @@ class Task:
 
 
 def task_names() -> list[str]:
-    """Return the names of the tasks that ship with captious."""
+    """Return the names of the tasks that ship with captious.
+
+    Examples
+    --------
+    >>> "coco-karpathy-test" in task_names()
+    True
+    """
     return sorted(path.stem for path in _FOLDER.glob("*.json"))
 
 
 def load_task(task: str | Path) -> Task:
-    """Return a task by its name, or from a file."""
+    """Return a task by its name, or from a file.
+
+    Parameters
+    ----------
+    task
+        Name of a shipped task, or path of a task file.
+
+    Examples
+    --------
+    >>> load_task(task_names()[0]).name == task_names()[0]
+    True
+    """
     path = Path(task)
     if str(task) in task_names():
         path = _FOLDER / f"{task}.json"

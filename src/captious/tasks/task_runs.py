@@ -33,7 +33,22 @@ class TaskResult:
 
 
 def read_references(task: Task, references: Any = None) -> References:
-    """Read the references of a task from the user's file, and check that they are the task's."""
+    """Read the references of a task from the user's file, and check that they are the task's.
+
+    Parameters
+    ----------
+    task
+        The task.
+    references
+        The user's file (default: where the task finds its data).
+
+    Examples
+    --------
+    >>> from captious.tasks import Task
+    >>> task = Task("mine", "two images", ("BLEU-1",))
+    >>> read_references(task, {1: ["a dog"], 2: ["a cat"]}).captions.n_images
+    2
+    """
     source = references if references is not None else task.path
     if source is None:
         raise InputError(
@@ -79,6 +94,14 @@ def run_task(
         File of references, if the task file names none.
     subset
         Score the images that both sides have. Without it, a missing image is an error.
+
+    Examples
+    --------
+    >>> from captious.tasks import Task
+    >>> task = Task("mine", "two images", ("BLEU-1",))
+    >>> result = run_task(task, [{1: "a dog", 2: "a cat"}], {1: ["a dog"], 2: ["a cat"]})
+    >>> round(result.scores[0]["BLEU-1"].value, 2)
+    1.0
     """
     chosen = task if isinstance(task, Task) else load_task(task)
     measures = make_measures(list(chosen.metrics), {})

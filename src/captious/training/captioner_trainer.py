@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from captious.core.errors import InputError
+from captious.core.errors import InputError, check_positive
 from captious.core.progress import track
 from captious.core.threads import one_blas_thread
 from captious.generate.captioner import captioner_checkpoint as checkpoint
@@ -88,17 +88,7 @@ class CaptionerSettings:
 
     def check(self) -> None:
         """Raise InputError for invalid settings."""
-        whole = {
-            "steps": self.steps,
-            "batch": self.batch,
-            "samples": self.samples,
-            "images": self.images,
-            "evaluate-every": self.evaluate_every,
-            "save-every": self.save_every,
-        }
-        for name, value in whole.items():
-            if value < 1:
-                raise InputError(f"{name} must be a positive integer, not {value}")
+        check_positive(self, "steps", "batch", "samples", "images", "evaluate_every", "save_every")
         if self.warmup < 0:
             raise InputError(f"warmup must be 0 or a positive number of steps, not {self.warmup}")
         if not (self.rate > 0 and math.isfinite(self.rate)):

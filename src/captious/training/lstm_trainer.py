@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from captious.core.errors import InputError
+from captious.core.errors import InputError, check_positive
 from captious.core.progress import track
 from captious.core.ragged import IntArray
 from captious.core.threads import one_blas_thread
@@ -51,11 +51,7 @@ class Settings:
 
     def check(self) -> None:
         """Raise an error for values out of range."""
-        for name in ("hidden", "embedding", "least", "epochs", "batch", "save_every"):
-            if getattr(self, name) < 1:
-                raise InputError(
-                    f"{name.replace('_', '-')} has to be a positive whole number, not {getattr(self, name)}"
-                )
+        check_positive(self, "hidden", "embedding", "least", "epochs", "batch", "save_every")
         if not (self.rate > 0 and math.isfinite(self.rate)) or not 0 <= self.dropout < 1:
             raise InputError(
                 f"the learning rate is above 0 and dropout from 0 to below 1, not {self.rate} and "

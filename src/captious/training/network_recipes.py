@@ -266,6 +266,15 @@ def train_language_model(
         Other fields of an LSTM's :class:`~captious.training.lstm_trainer.Settings`: hidden,
         embedding,
         dropout, epochs, batch, rate, save_every.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from captious.data import demo_path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     trained = train_language_model(demo_path("references"), f"{folder}/lm.npz", held_out=10)
+    >>> trained.facts["captions"]
+    250
     """
     path = Path(output)
     if kind not in KINDS:

@@ -22,6 +22,7 @@ from captious.core.memo import cached_property
 from captious.vectors.vector_table import (
     Floats,
     Integers,
+    PlainRows,
     QuantisedRows,
     VectorRows,
     WordList,
@@ -30,6 +31,7 @@ from captious.vectors.vector_table import (
 )
 
 FILE = Path(__file__).parent / "caption_vectors.npz"
+MAP_FILE = FILE.with_name("caption_map.npz")
 NAME = "captions"
 
 #: Lengths of the character n-grams of a word with marks at both ends.
@@ -53,15 +55,24 @@ def gram_buckets(word: str, buckets: int) -> list[int]:
 class SubwordVectors(WordVectors):
     """Word vectors where an unknown word gets the vector of its hyphenated parts or of its n-grams."""
 
-    def __init__(self, name: str, words: WordList, rows: VectorRows, grams: VectorRows) -> None:
+    def __init__(
+        self, name: str, words: WordList, rows: VectorRows, grams: VectorRows, source: str = ""
+    ) -> None:
         super().__init__(name, words, rows, compounds=True)
-        self._grams = grams
+        self._grams, self._source = grams, source
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the words, their vectors and those of n-grams."""
+        """Digest of the words, their vectors and those of n-grams, or of what they were computed from."""
+        if self._source:
+            return self._source
         table = digest_of([self._words.word(row) for row in range(len(self))], self._rows)
         return content.together(table, content.of_arrays(self._grams.take(np.arange(self._grams.shape[0]))))
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether the vectors were multiplied with a matrix."""
+        return bool(self._source)
 
     def rows_of(self, words: Sequence[str]) -> Integers:
         """Return the row of each word, −1 for words outside the table."""
@@ -95,7 +106,9 @@ class CaptionVectors:
 
     @cached_property
     def digest(self) -> str:
-        """Digest of all vectors."""
+        """Digest of all vectors, or of what they were computed from."""
+        if self.words.is_computed:
+            return self.words.digest
         return content.together(self.words.digest, content.of_arrays(self._codes, self.pair_rows))
 
     def find_pairs(self, first: Integers, second: Integers) -> Integers:
@@ -108,22 +121,62 @@ class CaptionVectors:
         return np.where(known, places, -1)
 
 
-def from_arrays(arrays: dict[str, NDArray[np.generic]]) -> CaptionVectors:
-    """Build the vectors from the arrays of a file."""
+def from_arrays(
+    arrays: dict[str, NDArray[np.generic]], matrix: NDArray[np.floating] | None = None
+) -> CaptionVectors:
+    """Build the vectors from the arrays of a file, multiplied with a matrix if there is one."""
     listed = arrays["words"].tobytes().decode("utf-8").split("\n")
     codes, scales = arrays["codes"].astype(np.int8), arrays["scales"].astype(np.float32)
-    grams = QuantisedRows(arrays["gram_codes"].astype(np.int8), arrays["gram_scales"].astype(np.float32))
+    gram_codes, gram_scales = arrays["gram_codes"].astype(np.int8), arrays["gram_scales"].astype(np.float32)
     count = len(listed)
-    words = SubwordVectors(NAME, WordList(listed), QuantisedRows(codes[:count], scales[:count]), grams)
+
+    def rows_of(part: NDArray[np.int8], own_scales: Floats) -> VectorRows:
+        rows = QuantisedRows(part, own_scales)
+        if matrix is None:
+            return rows
+        every = rows.take(np.arange(len(part))).astype(np.float64)
+        # In double precision, so that the rounded rows are the same on every machine.
+        return PlainRows((every @ matrix.astype(np.float64)).astype(np.float32))
+
+    # A digest of products could depend on their last bit.
+    source = "" if matrix is None else content.of_arrays(codes, scales, gram_codes, gram_scales, matrix)
+    words = SubwordVectors(
+        NAME,
+        WordList(listed),
+        rows_of(codes[:count], scales[:count]),
+        rows_of(gram_codes, gram_scales),
+        source,
+    )
     pairs = arrays["pairs"].astype(np.int64)
-    return CaptionVectors(words, pairs, QuantisedRows(codes[count:], scales[count:]))
+    return CaptionVectors(words, pairs, rows_of(codes[count:], scales[count:]))
+
+
+def read_arrays(path: Path, what: str) -> dict[str, NDArray[np.generic]]:
+    """Read the arrays of a file that ships."""
+    try:
+        with np.load(path, allow_pickle=False) as data:
+            return {name: data[name] for name in data.files}
+    except (OSError, ValueError, BadZipFile) as error:
+        raise InputError(f"cannot read {what} {path} ({error}); reinstall captious") from error
 
 
 @lru_cache(maxsize=1)
 def load(path: Path = FILE) -> CaptionVectors:
     """Load the shipped vectors, or others written by the script."""
+    arrays = read_arrays(path, "the caption vectors")
     try:
-        with np.load(path, allow_pickle=False) as data:
-            return from_arrays({name: data[name] for name in data.files})
-    except (OSError, ValueError, KeyError, IndexError, BadZipFile) as error:
+        return from_arrays(arrays)
+    except (ValueError, KeyError, IndexError) as error:
         raise InputError(f"cannot read the caption vectors {path} ({error}); reinstall captious") from error
+
+
+@lru_cache(maxsize=1)
+def load_mapped() -> CaptionVectors:
+    """Load the shipped vectors, mapped so that captions of one image come nearer to each other.
+
+    ``python -m tools.make_caption_map`` learned the matrix from people's captions.
+    """
+    arrays = read_arrays(MAP_FILE, "the map of caption vectors")
+    if "matrix" not in arrays or arrays["source"].item() != load().digest:
+        raise InputError(f"{MAP_FILE} belongs to other caption vectors; reinstall captious")
+    return from_arrays(read_arrays(FILE, "the caption vectors"), np.asarray(arrays["matrix"], np.float32))

@@ -1,4 +1,4 @@
-"""The whole analysis on a small corpus: what it reports, what it leaves out, what it refuses."""
+"""The whole analysis on a small corpus: reported, omitted and refused values."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_f_measure_of_a_corpus_is_of_the_means(make: Make) -> None:
 
 
 def test_leave_one_out_equals_scoring_texts(make: Make) -> None:
-    """Held-out references without tokenizing again are the same as a corpus built from their texts."""
+    """Held-out references that are not tokenized again equal a corpus built from their texts."""
     corpus = make(6, (2,), references=4)
     table = captious.FrequencyTable.build(corpus.references)
     held_out = leave_one_out(corpus.references)

@@ -158,7 +158,7 @@ def test_empty_captions() -> None:
         # Two directions of equal strength among three captions.
         assert found[name].per_image["one"] == pytest.approx(np.log(2) / np.log(3))
     assert found["mBLEU-1"].per_image["all"] == 1.0
-    # The two empty ones repeat each other; nothing matches the third, nor is it matched.
+    # The two empty captions repeat each other. The third has no match on either side.
     assert found["mBLEU-1"].per_image["some"] == pytest.approx(2 / 3, abs=1e-6)
     assert found["Div-1"].per_image["all"] == 0.0
     assert found["Vocabulary"].per_image["all"] == 0.0

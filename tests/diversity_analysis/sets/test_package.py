@@ -1,4 +1,4 @@
-"""``captious.diversity`` is a function, however the rooms behind it are imported."""
+"""``captious.diversity`` is a function, however the rooms that it uses are imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must hold for any sets of captions."""
+"""Properties that hold for any sets of captions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Straightforward readings of the papers, one caption at a time: what the array code is tested against."""
+"""Straightforward implementations of the papers, one caption at a time, to test the array code against."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def corpus_of(seed: int, images: int, longest: int, most: int) -> Corpus:
 
     candidates = [texts(draw.randint(1, 3)) for _ in range(images)]
     references = [texts(draw.randint(1, most)) for _ in range(images)]
-    # Judged twice, references without a word, and a caption that stands there again.
+    # Judged twice, references without words, and a repeated caption.
     references[1], references[2], candidates[3] = references[0], ["unknown", ""], candidates[0]
     return Corpus.build([str(i) for i in range(images)], candidates, references, tokenizer="none")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import captious
+from captious.core.errors import InputError
 from captious.corpus import Corpus
 from captious.metrics.captions.aloha import Aloha
 
@@ -58,3 +59,22 @@ def test_listed_objects_support_without_references() -> None:
 def test_words_about_the_picture_are_no_objects() -> None:
     assert Aloha().supports(corpus("the background of the image"))[0] == []
     assert captious.score(corpus("the image"), Aloha())["ALOHa"].value == 1.0
+
+
+def test_objects_are_assigned_one_to_one() -> None:
+    """One dog of the references supports one of two words for it; the published form of the metric."""
+    references, text = {"1": ["a dog and a piano"]}, {"1": "A dog and a puppy."}
+    both = captious.score(references, text, "ALOHa", aloha="matching")["ALOHa"]
+    assert both.value < 0.5 < captious.score(references, text, "ALOHa")["ALOHa"].value
+    assert captious.score({"1": ["a dog, a cat"]}, {"1": "A cat and a dog."}, "ALOHa", aloha="matching")[
+        "ALOHa"
+    ].value == pytest.approx(1.0)
+    # More objects than the references have: one is left over.
+    alone = captious.score({"1": ["a dog"]}, {"1": "a dog and a cat"}, "ALOHa", aloha="matching")["ALOHa"]
+    assert alone.value == 0.0
+    assert "aloha:matching" in alone.signature
+
+
+def test_an_unknown_kind_of_support_is_refused() -> None:
+    with pytest.raises(InputError, match="logistic, matching"):
+        Aloha(aloha="hungarian")

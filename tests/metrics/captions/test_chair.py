@@ -119,7 +119,7 @@ def test_signatures_name_objects_and_table(corpus: Corpus) -> None:
     assert alone["objects"] == "references"
     assert alone["synonyms"] == given["synonyms"] == f"captious@{ChairI().table.digest}"
     assert given["objects"] == f"objects@{ChairI(OBJECTS).objects.digest}"
-    # References count beside the objects that are given.
+    # References count in addition to the passed objects.
     assert alone["refs"] == given["refs"] == f"3x1@{corpus.references.digest}"
 
 

@@ -188,7 +188,7 @@ def test_a_file_of_objects_is_read_once_until_it_changes(tmp_path: Path) -> None
 
 
 def test_very_long_captions_are_walked_once() -> None:
-    """A caption of 20,000 seats: were every one to look at all words, this would take minutes."""
+    """A caption of 20,000 seats takes minutes if every one of them is compared with all words."""
     words = ["seat"] * 20_000
     table = default_table()
     assert len(table.mentions(words)) == 20_000

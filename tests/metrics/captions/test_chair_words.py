@@ -148,7 +148,7 @@ def test_the_demo_as_a_person_counts() -> None:
 
 
 def test_the_safe_systems_make_up_little() -> None:
-    """The good system names nothing that is not there; the generic one two tables."""
+    """The good system names only objects in the images. The generic one names two tables too many."""
     for system, captions, images in (("good", 0, []), ("generic", 2, ["1018", "1041"])):
         corpus = captious.load(demo_path("references"), demo_path(system))
         found = captious.score(corpus, "CHAIRs", objects=demo_path("objects"))["CHAIRs"]

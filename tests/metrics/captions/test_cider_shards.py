@@ -1,4 +1,4 @@
-"""CIDEr of a caption does not depend, to the last bit, on the captions that stand beside it in the file."""
+"""CIDEr of a caption does not depend, to the last bit, on the other captions of the file."""
 
 from __future__ import annotations
 

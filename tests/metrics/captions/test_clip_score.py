@@ -251,11 +251,11 @@ def test_long_captions_go_through_in_windows(model: Path) -> None:
     assert all(len(window) <= 30 and window[0] == 52 and window[-1] == 53 for window in windows)
     whole = encoder.tokenizer("A photo depicts " + long, add_special_tokens=False)["input_ids"]
     assert [token for window in windows for token in window[1:-1]] == whole
-    # What stands at the end counts: cut at the model's length, both would be the same.
+    # The end counts. Cut at the model's length, both would be the same.
     first, other = encoder.texts([long, long.replace("fence", "house")])
     assert not np.allclose(first, other, atol=1e-6)
     assert np.linalg.norm(first) == pytest.approx(1, abs=1e-5)
-    # A caption's vector does not depend on what is encoded beside it.
+    # A caption's vector does not depend on the other captions of its batch.
     assert encoder.texts([long])[0] == pytest.approx(first, abs=1e-6)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +40,49 @@ def test_cider_r_penalises_relative_length_and_repetition() -> None:
     expected = math.exp(-0.2 * (2 / 3) ** 2) * ((1 / 2) ** (1 / 4)) ** 0.8
     assert np.asarray(measure.length_penalty(corpus)) == pytest.approx([expected, 1.0])
     assert captious.score(corpus, measure)["CIDEr-R"].per_caption[1] > 0
+
+
+def test_cider_r_counts_parts_of_words_and_equals_a_plain_computation() -> None:
+    """Counted by hand from the formula, with the words of "t-shirt" apart, as the published program does."""
+    references = {"1": ["a red t-shirt and a hat", "one shirt"], "2": ["a cat sits"], "3": ["two dogs run"]}
+    predictions = {"1": "a red shirt with a t-shirt", "2": "a cat", "3": "two dogs run"}
+    corpus = captious.load(references, predictions)
+    scores = captious.score(corpus, "CIDEr-R")["CIDEr-R"].per_caption
+    for i, (image, text) in enumerate(predictions.items()):
+        expected = naive_cider_r(text, references[image], list(references.values()))
+        assert scores[i] == pytest.approx(expected, abs=1e-12)
+
+
+def naive_cider_r(text: str, references: list[str], everything: list[list[str]]) -> float:
+    def ngrams(words: list[str]) -> list[Counter[tuple[str, ...]]]:
+        return [Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1)) for n in range(1, 5)]
+
+    def has(group: list[str]) -> set[tuple[str, ...]]:
+        return {gram for one in group for counts in ngrams(one.split()) for gram in counts}
+
+    frequency = Counter(gram for group in everything for gram in has(group))
+
+    def vectors(words: list[str]) -> list[dict[tuple[str, ...], float]]:
+        return [
+            {
+                gram: k * (math.log(len(everything)) - math.log(max(1, frequency[gram])))
+                for gram, k in own.items()
+            }
+            for own in ngrams(words)
+        ]
+
+    total = 0.0
+    for reference in references:
+        ours, theirs = text.split(), reference.split()
+        said, wanted = (Counter(re.findall(r"\w+", side)) for side in (text, reference))
+        gaps = [abs(wanted[word] - k) if word in wanted else k - 1 for word, k in said.items()]
+        penalty = math.exp(-0.2 * ((len(ours) - len(theirs)) / len(theirs)) ** 2)
+        penalty *= math.exp(-0.8 * sum(math.log(1 + gap) for gap in gaps) / len(gaps))
+        for a, b in zip(vectors(ours), vectors(theirs)):
+            norms = math.sqrt(sum(x * x for x in a.values())) * math.sqrt(sum(x * x for x in b.values()))
+            product = sum(min(x, b.get(gram, 0.0)) * b.get(gram, 0.0) for gram, x in a.items())
+            total += penalty * product / norms if norms else 0.0
+    return 10 * total / 4 / len(references)
 
 
 @pytest.mark.parametrize("name", ["CAPTURE", "FactRecall", "FactPrecision", "ALOHa"])
@@ -163,3 +208,33 @@ def test_references_that_deny_an_object_do_not_support_it() -> None:
             for refs in (references, {"1": ["A street."]}, {"1": ["A street with cars."]})
         )
         assert denied == pytest.approx(absent) and denied < named
+
+
+def test_capture_matches_one_to_one() -> None:
+    """One "red" of the reference cannot match two of the description."""
+
+    def attributes(text: str) -> float:
+        score = captious.score({"1": ["A red ball and a green bike."]}, {"1": text}, "CAPTURE")
+        return score["CAPTURE"].value
+
+    assert attributes("A red ball and a green bike.") == pytest.approx(1.0)
+    # Attributes are compared without their objects, as published.
+    assert attributes("A green ball and a red bike.") == pytest.approx(1.0)
+    assert attributes("A red ball and a red bike.") < 0.95
+
+
+def test_capture_matches_exactly_before_synonyms() -> None:
+    """ "couch" takes "couch", so that "sofa" is left for the synonym."""
+    score = captious.score({"1": ["a couch, a sofa"]}, {"1": "a sofa, a couch"}, "CAPTURE")
+    assert score["CAPTURE"].value == pytest.approx(1.0)
+    more = captious.score({"1": ["a couch and a dog"]}, {"1": "a sofa and a couch and a dog"}, "CAPTURE")
+    assert more["CAPTURE"].value < 0.99
+    # Two synonyms for one couch: precision 2/3, recall 1.
+    twice = captious.score({"1": ["a couch and a dog"]}, {"1": "a sofa and a lounge and a dog"}, "CAPTURE")
+    assert 0.75 < twice["CAPTURE"].value < 0.9
+
+
+def test_facts_without_content_words_do_not_count() -> None:
+    facts = {"1": ["There it is.", "There is a dog."], "2": ["There is a horse."]}
+    score = captious.score(REFERENCES, {"1": "", "2": "a horse"}, "FactRecall", facts=facts)["FactRecall"]
+    assert [score.per_image[image] for image in ("1", "2")] == [0.0, 1.0]

@@ -101,7 +101,7 @@ def test_one_image_has_no_document_frequencies() -> None:
 
 
 def test_images_without_references_score_nothing_but_do_not_crash() -> None:
-    """They cannot be built from texts, but they can be left when captions are taken from others."""
+    """They cannot be built from texts, but can remain when captions are taken from others."""
     with pytest.raises(captious.InputError, match="image 2 has no reference caption"):
         Corpus.build(["1", "2", "3"], [["a dog"]] * 3, [["a dog"], [], ["the cat"]], tokenizer="none")
     references = Captions.of([["a dog"], [], ["the cat"]], "none")

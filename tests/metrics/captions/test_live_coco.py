@@ -112,6 +112,6 @@ def test_odd_captions(kind: str) -> None:
 
 
 def test_brevity_is_measured_against_the_shorter_of_two_equally_near_references() -> None:
-    """The known case behind the comparison above: three words, references of two and of four."""
+    """The known cause of the difference above: three words, references of two and of four."""
     corpus = captious.load({1: ["a b", "a b c d"], 2: ["e f"]}, {1: "a b c", 2: "e f"}, tokenizer="none")
     assert captious.score(corpus, "BLEU-1")["BLEU-1"].per_image["1"] == pytest.approx(1.0, abs=1e-8)

@@ -256,13 +256,13 @@ def test_meteor_tries_the_nearest_of_many_matches(seed: int, monkeypatch: pytest
         assert found[j] == (
             every if len(every) <= 4 else [row for row in every if abs(row[0] - 2 * j) <= far]
         )
-        # What is left alone of many is not certain.
+        # Of many equal words, it is not certain which remain unmatched.
         assert fixed[j] == -1 or len(every) == 1
 
 
 @pytest.mark.parametrize("count", [30, 70])
 def test_meteor_has_room_for_thousands_of_places(count: int) -> None:
-    """Room for the places of a line is made when they are counted."""
+    """Space for the positions of a line is allocated when they are counted."""
     parts = random_lines(np.random.default_rng(7), count, 20)
     rows = []
     for room in (1, 100_000):

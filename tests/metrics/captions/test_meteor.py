@@ -46,7 +46,7 @@ def test_equal_to_the_coco_tools(shared_data: Path, system: str) -> None:
     assert score.value == pytest.approx(gold["corpus"]["METEOR"], abs=1e-12)
 
 
-# What the jar answers (pycocoevalcap's commands, sent by hand) to texts the gold data has none of.
+# Answers of the jar (pycocoevalcap's commands, sent by hand) to texts that the gold data lack.
 ANSWERS = [
     ("", ["a dog"], "0 2 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0"),
     ("", [""], "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0"),
@@ -188,7 +188,7 @@ print(json.dumps([value, "numba" in sys.modules, "pycocoevalcap" in sys.modules]
 
 
 def test_data_is_found_beside_a_stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another package of the name comes first on the path, or the name is taken by a module without files."""
+    """Another package of this name comes first on the path, or a module without files has the name."""
     from captious.text import meteor_data
 
     monkeypatch.delenv(meteor_data.VARIABLE, raising=False)

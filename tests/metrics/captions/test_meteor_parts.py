@@ -151,7 +151,7 @@ phrases = st.lists(
 
 
 def pairs_in(index: meteor_tables.Paraphrases) -> list[tuple[str, str]]:
-    """The pairs of an index in the order of its phrases' text, after a look at what holds for every index."""
+    """Return the pairs of an index by the text of its phrases, after checking properties of every index."""
     words = ["", *index.words.tobytes().decode().split("\n")[:-1]]
     rows = [" ".join(words[number] for number in row if number) for row in index.phrases.tolist()]
     assert len(set(rows)) == len(rows) and len(set(words)) == len(words)
@@ -554,7 +554,7 @@ def test_words_that_match(form: str, sets: list[tuple[int, int, set[int]]]) -> N
 
 
 def test_what_is_known_of_words_belongs_to_its_tables(data: Path, tmp_path: Path) -> None:
-    """Prepared references keep it: with other lists it must not be taken."""
+    """Prepared references store it. With other lists, the stored value must not be used."""
     digests = {Resources(meteor_data.find(data)).words_digest}
     for member, content in (("function/english.words", "a\n"), ("synonym/english.synsets", "big\n7\n")):
         other = tmp_path / member.replace("/", "-")

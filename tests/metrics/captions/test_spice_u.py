@@ -95,7 +95,7 @@ def test_no_warning_where_nothing_is_raised() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         captious.score(Corpus.build(list("ab"), [["a dog"], ["a dog"]], references), "Uniq")
-        # SPICE-U of an empty caption is 0, so there is nothing to warn of.
+        # SPICE-U of an empty caption is 0, so there is no warning.
         captious.score(Corpus.build(list("ab"), [["a dog"], [""]], references), "SPICE-U")
         # The others have 1, too.
         captious.score(Corpus.build(list("ab"), [[""], ["a dog"]], references), "Uniq")

@@ -136,7 +136,7 @@ def test_learned_metrics_know_a_caption_of_the_image(name: str) -> None:
 
 def test_captious_score_lite_needs_nothing_but_the_base_install() -> None:
     features = Features(LITE)
-    assert features.uses <= {"captions", "scenes"}
+    assert features.uses <= {"captions", "mapped captions", "scenes"}
     assert not {"METEOR", "SentenceSim"} & set(features.measures)
 
 
@@ -146,6 +146,9 @@ def test_earlier_weights_of_captious_score_lite_are_found_by_name() -> None:
     now = captious.score(build(SETS), "CaptiousScore-lite")["CaptiousScore-lite"]
     assert now.signature.fields["weights"] != score.signature.fields["weights"]
     assert "vectors" in score.signature.fields and "captions" in now.signature.fields
+    before = captious.score(build(SETS), "Learned", weights="captious_score_lite-0.8")["Learned"]
+    assert "mapped" in now.signature.fields and "mapped" not in before.signature.fields
+    assert before.value != now.value
 
 
 def test_a_metric_of_ones_own(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from captious.parser.exact.phrase_trees import Node, read_tree
 from captious.parser.exact.typed_dependencies import convert
 
-# Trees, and what CoreNLP 3.6.0 makes of them: head and relation of each word.
+# Trees, and CoreNLP 3.6.0's head and relation of each word.
 NOUN_PHRASES = [
     (
         "(ROOT (NP (NP (DT an) (JJ orange) (NN kite)) (PP (IN above) (NP (PRP$ our) (NN pier)))))",

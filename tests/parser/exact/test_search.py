@@ -1,4 +1,4 @@
-"""The search against a plain twin that tries everything, on small made-up grammars."""
+"""The search against a plain implementation that tries all derivations, on small made-up grammars."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_company_and_history_do_not_matter() -> None:
 
 
 def test_a_beam_drops_what_is_far_behind() -> None:
-    """A wide beam changes nothing, a narrow one finds none better, common states are kept longer.
+    """A wide beam changes nothing, a narrow one finds no better analysis, common states survive longer.
 
     What is dropped does not depend on the other sentences.
     """
@@ -197,7 +197,7 @@ def test_a_beam_drops_what_is_far_behind() -> None:
 
 
 def test_equal_scores_give_the_first_split() -> None:
-    """Two analyses of equal score: the one whose first part is shorter is taken, as CoreNLP does."""
+    """Of two analyses with equal scores, the one with the shorter first part wins, as in CoreNLP."""
     states = ["N", BOUNDARY_TAG, "ROOT", "NP", "@NP| a", "@NP| b"]
     number = {name: i for i, name in enumerate(states)}
     binary = np.array(

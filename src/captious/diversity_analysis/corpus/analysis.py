@@ -56,6 +56,10 @@ def corpus_diversity(
     train
         Training captions of the systems. Needed for the share of novel captions, and for global recall to
         know which words can be learned.
+    tokenizer
+        Name of a tokenizer.
+    several, names
+        As for :func:`captious.load_systems`.
     subset
         Allow references and predictions to cover different images. Measures that compare them use the images
         of both. Measures without references always use all captions.
@@ -75,6 +79,13 @@ def corpus_diversity(
         Random seed of the type-token curve.
     jobs
         Number of threads for parsing. It does not change the results.
+
+    Examples
+    --------
+    >>> from captious.data import demo_path
+    >>> result = corpus_diversity(demo_path("references"), demo_path("good"), parse=False)
+    >>> result.systems[0].name
+    'good'
     """
     sources = _several_sources(predictions)
     system_names = list(names) if names is not None else [None] * len(sources)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from captious.core.memo import cached_property
+from captious.core.ragged import IntArray
 from captious.metrics.base import FloatArray, mid_ranks
 from captious.metrics.corpus.composition import Composition
 from captious.metrics.corpus.corpus_measure import CorpusMeasure
@@ -44,6 +45,9 @@ class CorpusReport:
     #: Scores of a system, with intervals and signatures, as used by :func:`captious.compare`.
     scores: Scores | None = None
     curve: Curve | None = None
+    #: Occurrences of each word, most frequent first, in the images that have references. For people, in one
+    #: description of each image.
+    word_counts: IntArray | None = None
     global_recall: GlobalRecall | None = None
     local_recall: LocalRecall | None = None
     composition: Composition | None = None

@@ -122,6 +122,7 @@ class CorpusStudy:
         report.add({m.key: score.value for m, score in zip(self.measures, scores)})
         report.add(_rated(scores))
         report.curve = voc.type_token_curve(everything, seed=self.seed)
+        report.word_counts = _word_counts(both)
         self._against_words(report, both)
         if self.parser is not None:
             self._composition(report, [everything])
@@ -216,6 +217,7 @@ class CorpusStudy:
             parts.append({**_counts(captions), **values, **_rated(scores)})
         report.add({key: float(np.mean([part[key] for part in parts])) for key in parts[0]})
         report.curve = voc.mean_curve([voc.type_token_curve(captions, seed=self.seed) for captions in people])
+        report.word_counts = _word_counts(people[0])
         size = len(self.target.validation)
         report.global_recall = glob.average(
             [
@@ -309,6 +311,13 @@ def id_order(ids: Sequence[str]) -> IntArray:
     numbers = all(image.isdecimal() for image in ids)
     order = sorted(range(len(ids)), key=(lambda i: (int(ids[i]), "")) if numbers else (lambda i: (0, ids[i])))
     return np.array(order, dtype=np.int64)
+
+
+def _word_counts(captions: Captions) -> IntArray:
+    """Return the occurrences of each word, most frequent first."""
+    counts = np.bincount(captions.tokens, minlength=len(captions.vocabulary))
+    counts = counts[is_word(captions) & (counts > 0)]
+    return np.sort(counts)[::-1].astype(np.int64)
 
 
 def _counts(captions: Captions) -> dict[str, float]:

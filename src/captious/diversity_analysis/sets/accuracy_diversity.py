@@ -109,6 +109,18 @@ def f_measure(
     """Return (1 + β²)·div·acc / (β²·div + acc), or 0 where both are 0.
 
     The formula printed in the paper has an error.
+
+    Parameters
+    ----------
+    diversity, accuracy
+        Values between 0 and 1, or arrays of them.
+    beta_squared
+        Weight of accuracy. The paper uses 5.
+
+    Examples
+    --------
+    >>> f_measure(0.5, 0.5).tolist()
+    0.5
     """
     diversity, accuracy = np.asarray(diversity, dtype=np.float64), np.asarray(accuracy, dtype=np.float64)
     below = beta_squared * diversity + accuracy

@@ -66,6 +66,14 @@ def best(
         Document frequencies and kernel of Self-CIDEr.
     seed
         Random seed for ``order="random"``.
+
+    Examples
+    --------
+    >>> import captious
+    >>> from captious.data import demo_path
+    >>> corpus = captious.load(demo_path("references"), demo_path("sampling"), several=True)
+    >>> [row.m for row in best(corpus, sizes=(2, 5))]
+    [2, 5]
     """
     invalid = [m for m in sizes if m < 1]
     if invalid or not sizes:

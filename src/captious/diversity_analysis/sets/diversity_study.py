@@ -75,6 +75,13 @@ def correlate_judgements(
     JudgementCorrelation
         The per-image Spearman averages over images with at least three judged systems, without images on
         which either side is constant. Measures for which lower is more diverse (mBLEU) correlate negatively.
+
+    Examples
+    --------
+    >>> scores = {"a": {"1": 0.9}, "b": {"1": 0.5}, "c": {"1": 0.1}}
+    >>> people = {"a": {"1": 5.0}, "b": {"1": 3.0}, "c": {"1": 2.0}}
+    >>> round(correlate_judgements(scores, people).per_image_spearman, 2)
+    1.0
     """
     _check_judged(human, list(scores))
     by_image: dict[str, list[tuple[float, float]]] = {}
@@ -254,6 +261,13 @@ def measure_diversity(
     -------
     DiversityStudy
         Measures of all systems and of people.
+
+    Examples
+    --------
+    >>> from captious.data import demo_path
+    >>> study = measure_diversity(demo_path("references"), [demo_path("sampling")])
+    >>> len(study.systems)
+    1
     """
     if preset is not None:
         if preset not in PRESETS:

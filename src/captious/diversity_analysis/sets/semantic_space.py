@@ -52,6 +52,31 @@ def latent_space(
     first axis). "Self-CIDEr" uses the eigenvectors of the kernel matrix, whose document frequencies already
     damp such words. There are at most as many axes as captions. Signs are chosen so that the largest entry of
     an axis is positive, and axes of strength 0 are 0.
+
+    Parameters
+    ----------
+    corpus
+        Images with several candidates each.
+    image
+        Id of the image.
+    by
+        "LSA" or "Self-CIDEr".
+    axes
+        Largest number of axes.
+    df
+        Document frequencies of the kernel (default: of the corpus's references).
+    kernel
+        Kernel of "Self-CIDEr".
+    stop_words
+        Words that "LSA" leaves out.
+
+    Examples
+    --------
+    >>> import captious
+    >>> from captious.data import demo_path
+    >>> corpus = captious.load(demo_path("references"), demo_path("sampling"), several=True)
+    >>> latent_space(corpus, "1001", axes=2).coordinates.shape
+    (10, 2)
     """
     captions, index = corpus.candidates, captions_of(corpus, image)
     if by == "LSA":
@@ -152,6 +177,28 @@ def caption_map(
 
     Points come from :func:`mds`. n-grams are weighted by the references of the first corpus, unless ``df`` is
     set.
+
+    Parameters
+    ----------
+    corpora
+        Systems with the same images and references.
+    images
+        Ids of the images.
+    human
+        Include the references.
+    kernel
+        Similarity of two captions.
+    df
+        Document frequencies of the kernel.
+
+    Examples
+    --------
+    >>> import captious
+    >>> from captious.data import demo_path
+    >>> corpus = captious.load(demo_path("references"), demo_path("sampling"), several=True)
+    >>> [placed] = caption_map([corpus], ["1001"], human=False)
+    >>> placed.points.shape
+    (10, 2)
     """
     first = corpora[0]
     groups: list[tuple[str, str, list[str], bool]] = []
@@ -184,6 +231,21 @@ def mds(similarities: FloatArray, dimensions: int = 2, *, iterations: int = 300)
 
     Classical scaling is followed by ``iterations`` steps of stress majorisation (SMACOF). The result is
     deterministic: the sign of each dimension is chosen so that its largest entry is positive.
+
+    Parameters
+    ----------
+    similarities
+        A symmetric matrix with ones on its diagonal.
+    dimensions
+        Number of coordinates.
+    iterations
+        Steps of stress majorisation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mds(np.array([[1.0, 0.5], [0.5, 1.0]])).shape
+    (2, 2)
     """
     m = len(similarities)
     if m == 0:

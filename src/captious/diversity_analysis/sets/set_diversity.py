@@ -144,6 +144,13 @@ def diversity(
     -------
     SetDiversity
         Scores by name. ``left_out`` has the measures that could not be computed, with the reason.
+
+    Examples
+    --------
+    >>> from captious.data import demo_path
+    >>> sets = diversity(demo_path("sampling"), references=demo_path("references"))
+    >>> 0 < sets["Self-CIDEr"].value < 1
+    True
     """
     corpus = as_corpus(source, references=references, tokenizer=tokenizer, subset=subset, name=name)
     if not has_sets(corpus):
@@ -254,6 +261,21 @@ def human(
 
     Their accuracy is leave-one-out: each reference is scored against the other references of its image (one
     fewer than a system has). Images with a single reference are skipped.
+
+    Parameters
+    ----------
+    corpus
+        Candidates and references of the same images. Candidates are not used.
+    df, kernel, train, accuracy, beta_squared
+        See :func:`diversity`.
+
+    Examples
+    --------
+    >>> import captious
+    >>> from captious.data import demo_path
+    >>> corpus = captious.load(demo_path("references"), demo_path("sampling"), several=True)
+    >>> human(corpus, accuracy=())["Div-1"].value < 1
+    True
     """
     if not len(corpus.references):
         raise InputError("the corpus has no reference captions to measure")

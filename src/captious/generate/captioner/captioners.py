@@ -386,8 +386,9 @@ def _geometry(boxes: Tensor, width: int) -> Tensor:
 
 
 def _positions(length: int, width: int) -> Tensor:
-    place = torch.arange(length)[:, None] * 10000.0 ** (-torch.arange(0, width, 2) / width)
-    return torch.stack([place.sin(), place.cos()], 2).flatten(1)[:, :width]
+    """Return sines and cosines of each position at falling frequencies (positions × width)."""
+    angles = torch.arange(length)[:, None] * 10000.0 ** (-torch.arange(0, width, 2) / width)
+    return torch.stack([angles.sin(), angles.cos()], 2).flatten(1)[:, :width]
 
 
 P = ParamSpec("P")

@@ -85,7 +85,7 @@ class Units:
                 model_writer=written,
                 model_type=kind,
                 vocab_size=size,
-                # Fewer pieces than asked for where the captions do not have more.
+                # Fewer pieces than requested if the captions do not have more.
                 hard_vocab_limit=False,
                 # The tokenizer has normalised the captions, and rules would be stored in every model.
                 normalization_rule_name="identity",

@@ -92,6 +92,24 @@ def find_judgements(source: str | Path, data: str | Path | None = None) -> list[
 
     ``NAME`` is a set in ``SETS``, under ``data`` (else CAPTIOUS_DATA, else the current folder), and
     ``NAME=FOLDER`` also gives its folder. A folder means all sets in it. A file is the user's table.
+
+    Parameters
+    ----------
+    source
+        ``NAME``, ``NAME=FOLDER``, a folder, or a file.
+    data
+        Folder of the public data sets.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> image = {"image_id": 1, "references": ["a dog runs", "the dog is running"]}
+    >>> ratings = {"a dog runs": 5, "a dog sits": 3, "two men": 1}
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+    ...     for caption, rating in ratings.items():
+    ...         print(json.dumps({**image, "caption": caption, "score": rating}), file=file, flush=True)
+    ...     [judged.captions for read in find_judgements(file.name) for judged in [read()]]
+    [['a dog runs', 'a dog sits', 'two men']]
     """
     text = str(source)
     name, equals, folder = text.partition("=")
@@ -121,7 +139,27 @@ def find_judgements(source: str | Path, data: str | Path | None = None) -> list[
 
 
 def load_judgements(source: str | Path, data: str | Path | None = None) -> JudgementSet:
-    """Read one set of judgements (see :func:`find_judgements`)."""
+    """Read one set of judgements (see :func:`find_judgements`).
+
+    Parameters
+    ----------
+    source
+        ``NAME``, ``NAME=FOLDER``, a folder with one set, or a file.
+    data
+        Folder of the public data sets.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> image = {"image_id": 1, "references": ["a dog runs", "the dog is running"]}
+    >>> ratings = {"a dog runs": 5, "a dog sits": 3, "two men": 1}
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+    ...     for caption, rating in ratings.items():
+    ...         print(json.dumps({**image, "caption": caption, "score": rating}), file=file, flush=True)
+    ...     judged = load_judgements(file.name)
+    >>> judged.captions
+    ['a dog runs', 'a dog sits', 'two men']
+    """
     loaders = find_judgements(source, data)
     if len(loaders) > 1:
         raise InputError(

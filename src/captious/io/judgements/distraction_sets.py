@@ -37,6 +37,23 @@ def load_distractions(source: str | Path, data: str | Path | None = None) -> Cap
     """Read the tasks of a file, or of all files of a folder that are named after a task.
 
     References come from the files, or from Flickr30k in the folder ``data`` (default: beside the files).
+
+    Parameters
+    ----------
+    source
+        A file of tasks, or a folder of such files.
+    data
+        Folder of Flickr30k's captions, for tasks without references.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from captious.robustness import measure_robustness
+    >>> captions = {"1": ["a man runs", "the man is running"], "2": ["a woman sings", "one woman singing"]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = measure_robustness(captions, "BLEU-1", curves=False, save_tasks=f"{folder}/tasks.jsonl")
+    ...     load_distractions(f"{folder}/tasks.jsonl").first[0]
+    'a man runs'
     """
     path = Path(source)
     if path.is_dir():

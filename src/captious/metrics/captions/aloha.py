@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.core.assignment import assign
+from captious.core.errors import InputError
 from captious.core.threads import one_blas_thread
 from captious.corpus import Captions, Corpus
 from captious.metrics.base import FloatArray, Measure, Need, Resource
 from captious.metrics.captions.chair import ImageObjects, Objects, image_objects
 from captious.metrics.captions.named_objects import CaptionWords, Noun, caption_words
-from captious.metrics.options import METEOR_DATA, OBJECTS, PARSER, Option
+from captious.metrics.options import ALOHA, METEOR_DATA, OBJECTS, PARSER, Option
 from captious.parser import Parser
 from captious.parser.choice import get as get_parser
 from captious.text.synonyms import Synonyms
@@ -26,6 +28,8 @@ from captious.vectors.caption_vectors import SubwordVectors, load
 WEIGHTS = (-0.976, 4.236, 2.001, 0.338)
 #: Objects below this support are called unsupported in explanations. Chosen by the same script.
 UNSUPPORTED = 0.85
+#: The same for objects that are assigned one to one.
+UNMATCHED = 0.55
 
 
 class ObjectSupport(NamedTuple):
@@ -39,6 +43,8 @@ class ObjectSupport(NamedTuple):
     position: int
     #: From 0 to 1.
     support: float
+    #: Support from which it is called supported.
+    enough: float
     #: Nearest word of the references, and the cosine with it.
     nearest: str
     cosine: float
@@ -54,7 +60,7 @@ class ObjectSupport(NamedTuple):
         """``supported``, ``unsupported`` or ``ambiguous``."""
         if self.is_ambiguous:
             return "ambiguous"
-        return "supported" if self.support >= UNSUPPORTED else "unsupported"
+        return "supported" if self.support >= self.enough else "unsupported"
 
 
 class _ImageWords(NamedTuple):
@@ -65,6 +71,8 @@ class _ImageWords(NamedTuple):
     by_word: dict[str, int]
     by_synset: dict[int, int]
     references: int
+    #: Nouns of the references and listed objects, in alphabetical order.
+    objects: list[str]
 
 
 class Aloha(Measure):
@@ -72,15 +80,15 @@ class Aloha(Measure):
 
     The objects are the nouns of all sentences. The support of an object is the probability that it is in the
     image, by a logistic model of its cosine with the nearest word of the references (distilled caption
-    vectors) and of the share of references that name it. After "or", the best alternative counts; objects
-    after "possibly", "appears to be" and other hedges are ambiguous and do not count. A caption without
-    objects gets 1.
+    vectors) and of the share of references that name it. With ``aloha="matching"``, objects are assigned to
+    those of the references one to one, and their support is the cosine (0 without a partner). After "or",
+    the best alternative counts; objects after "possibly", "appears to be" and other hedges are ambiguous and
+    do not count. A caption without objects gets 1.
     """
 
     name = "ALOHa"
     summary = "support of the object that the references support least (Petryk et al. 2024)"
-    options: ClassVar[tuple[Option, ...]] = (OBJECTS, METEOR_DATA, PARSER)
-    fixed: Mapping[str, str] = {"support": "logistic"}
+    options: ClassVar[tuple[Option, ...]] = (OBJECTS, ALOHA, METEOR_DATA, PARSER)
     # The support is a probability, which is never 1.
     perfect_is_maximum = False
 
@@ -89,7 +97,11 @@ class Aloha(Measure):
         objects: Objects = None,
         meteor_data: str | Path | None = None,
         parser: Parser | str | None = None,
+        aloha: str = "logistic",
     ) -> None:
+        if aloha not in ALOHA.choices:
+            raise InputError(f"aloha must be one of {', '.join(ALOHA.choices)}, not {aloha!r}")
+        self.aloha = aloha
         self.objects: ImageObjects | None = image_objects(objects)
         self.meteor_data = meteor_data
         self.parser = get_parser(parser)
@@ -120,7 +132,10 @@ class Aloha(Measure):
 
     def supports(self, corpus: Corpus) -> list[list[ObjectSupport]]:
         """Return the objects of each candidate in their order, with their support."""
-        key = ("object supports", self.parser.label, self.parser.digest, str(self.meteor_data), self.objects)
+        key = (
+            *("object supports", self.parser.label, self.parser.digest, str(self.meteor_data)),
+            *(self.objects, self.aloha),
+        )
         return corpus.cached(key, lambda: self._supports(corpus))
 
     def blamed(self, corpus: Corpus) -> list[ObjectSupport | None]:
@@ -150,7 +165,10 @@ class Aloha(Measure):
                 if key not in images:
                     references = range(bounds[image], bounds[image + 1])
                     images[key] = table.image(theirs, references, listed[own_image] if listed else ())
-                results.append(_with_alternatives(table.judge(ours, i, images[key])))
+                judged = table.judge(ours, i, images[key])
+                if self.aloha == "matching":
+                    judged = table.matched(judged, images[key])
+                results.append(_with_alternatives(judged))
         return results
 
     def _listed(self, corpus: Corpus) -> list[frozenset[str]]:
@@ -166,7 +184,7 @@ class _ObjectWords:
         self, ours: CaptionWords, theirs: CaptionWords, vectors: SubwordVectors, synonyms: Synonyms
     ) -> None:
         self._vectors, self._synonyms = vectors, synonyms
-        names = {noun.lemma for nouns in ours.nouns for noun in nouns}
+        names = {noun.lemma for side in (ours, theirs) for nouns in side.nouns for noun in nouns}
         names.update(*theirs.words)
         self._numbers: dict[str, int] = {}
         self._synsets: dict[str, frozenset[int]] = {}
@@ -200,9 +218,10 @@ class _ObjectWords:
         for word, bits in by_word.items():
             for synset in self._synsets[word]:
                 by_synset[synset] = by_synset.get(synset, 0) | bits
+        nouns = {noun.lemma for bit in references for k in theirs.sentences(bit) for noun in theirs.nouns[k]}
         words = sorted(by_word)
         rows = np.array([self._numbers[word] for word in words], np.int64)
-        return _ImageWords(words, rows, by_word, by_synset, count)
+        return _ImageWords(words, rows, by_word, by_synset, count, sorted(nouns.union(listed)))
 
     def judge(self, ours: CaptionWords, caption: int, image: _ImageWords) -> list[tuple[Noun, ObjectSupport]]:
         """Return the nouns of a caption with their support."""
@@ -221,11 +240,32 @@ class _ObjectWords:
             odds = constant + by_cosine * cosines[k] + by_share * shares[k] + by_modifier * noun.is_modifier
             support = float(1 / (1 + np.exp(-odds)))
             row = ObjectSupport(
-                *(noun.form, noun.lemma, sentence, noun.position, support),
+                *(noun.form, noun.lemma, sentence, noun.position, support, UNSUPPORTED),
                 *(nearest[k], cosines[k], shares[k], noun.is_hedged, noun.is_modifier),
             )
             results.append((noun, row))
         return results
+
+    def matched(
+        self, judged: list[tuple[Noun, ObjectSupport]], image: _ImageWords
+    ) -> list[tuple[Noun, ObjectSupport]]:
+        """Assign the objects of a caption to those of its references, one to one, by their cosines."""
+        own = list(dict.fromkeys(row.name for _, row in judged if not row.is_ambiguous))
+        cells = np.zeros((len(own), len(image.objects)))
+        if own and image.objects:
+            sides = [[self._numbers[name] for name in names] for names in (own, image.objects)]
+            cells = np.clip(self._units[sides[0]] @ self._units[sides[1]].T, 0.0, 1.0).astype(np.float64)
+            cells[np.array(own)[:, None] == np.array(image.objects)] = 1.0
+        columns = dict(zip(own, assign(cells).tolist()))
+        rows = []
+        for noun, row in judged:
+            column = columns.get(row.name, -1)
+            if row.name in columns:
+                cosine = float(cells[own.index(row.name), column]) if column >= 0 else 0.0
+                nearest = image.objects[column] if column >= 0 else ""
+                row = row._replace(support=cosine, cosine=cosine, nearest=nearest, enough=UNMATCHED)
+            rows.append((noun, row))
+        return rows
 
     def _nearest(self, lemmas: list[str], image: _ImageWords) -> tuple[list[str], list[float]]:
         """Return the nearest word of the references for each lemma, and the cosine with it."""

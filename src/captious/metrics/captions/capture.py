@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from captious.core.threads import one_blas_thread
 from captious.corpus import Captions, Corpus
@@ -34,17 +35,21 @@ class TupleMatch(NamedTuple):
 
 
 class _Scene(NamedTuple):
-    """Tuples of a caption by their length, as numbers of phrases."""
+    """Tuples of a caption by their length, and the phrases by which they are compared, as numbers."""
 
     tuples: tuple[list[SentenceTuple], ...]
+    #: Objects: the name. Attributes: the attribute alone. Relations: subject, relation and object.
     numbers: tuple[list[list[int]], ...]
+    #: The same as one phrase.
+    joined: tuple[list[int], ...]
 
 
 class Capture(Measure):
     """Mean over references of (0.5 objects + 0.5 attributes + 0.2 relations) / 1.2, each an F1.
 
-    Tuples match if they are equal, by synonyms, or if one contains the other's main word; the others count
-    by their nearest cosine (distilled caption vectors). A kind that neither side has does not count.
+    Equal phrases are matched one to one, then synonyms and phrases with a common main word. Each of the
+    others counts by its highest cosine with an unmatched phrase of the other side (distilled caption
+    vectors). A kind that neither side has does not count.
     """
 
     name = "CAPTURE"
@@ -90,13 +95,20 @@ class Capture(Measure):
             merged = _Scene(
                 tuple([item for other in own for item in other.tuples[k]] for k in range(3)),
                 tuple([row for other in own for row in other.numbers[k]] for k in range(3)),
+                tuple([number for other in own for number in other.joined[k]] for k in range(3)),
             )
             yield _nearest(table, scene, merged), _nearest(table, merged, scene)
 
     def _scenes(self, corpus: Corpus) -> tuple[PhraseTable, list[_Scene], list[_Scene]]:
         def make() -> tuple[PhraseTable, list[_Scene], list[_Scene]]:
             sides = [paragraph_tuples(side, self.parser) for side in (corpus.candidates, corpus.references)]
-            phrases = {phrase for side in sides for row in side for item in row for phrase in item.items}
+            phrases = {
+                phrase
+                for side in sides
+                for row in side
+                for item in row
+                for phrase in (*item.items, " ".join(item.items))
+            }
             table = PhraseTable(phrases, load().words, Synonyms.load(self.meteor_data))
             ours, theirs = ([_scene(row, table) for row in side] for side in sides)
             return table, ours, theirs
@@ -107,49 +119,85 @@ class Capture(Measure):
 
 def _scene(row: list[SentenceTuple], table: PhraseTable) -> _Scene:
     kinds = tuple([item for item in row if len(item.items) == size] for size in (1, 2, 3))
+    compared = [[item.items[1:] if len(item.items) == 2 else item.items for item in kind] for kind in kinds]
     return _Scene(
-        kinds, tuple([[table.numbers[phrase] for phrase in item.items] for item in kind] for kind in kinds)
+        kinds,
+        tuple([[table.numbers[phrase] for phrase in items] for items in kind] for kind in compared),
+        tuple([table.numbers[" ".join(items)] for items in kind] for kind in compared),
     )
 
 
-def _similarities(table: PhraseTable, ours: list[list[int]], theirs: list[list[int]]) -> FloatArray:
-    """Return the similarity of tuples of one kind: the mean over their places."""
-    total = np.zeros((len(ours), len(theirs)))
-    size = len(ours[0])
-    for place in range(size):
-        own, other = [row[place] for row in ours], [row[place] for row in theirs]
-        first, second = sorted(set(own)), sorted(set(other))
-        cells = table.similarities(first, second)
-        total += cells[np.ix_(np.searchsorted(first, own), np.searchsorted(second, other))]
-    return total / size
+class _Cells(NamedTuple):
+    """Phrases of one kind on both sides: which match, and cosines."""
+
+    is_match: NDArray[np.bool_]
+    cosines: FloatArray
+
+
+def _cells(table: PhraseTable, ours: _Scene, theirs: _Scene, kind: int) -> _Cells:
+    """Compare all phrases of one kind. A relation matches in all of its places."""
+    own, other = np.array(ours.numbers[kind]), np.array(theirs.numbers[kind])
+    is_match = np.ones((len(own), len(other)), np.bool_)
+    for place in range(own.shape[1]):
+        first, row = np.unique(own[:, place], return_inverse=True)
+        second, column = np.unique(other[:, place], return_inverse=True)
+        cells = table.similarities(first.tolist(), second.tolist(), cosines=False)
+        is_match &= cells[np.ix_(row, column)] == 1.0
+    return _Cells(is_match, table.cosines(ours.joined[kind], theirs.joined[kind]))
+
+
+def _f1(table: PhraseTable, ours: _Scene, theirs: _Scene, kind: int) -> float:
+    """Return the F1 of one kind, which both sides have."""
+    own, other = ours.joined[kind], theirs.joined[kind]
+    cells = _cells(table, ours, theirs, kind)
+    free = dict.fromkeys(range(len(other)))
+    left: list[int] = []
+    places: dict[int, list[int]] = {}
+    for j, number in enumerate(other):
+        places.setdefault(number, []).append(j)
+    for i, number in enumerate(own):
+        if places.get(number):
+            del free[places[number].pop(0)]
+        else:
+            left.append(i)
+    unmatched = []
+    for i in left:
+        match = next((j for j in np.flatnonzero(cells.is_match[i]).tolist() if j in free), -1)
+        if match >= 0:
+            del free[match]
+        else:
+            unmatched.append(i)
+    matched = len(own) - len(unmatched)
+    near = cells.cosines[np.ix_(unmatched, list(free))]
+    precision = (matched + near.max(axis=1, initial=0.0).sum()) / len(own)
+    recall = (matched + near.max(axis=0, initial=0.0).sum()) / len(other)
+    return float(2 * precision * recall / (precision + recall)) if precision + recall > 0 else 0.0
 
 
 def _score(table: PhraseTable, ours: _Scene, theirs: _Scene) -> float:
     total = weights = 0.0
-    for own, other, weight in zip(ours.numbers, theirs.numbers, WEIGHTS):
-        if not own and not other:
-            continue
-        weights += weight
+    for kind, weight in enumerate(WEIGHTS):
+        own, other = ours.tuples[kind], theirs.tuples[kind]
+        if own or other:
+            weights += weight
         if own and other:
-            cells = _similarities(table, own, other)
-            precision, recall = cells.max(axis=1).mean(), cells.max(axis=0).mean()
-            if precision + recall > 0:
-                total += weight * float(2 * precision * recall / (precision + recall))
+            total += weight * _f1(table, ours, theirs, kind)
     return total / weights if weights else 0.0
 
 
 def _nearest(table: PhraseTable, ours: _Scene, theirs: _Scene) -> list[TupleMatch]:
     rows = []
-    for own, numbers, others, other in zip(ours.tuples, ours.numbers, theirs.tuples, theirs.numbers):
-        cells = _similarities(table, numbers, other) if numbers and other else np.zeros((len(own), 0))
-        for item, line in zip(own, cells):
-            best = int(line.argmax()) if len(line) else -1
-            rows.append(
-                TupleMatch(
-                    item.items,
-                    item.sentence,
-                    float(line[best]) if len(line) else 0.0,
-                    others[best].items if len(line) else (),
-                )
-            )
+    for kind, (own, others) in enumerate(zip(ours.tuples, theirs.tuples)):
+        if not own or not others:
+            rows += [TupleMatch(item.items, item.sentence, 0.0, ()) for item in own]
+            continue
+        cells = _cells(table, ours, theirs, kind)
+        similarities = np.where(cells.is_match, 1.0, cells.cosines)
+        # Of attributes that are equally near, that of the same object.
+        subjects = [[table.numbers[item.items[0]] for item in side] for side in (own, others)]
+        best = (similarities + 1e-6 * table.cosines(*subjects)).argmax(axis=1).tolist()
+        rows += [
+            TupleMatch(item.items, item.sentence, float(line[k]), others[k].items)
+            for item, line, k in zip(own, similarities, best)
+        ]
     return rows

@@ -245,6 +245,23 @@ class ChairS(Chair):
         return np.stack([hallucinated, np.ones(len(hallucinated))], axis=1)
 
 
+class ChairCover(Chair):
+    """Objects of the images that captions name, over all objects of the images."""
+
+    name = "CHAIR-Cover"
+    summary = "share of the objects of an image that the caption names, by CHAIR's table"
+    higher_is_better = True
+
+    def statistics(self, corpus: Corpus, state: None) -> FloatArray:
+        truth = self.truth(corpus)
+        images = corpus.candidates.image_of.tolist()
+        rows = [
+            (len({mention.object for mention in row.mentioned} & own), len(own))
+            for row, own in zip(self.mentions(corpus), map(truth.__getitem__, images))
+        ]
+        return np.array(rows, np.float64).reshape(-1, 2)
+
+
 def image_objects(objects: Objects) -> ImageObjects | None:
     """Return the objects of an option: a file, a mapping, or objects that were read before."""
     if isinstance(objects, str | Path):

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
-from captious.core.ragged import runs
-from captious.corpus import Corpus
+from captious.core.ragged import IntArray, offsets_of, runs
+from captious.corpus import Captions, Corpus
 from captious.metrics.base import FloatArray
 from captious.metrics.captions.cider import MAX_N, Cider
 
 #: Exponents of the penalties on repetition and on length.
 REPEAT, LENGTH = 0.8, 0.2
+#: Words for the penalty on repetition: "t-shirt" is two.
+_WORD = re.compile(r"\w+")
+
+
+class _Counts(NamedTuple):
+    """Words of each caption in ascending order, and how often it has them."""
+
+    words: IntArray
+    counts: IntArray
+    offsets: IntArray
 
 
 class CiderR(Cider):
@@ -38,20 +50,33 @@ class CiderR(Cider):
     def _log_repetition(self, corpus: Corpus) -> FloatArray:
         """Return the mean logarithm of 1 / (1 + d) over the words of each pair's candidate."""
         candidate, reference = corpus.pairs
-        ours, theirs = corpus.candidates.ngrams(1), corpus.references.ngrams(1)
+        numbers: dict[str, int] = {}
+        ours, theirs = _word_counts(corpus.candidates, numbers), _word_counts(corpus.references, numbers)
         rows, offsets = runs(ours.offsets, candidate)
         other_rows, other_offsets = runs(theirs.offsets, reference)
         pair = np.repeat(np.arange(len(candidate)), np.diff(offsets))
         other_pair = np.repeat(np.arange(len(reference)), np.diff(other_offsets))
-        size = int(max(ours.number.max(initial=0), theirs.number.max(initial=0))) + 1
+        size = len(numbers) + 1
         # The words of a caption are in ascending order, so all keys are.
-        keys = other_pair * size + theirs.number[other_rows]
-        wanted = pair * size + ours.number[rows]
+        keys = other_pair * size + theirs.words[other_rows]
+        wanted = pair * size + ours.words[rows]
         place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
         is_shared = keys[place] == wanted if len(keys) else np.zeros(len(wanted), np.bool_)
-        counts = ours.count[rows].astype(np.float64)
         expected = np.ones(len(wanted))
-        expected[is_shared] = theirs.count[other_rows][place[is_shared]]
-        logs = np.bincount(pair, -np.log1p(np.abs(counts - expected)), minlength=len(candidate))
+        expected[is_shared] = theirs.counts[other_rows][place[is_shared]]
+        logs = np.bincount(pair, -np.log1p(np.abs(ours.counts[rows] - expected)), minlength=len(candidate))
         words = np.diff(offsets)
         return np.divide(logs, words, out=np.zeros(len(candidate)), where=words > 0)
+
+
+def _word_counts(captions: Captions, numbers: dict[str, int]) -> _Counts:
+    """Count the words of each caption, and number new ones."""
+    parts = [_WORD.findall(word) for word in captions.encoding.words.tolist()]
+    flat = np.array([numbers.setdefault(part, len(numbers)) for own in parts for part in own], np.int64)
+    places, bounds = runs(offsets_of([len(own) for own in parts]), captions.tokens.astype(np.int64))
+    owner = np.repeat(np.arange(len(captions)), np.diff(bounds[captions.token_offsets]))
+    # Captions are counted one after the other, so the keys of one are a run.
+    size = len(numbers) + 1
+    keys, counts = np.unique(owner * size + flat[places], return_counts=True)
+    offsets = np.searchsorted(keys, np.arange(len(captions) + 1) * size)
+    return _Counts(keys % size, counts, offsets)

@@ -286,7 +286,10 @@ def _lemmas(words: CaptionWords, caption: int) -> tuple[str, ...]:
 def _covered(
     facts: list[Fact], words: CaptionWords, captions: range, table: PhraseTable
 ) -> list[FactCoverage]:
-    """Judge the facts by the words of some captions together."""
+    """Judge the facts by the words of some captions together.
+
+    Facts without content words are left out: they say nothing that could be covered.
+    """
     own = sorted({word for fact in facts for word in fact.words})
     sentences = [s for caption in captions for s in words.sentences(caption)]
     theirs = sorted({word for s in sentences for word in words.words[s]})
@@ -306,11 +309,8 @@ def _covered(
     results = []
     for fact in facts:
         rows = [place[word] for word in fact.words]
-        worst = min(rows, key=lambda k: best[k], default=-1)
-        # A fact without content words says nothing that could be missing.
-        coverage = best[worst] if rows else 1.0
-        by = int(by_sentence[:, rows].mean(axis=1).argmax()) if rows and len(by_sentence) else -1
-        results.append(
-            FactCoverage(fact.text, fact.sentence, float(coverage), by, own[worst] if rows else "")
-        )
+        if rows:
+            worst = min(rows, key=lambda k: best[k])
+            by = int(by_sentence[:, rows].mean(axis=1).argmax()) if len(by_sentence) else -1
+            results.append(FactCoverage(fact.text, fact.sentence, float(best[worst]), by, own[worst]))
     return results

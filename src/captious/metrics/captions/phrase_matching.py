@@ -34,11 +34,16 @@ class PhraseTable:
         #: Phrases with a common key have the same meaning.
         self._keys = list(map(_keys, self.phrases, parts, synsets))
 
-    def similarities(self, ours: Sequence[int], theirs: Sequence[int]) -> FloatArray:
-        """Return the similarity of phrases: 1 for equal ones, synonyms and parts, else the cosine."""
+    def cosines(self, ours: Sequence[int], theirs: Sequence[int]) -> FloatArray:
+        """Return the cosines of phrases, 0 for negative ones."""
         table: NDArray[np.float64] = np.clip(
             self.units[list(ours)] @ self.units[list(theirs)].T, 0.0, 1.0
         ).astype(np.float64)
+        return table
+
+    def similarities(self, ours: Sequence[int], theirs: Sequence[int], *, cosines: bool = True) -> FloatArray:
+        """Return the similarity of phrases: 1 for equal ones, synonyms and parts, else the cosine (or 0)."""
+        table = self.cosines(ours, theirs) if cosines else np.zeros((len(ours), len(theirs)))
         by_key: dict[object, list[int]] = {}
         for j, number in enumerate(theirs):
             for key in self._keys[number]:

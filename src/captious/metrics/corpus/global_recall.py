@@ -87,11 +87,11 @@ def global_recall(produced: Mask, target: Target) -> GlobalRecall:
     )
 
 
-def _deciles(recalled: Mask, types: Mask, validation: IntArray, parts: int = 10) -> FloatArray:
+def _deciles(recalled: Mask, types: Mask, validation: IntArray) -> FloatArray:
     """Divide types, the most frequent in the references first, into ten runs (the last may be shorter)."""
     ranked = by_frequency(types, validation)
-    size = -(-len(ranked) // parts)
-    runs = [recalled[ranked[k * size : (k + 1) * size]] for k in range(parts)]
+    size = -(-len(ranked) // 10)
+    runs = [recalled[ranked[k * size : (k + 1) * size]] for k in range(10)]
     return np.array([run.mean() if len(run) else float("nan") for run in runs])
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from captious.core import digests as digest
 from captious.core.errors import InputError, MissingInputError
 from captious.core.memo import Memo, cached_property
-from captious.corpus import Captions
+from captious.corpus import Captions, Corpus
 from captious.io import read
+from captious.metrics.base import Measure, Resource
+from captious.metrics.options import TRAIN, Option
 
 
 class TrainingCaptions:
@@ -36,16 +38,6 @@ class TrainingCaptions:
         path = Path(source) if isinstance(source, str) else source
         return cls([text for group in read(path, "references").captions for text in group])
 
-    @staticmethod
-    def required(train: TrainingCaptions | None, measure: str) -> TrainingCaptions:
-        """Return the training captions, or raise an error that says how to pass them."""
-        if train is None:
-            raise MissingInputError(
-                f"{measure} compares captions with the training captions: pass them "
-                "(--training FILE, train=…)"
-            )
-        return train
-
     def __len__(self) -> int:
         return len(self.texts)
 
@@ -61,3 +53,28 @@ class TrainingCaptions:
     def sentences(self, tokenizer: str) -> frozenset[str]:
         """Return the captions as tokens joined by spaces."""
         return self._memo.get(tokenizer, lambda: frozenset(self.captions(tokenizer).sentences))
+
+
+class NoveltyMeasure(Measure):
+    """Base of measures that compare captions with the training captions."""
+
+    options: ClassVar[tuple[Option, ...]] = (TRAIN,)
+
+    def __init__(self, train: TrainingCaptions | Collection[str] | str | Path | Any = None) -> None:
+        self.train = TrainingCaptions.read(train) if train is not None else None
+
+    def required(self) -> TrainingCaptions:
+        """Return the training captions, or raise an error that says how to pass them."""
+        if self.train is None:
+            raise MissingInputError(
+                f"{self.name} compares captions with the training captions: pass them "
+                "(--training FILE, train=…)"
+            )
+        return self.train
+
+    def check(self, corpus: Corpus | None = None) -> None:
+        self.required()
+        super().check(corpus)
+
+    def resources(self) -> dict[str, Resource]:
+        return {} if self.train is None else {"train": self.train}

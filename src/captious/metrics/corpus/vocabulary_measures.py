@@ -257,14 +257,12 @@ class Curve:
     types: FloatArray
 
 
-def type_token_curve(
-    captions: Captions, *, orders: int = ORDERS, seed: int = 0, points: int = POINTS
-) -> Curve:
+def type_token_curve(captions: Captions, *, orders: int = ORDERS, seed: int = 0) -> Curve:
     """Return the type-token curve, averaged over random orders of the captions."""
     total = len(captions.tokens)
     if total == 0:
         return Curve(np.zeros(0, dtype=np.int64), np.zeros(0))
-    at = np.unique(np.linspace(1, total, min(points, total)).astype(np.int64))
+    at = np.unique(np.linspace(1, total, min(POINTS, total)).astype(np.int64))
     generator = np.random.default_rng(seed)
     summed = np.zeros(len(at))
     for _ in range(orders):

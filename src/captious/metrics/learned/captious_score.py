@@ -21,11 +21,11 @@ FULL = (
     "spice-f",
     "word-order",
 )
-#: Features of distilled caption vectors, scenes and word order.
+#: Features of distilled caption vectors (mapped, and of single words), scenes and word order.
 LITE = (
-    "caption-centroid",
-    "caption-max",
-    "caption-agreement",
+    "mapped-caption-centroid",
+    "mapped-caption-max",
+    "mapped-caption-agreement",
     "caption-word-recall-idf",
     "caption-word-union-idf",
     "spice-f",

@@ -24,6 +24,7 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
     "scenes": (METEOR_DATA, PARSER),
     "words": (VECTORS,),
     "captions": (),
+    "mapped captions": (),
     "phrases": (),
     "token agreement": (),
 }
@@ -74,6 +75,11 @@ class Tools:
         """The distilled caption vectors that ship."""
         return caption_vectors.load()
 
+    @property
+    def mapped_captions(self) -> CaptionVectors:
+        """The distilled caption vectors, mapped so that captions of one image come nearer."""
+        return caption_vectors.load_mapped()
+
     def caption_words(self) -> Reader:
         """Return the reader of captions as words of the distilled table."""
         return by_words(self.captions.words)
@@ -97,6 +103,8 @@ class Tools:
             resources["vectors"] = self.vectors
         if "captions" in used:
             resources["captions"] = self.captions
+        if "mapped captions" in used:
+            resources["mapped"] = self.mapped_captions
         if used & {"encoder", "words", "captions"}:
             resources["idf"] = load_pieces()
         return resources

@@ -49,10 +49,9 @@ def _vectors(tools: Tools, corpus: Corpus, kind: str) -> tuple[np.ndarray, np.nd
         return sentence_vectors(corpus.candidates, tools.encoder), sentence_vectors(
             corpus.references, tools.encoder
         )
-    if kind == "caption":
-        return distilled_vectors(corpus.candidates, tools.captions), distilled_vectors(
-            corpus.references, tools.captions
-        )
+    if kind in ("caption", "mapped-caption"):
+        table = tools.captions if kind == "caption" else tools.mapped_captions
+        return distilled_vectors(corpus.candidates, table), distilled_vectors(corpus.references, table)
     stop = kind == "word"
     return mean_vectors(corpus.candidates, tools.vectors, stop), mean_vectors(
         corpus.references, tools.vectors, stop
@@ -160,6 +159,7 @@ def _all() -> dict[str, OwnFeature]:
         ("word", words),
         ("all-words", words),
         ("caption", captions),
+        ("mapped-caption", frozenset({"mapped captions"})),
     ):
         for how in ("mean", "max", "min", "centroid"):
             features[f"{kind}-{how}"] = OwnFeature(uses, _cosine(kind, how))

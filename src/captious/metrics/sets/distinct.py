@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from pathlib import Path
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,9 +9,8 @@ from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
 from captious.kernels import kernel
 from captious.kernels.types import Int32, Int64, Out
-from captious.metrics.base import FloatArray, Resource
-from captious.metrics.corpus.training_captions import TrainingCaptions
-from captious.metrics.options import TRAIN, Option
+from captious.metrics.base import FloatArray
+from captious.metrics.corpus.training_captions import NoveltyMeasure
 from captious.metrics.sets.set_measure import MeanMeasure, image_means, ratio
 
 
@@ -89,27 +84,14 @@ class Unique(MeanMeasure):
         return ratio(different, captions.per_image, np.nan)
 
 
-class Novel(MeanMeasure):
+class Novel(NoveltyMeasure, MeanMeasure):
     """Share of captions that do not equal a training caption word for word."""
 
     name = "Novel"
     summary = "share of captions that are not among the training captions"
 
-    options: ClassVar[tuple[Option, ...]] = (TRAIN,)
-
-    def __init__(self, train: TrainingCaptions | Collection[str] | str | Path | None = None) -> None:
-        self.train = TrainingCaptions.read(train) if train is not None else None
-
-    def check(self, corpus: Corpus | None = None) -> None:
-        TrainingCaptions.required(self.train, self.name)
-        super().check(corpus)
-
-    def resources(self) -> dict[str, Resource]:
-        return {} if self.train is None else {"train": self.train}
-
     def prepare(self, references: Captions) -> frozenset[str]:
-        train = TrainingCaptions.required(self.train, self.name)
-        return train.sentences(references.tokenizer)
+        return self.required().sentences(references.tokenizer)
 
     def per_image(self, corpus: Corpus, state: frozenset[str]) -> FloatArray:
         captions = corpus.candidates

@@ -40,15 +40,15 @@ def leave_one_out(references: Captions, *, name: str = "human") -> Corpus:
     return Corpus(references.take(candidate, alone, ids), references.take(held_out, offsets, ids), name=name)
 
 
-def references_as_candidates(corpus: Corpus, *, name: str = "human") -> Corpus:
-    """Return the corpus with the reference sets as candidates."""
+def references_as_candidates(corpus: Corpus) -> Corpus:
+    """Return the corpus with the reference sets as candidates, under the name 'human'."""
     people = corpus.references.take_images(corpus.images)
-    return Corpus(people, corpus.references, name=name, left_out=corpus.left_out, images=corpus.images)
+    return Corpus(people, corpus.references, name="human", left_out=corpus.left_out, images=corpus.images)
 
 
-def with_selected(corpus: Corpus, index: IntArray, counts: IntArray, *, name: str | None = None) -> Corpus:
+def with_selected(corpus: Corpus, index: IntArray, counts: IntArray) -> Corpus:
     """Return the same images with some of their candidates, ``counts[i]`` for image i."""
-    return corpus.with_captions(corpus.candidates.take(index, offsets_of(counts), corpus.ids), name=name)
+    return corpus.with_captions(corpus.candidates.take(index, offsets_of(counts), corpus.ids))
 
 
 def of_images(corpus: Corpus, images: IntArray) -> Corpus:

@@ -115,27 +115,32 @@ class Lexicon:
         self._counts = grammar.seen_counts[both][order]
         self._starts = np.searchsorted(words[both][order], np.arange(len(grammar.words) + 1))
         self.word_counts = np.zeros(len(grammar.words))
-        alone = (words >= 0) & (tag < 0)
-        self.word_counts[words[alone]] = grammar.seen_counts[alone]
+        # Rows without a tag count words, rows without a word count tags.
+        of_words = (words >= 0) & (tag < 0)
+        self.word_counts[words[of_words]] = grammar.seen_counts[of_words]
         self.tag_counts = np.zeros(tags)
-        alone = (words < 0) & (tag >= 0)
-        self.tag_counts[tag[alone]] = grammar.seen_counts[alone]
+        of_tags = (words < 0) & (tag >= 0)
+        self.tag_counts[tag[of_tags]] = grammar.seen_counts[of_tags]
         self.total = float(grammar.seen_counts[(words < 0) & (tag < 0)].sum())
         words, tag = grammar.unseen[:, 0], grammar.unseen[:, 1]
-        alone = (words < 0) & (tag >= 0)
+        of_tags = (words < 0) & (tag >= 0)
         rare = np.zeros(tags)
-        rare[tag[alone]] = grammar.unseen_counts[alone]
+        rare[tag[of_tags]] = grammar.unseen_counts[of_tags]
         self.is_rare_tag = np.zeros(tags, bool)
-        self.is_rare_tag[tag[alone]] = True
+        self.is_rare_tag[tag[of_tags]] = True
         self.is_open = rare > OPEN_CLASS
         self.rare_share = rare / float(grammar.unseen_counts[(words < 0) & (tag < 0)].sum())
         self._kinds: dict[str, tuple[Doubles, float]] = {}
         for number in np.unique(words[words >= 0]).tolist():
-            mine = words == number
+            # The shape of an unknown word, such as "ends in -ing".
+            of_shape = words == number
             counts = np.zeros(tags)
-            chosen = mine & (tag >= 0)
-            counts[tag[chosen]] = grammar.unseen_counts[chosen]
-            self._kinds[grammar.words[number]] = counts, float(grammar.unseen_counts[mine & (tag < 0)].sum())
+            with_tag = of_shape & (tag >= 0)
+            counts[tag[with_tag]] = grammar.unseen_counts[with_tag]
+            self._kinds[grammar.words[number]] = (
+                counts,
+                float(grammar.unseen_counts[of_shape & (tag < 0)].sum()),
+            )
         self._cache: dict[tuple[str, bool], Floats] = {}
         self.boundary = np.full(tags, -np.inf, np.float32)
         self.boundary[grammar.tags.index(BOUNDARY_TAG)] = 0

@@ -63,6 +63,23 @@ def load(path: str | Path, tokenizer: str = "ptb") -> LanguageModel:
     """Read a language model of any kind.
 
     ``tokenizer`` is the tokenizer of an ARPA file, which does not name it.
+
+    Parameters
+    ----------
+    path
+        An ARPA file, a model of ``captious train lm``, or a folder with a model of the transformers library.
+    tokenizer
+        Tokenizer of captions for ARPA files, which do not name one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from captious.data import demo_path
+    >>> from captious.training import train_language_model
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = train_language_model(demo_path("references"), f"{folder}/lm.npz", held_out=10)
+    ...     load(f"{folder}/lm.npz").name
+    'lm'
     """
     where = shown_name(path)
     if Path(path).is_dir():

@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--batch", type=int, default=60, help="groups of 16 sentences in an update")
     parser.add_argument("--rare", type=int, default=10, help="states seen less often get coarser")
     parser.add_argument("--longest", type=int, default=25, help="longest sentences to learn from, in words")
-    parser.add_argument("--count", type=int, help="learn from so many sentences, drawn at random")
+    parser.add_argument("--count", type=int, help="learn from N sentences, drawn at random")
     parser.add_argument(
         "--review", type=float, default=1.0, help="share of the right sentences of a pass in the next"
     )

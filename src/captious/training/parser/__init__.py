@@ -1,1 +1,1 @@
-"""How the shipped parser is made and judged; nothing here runs when captions are scored."""
+"""Training and evaluation of the shipped parser. Nothing here runs when captions are scored."""

@@ -113,9 +113,9 @@ def phrases(sentence: Sentence) -> Iterator[tuple[tuple[str, ...], int, int]]:
             yield (sentence.relations[i], sentence.tags[i], sentence.tags[first[i]]), first[i], last[i] + 1
 
 
-def recombine(sentences: Sequence[Sentence], seed: int = 13) -> Iterator[str]:
+def recombine(sentences: Sequence[Sentence]) -> Iterator[str]:
     """Yield new captions: existing ones with one to three phrases of others, until few new ones result."""
-    rng = random.Random(seed)
+    rng = random.Random(13)
     store: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
     for s in sentences:
         for kind, start, end in phrases(s):

@@ -128,7 +128,7 @@ def observed_classes(sentences: Iterable[Sentence]) -> tuple[WordClasses, NDArra
     return classes, (scores - scores.max(1, keepdims=True)).astype(np.float32)
 
 
-def learn_exceptions(sentences: Iterable[Sentence], minimum: int = 1) -> dict[str, str]:
+def learn_exceptions(sentences: Iterable[Sentence]) -> dict[str, str]:
     """Return the most common lemma of each word for which the rules give another one: {"form TAG": lemma}."""
     counts: dict[str, Counter[str]] = {}
     for sentence in sentences:
@@ -136,9 +136,9 @@ def learn_exceptions(sentences: Iterable[Sentence], minimum: int = 1) -> dict[st
             counts.setdefault(key(form, tag), Counter())[lemma] += 1
     exceptions: dict[str, str] = {}
     for name, lemmas in sorted(counts.items()):
-        lemma, count = min(lemmas.items(), key=lambda item: (-item[1], item[0]))
+        lemma, _ = min(lemmas.items(), key=lambda item: (-item[1], item[0]))
         form, tag = name.rsplit(" ", 1)
-        if count >= minimum and lemma != regular(form, tag):
+        if lemma != regular(form, tag):
             exceptions[name] = lemma
     return exceptions
 
