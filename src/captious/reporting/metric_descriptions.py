@@ -332,6 +332,10 @@ _FEATURES: dict[str, tuple[str, str]] = {
             ("word", "content words"),
             ("all-words", "all words"),
             ("caption", "the whole caption, by distilled vectors"),
+            (
+                "mapped-caption",
+                "the whole caption, by distilled vectors that bring captions of one image together",
+            ),
         )
         for how, label in _NEAR.items()
     },
