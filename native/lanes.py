@@ -184,6 +184,21 @@ def vector_forms(lanes: int) -> dict[str, Any]:
 
         return signature, code
 
+    def keep_row(typing: Any, target: Any, t: Any, source: Any, s: Any, score: Any, limit: Any) -> Any:
+        signature = types.void(target, types.intp, source, types.intp, types.float32, limit)
+
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kinds = signature.args
+            value = load(builder, row(context, builder, kinds[2], args[2], args[3]))
+            limit = load(builder, row(context, builder, kinds[5], args[5], ir.Constant(ir.IntType(64), 0)))
+            found = builder.fcmp_ordered(">", builder.fadd(value, spread(builder, args[4])), limit)
+            nothing = ir.Constant(vector, [float("-inf")] * lanes)
+            kept = builder.select(found, value, nothing)
+            store(builder, kept, row(context, builder, kinds[0], args[0], args[1]))
+            return context.get_dummy_value()
+
+        return signature, code
+
     def copy_row(typing: Any, target: Any, t: Any, source: Any, s: Any) -> Any:
         signature = types.void(target, types.intp, source, types.intp)
 
@@ -196,5 +211,15 @@ def vector_forms(lanes: int) -> dict[str, Any]:
 
     return {
         form.__name__: extending.intrinsic(form)
-        for form in (raise_row, raise_rows, raise_after, raise_before, spread_row, lowest, above, copy_row)
+        for form in (
+            raise_row,
+            raise_rows,
+            raise_after,
+            raise_before,
+            spread_row,
+            lowest,
+            above,
+            keep_row,
+            copy_row,
+        )
     }

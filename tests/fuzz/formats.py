@@ -17,6 +17,7 @@ from captious.corpus.frequencies import FrequencyTable
 from captious.data import demo_path
 from captious.diversity_analysis.sets.diversity_study import read_human_scores
 from captious.io import prepared, read
+from captious.io.amber_files import read_amber
 from captious.io.columns import Columns
 from captious.io.fact_files import read_facts
 from captious.io.frequency_files import read_frequencies, save_frequencies
@@ -413,6 +414,10 @@ TABLES = {
     "facts": Format(
         _file("facts.json", lambda: json.dumps([{"image_id": i, "facts": [f"fact {i}"] * 3} for i in range(200)])),
         lambda path: sorted(read_facts(path).items()),
+    ),
+    "AMBER": Format(
+        _file("annotations.json", lambda: json.dumps([{"id": i, "truth": ["dog", f"a {i}"], "hallu": ["cat"]} for i in range(200)])),
+        lambda path: sorted(read_amber(path).images.items()),
     ),
     "CHAIR's classes": Format(
         _file("classes.json", lambda: json.dumps({f"thing{i}": [f"word{i}", f"other {i}"] for i in range(300)})),

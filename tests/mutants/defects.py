@@ -660,6 +660,26 @@ _SCENES = "scene/test_demo_gold.py"
 
 _mutant("no-blue", "scene/tuple_match.py", '"beige black blue brown', '"beige black brown', _SCENES)
 _mutant("no-ten", "scene/tuple_match.py", 'eight nine ten"', 'eight nine"', _SCENES)
+_mutant(
+    "a-beam-for-all-sentences-together", "parser/exact/search.py",
+    "keep_row(row_scores, row_used, base, state, prior[state], limit)", "copy_row(row_scores, row_used, base, state)",
+    "parser/exact/test_search.py::test_a_beam_drops_what_is_far_behind",
+)  # fmt: skip
+_mutant(
+    "a-lost-sentence-stays-lost", "parser/grammar/grammar_parser.py",
+    "if failed and self.beam < np.inf:", "if False:",
+    "parser/grammar/test_grammar_parser.py",
+)  # fmt: skip
+_mutant(
+    "priors-in-the-order-of-the-file", "parser/grammar/grammar_model.py",
+    '.astype(np.float32)[own] * SCALE', '.astype(np.float32) * SCALE',
+    "parser/grammar/test_grammar_parser.py",
+)  # fmt: skip
+_mutant(
+    "late-passes-with-large-steps", "training/grammar/train_grammar.py",
+    "* SETTLING**late", "",
+    "parser/grammar/test_training.py::test_late_passes_have_much_smaller_steps",
+)  # fmt: skip
 _mutant("no-couple", "parser/graph_codes.py", "number couple bunch", "number bunch", _SCENES)
 _mutant(
     "pronouns-stand-for-nothing",

@@ -373,7 +373,7 @@ def test_a_feature_of_several_systems_and_metrics_stands_in_the_page_once(
     block = learned_report._blocks["learned"]
     lite = [system["CaptiousScore-lite"][1] for system in block["systems"]]
     # About the references alone, so it is the same for all systems.
-    agreement = LITE.index("caption-agreement")
+    agreement = LITE.index("mapped-caption-agreement")
     assert lite[0][agreement] == lite[1][agreement] and lite[0][0] != lite[1][0]
     used = {column for system in block["systems"] for _, columns in system.values() for column in columns}
     assert used == set(range(len(block["columns"]))) and len(block["networks"]) == 2

@@ -26,6 +26,7 @@ Captions = Mapping[str, list[str]]
 #: Files of a case that are options of measures.
 OPTIONS = {
     "objects": "objects.jsonl",
+    "amber": "amber.json",
     "train": "train.jsonl",
     "norms": "norms.csv",
     "weights": "weights.safetensors",
@@ -112,6 +113,8 @@ def _write(
         )
     _write_lines(folder / "samples.jsonl", "captions", samples)
     _write_lines(folder / OPTIONS["objects"], "objects", objects)
+    annotation = [{"id": image, "truth": sorted(own), "hallu": ["dog"]} for image, own in objects.items()]
+    (folder / OPTIONS["amber"]).write_text(json.dumps(annotation))
     _write_lines(
         folder / OPTIONS["train"], "captions", {f"t{image}": texts for image, texts in systems[2].items()}
     )

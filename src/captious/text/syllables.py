@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 _VOWELS = re.compile(r"[aeiouy]+")
 #: Adjacent vowels that are two syllables: "area", "various", "video", "create", "player", "skiing".
@@ -21,7 +20,6 @@ _SILENT = re.compile(
 _SPOKEN = re.compile(r"[^aeiouylr]les?$")
 
 
-@lru_cache(maxsize=1 << 16)
 def syllables(word: str) -> int:
     """Return the number of syllables of a word, at least 1.
 

@@ -15,6 +15,7 @@ from captious.core.errors import InputError
 from captious.corpus import Captions
 from captious.parser import parse
 from captious.parser.choice import get, parses_of
+from captious.parser.exact.search import Workspace, derivations
 from captious.parser.grammar import GrammarParser
 from captious.parser.grammar.grammar_model import SHIPPED, read_grammar_model
 
@@ -54,6 +55,29 @@ def test_a_sentence_has_one_analysis_whatever_is_parsed_with_it() -> None:
         for sentence in alone:
             assert len(sentence.tags) == len(sentence.forms)
             assert sentence.heads.count(0) == 1
+
+
+def test_a_sentence_without_an_analysis_within_the_beam_is_searched_without_it() -> None:
+    parser, whole = GrammarParser(), GrammarParser()
+    parser.beam, whole.beam = 0.01, np.inf
+    sentences = [caption.split() for caption in CAPTIONS if caption]
+    table, words = parser._numbered(sentences)
+    space = Workspace(parser.rules, max(map(len, words)))
+    within = [derivations(parser.rules, table, [word], space, beam=0.01)[0] for word in words]
+    lost = [i for i, path in enumerate(within) if not len(path)]
+    assert lost
+    trees, expected = parser.trees(sentences), whole.trees(sentences)
+    for i in lost:
+        assert str(trees[i]) == str(expected[i])
+
+
+def test_each_state_has_its_own_frequency() -> None:
+    with np.load(SHIPPED, allow_pickle=False) as file:
+        names = bytes(file["states"]).decode().split("\n")
+        expected = dict(zip(names, (file["prior"] / 64).tolist(), strict=True))
+    rules = read_grammar_model().rules
+    assert rules.names != names
+    assert dict(zip(rules.names, rules.prior.tolist(), strict=True)) == expected
 
 
 def test_captions_without_words_and_very_long_ones_are_parsed() -> None:
@@ -140,6 +164,8 @@ def test_bad_files_are_one_message(tmp_path: Path) -> None:
         read_grammar_model(_changed(path, format=np.array(99)))
     with pytest.raises(InputError, match="other word classes"):
         read_grammar_model(_changed(path, word_classes=np.array("0000")))
+    with pytest.raises(InputError, match="a state has no frequency"):
+        read_grammar_model(_changed(path, prior=np.zeros(3, np.int16)))
     wrong = np.full((4, 3), 30_000, np.int16)
     with pytest.raises(InputError):
         read_grammar_model(_changed(path, binary=wrong, binary_weights=np.zeros(4, np.int16)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import random
@@ -14,10 +15,12 @@ from captious.core.errors import InputError
 from captious.parser.exact.phrase_trees import read_tree
 from captious.parser.grammar.grammar_model import read_grammar_model
 from captious.parser.grammar.grammar_parser import GrammarParser
-from captious.training.grammar import label_trees, put_in_words, train_grammar
+from captious.training.grammar import count_states, label_trees, put_in_words, train_grammar
 from captious.training.grammar.adagrad import AveragedWeights
 from captious.training.grammar.annotation import coarser, derivation, plain
 from captious.training.grammar.derivation_bank import read_bank
+from captious.training.grammar.export_grammar import grammar_arrays
+from captious.training.grammar.perceptron import GrammarTrainer
 
 TREES = [
     "(ROOT (S (NP (DT a) (NN dog)) (VP (VBZ runs) (PP (IN on) (NP (DT the) (NN beach))))))",
@@ -122,6 +125,44 @@ def test_a_grammar_is_learned_and_training_goes_on_where_it_stopped(
     parser = GrammarParser(read_grammar_model(tmp_path / "once.npz"))
     [tree] = parser.trees([["a", "frobnicator", "sees", "a", "boy", "of", "the", "bird"]])
     assert "(NP (NP (DT a) (NN boy)) (PP (IN of) (NP (DT the) (NN bird))))" in str(tree)
+
+
+def test_the_beam_favours_frequent_states(tmp_path: Path) -> None:
+    trees = write(tmp_path / "trees.jsonl.gz", [*treebank(60, 1), TREES[2]])
+    trainer = GrammarTrainer(read_bank([trees], longest=25, jobs=1), jobs=1)
+    prior = grammar_arrays(trainer)["prior"]
+    seen = np.bincount(trainer.bank.states, minlength=len(prior))[trainer.scores.number]
+    assert prior.tolist() == np.rint(64 * 0.7 * np.log(seen / len(trainer.bank))).tolist()
+    assert prior.max() > 0 > prior.min()
+
+
+def test_states_of_a_finished_grammar_are_counted_in_other_trees(tmp_path: Path) -> None:
+    trees = write(tmp_path / "trees.jsonl.gz", treebank(200, 1))
+    first, second, third = (tmp_path / f"{name}.npz" for name in ("first", "second", "third"))
+    train_grammar.main([str(trees), "-o", str(first), "--passes", "1", "--jobs", "1", "--rare", "2"])
+    before = dict(np.load(first))
+    np.savez(second, **{name: before[name] for name in before if name != "prior"} | {"format": np.array(2)})
+    # With the same trees, the counts are those of training.
+    count_states.main([str(second), str(trees), "-o", str(third), "--jobs", "1"])
+    after = np.load(third)
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+    # No phrase of these trees belongs to the verb.
+    few = write(tmp_path / "few.jsonl.gz", [tree for tree in treebank(200, 1) if "(IN of)" in tree])
+    count_states.main([str(second), str(few), "-o", str(third), "--jobs", "1"])
+    names = bytes(before["states"]).decode().split("\n")
+    prior = dict(zip(names, np.load(third)["prior"].tolist()))
+    assert prior["PP^VP"] == min(prior.values()) < prior["PP^NP"]
+    with pytest.raises(InputError, match="no such file"):
+        count_states.main([str(tmp_path / "none.npz"), str(few), "-o", str(third)])
+    np.savez(tmp_path / "other.npz", words=np.arange(3))
+    with pytest.raises(InputError, match="not a caption grammar"):
+        count_states.main([str(tmp_path / "other.npz"), str(few), "-o", str(third)])
+
+
+def test_late_passes_have_much_smaller_steps() -> None:
+    options = argparse.Namespace(rate=0.6, settle=4)
+    rates = [train_grammar.rate_of(number, options) for number in (1, 4, 5, 6)]
+    assert rates == pytest.approx([0.6, 0.3, 0.12, 0.048])
 
 
 def test_bad_trees_are_one_message(tmp_path: Path) -> None:

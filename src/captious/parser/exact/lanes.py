@@ -35,6 +35,12 @@ def copy_row(target: Rows, t: int, source: Rows, s: int) -> None:
 
 
 @inner(lanes=LANES)
+def keep_row(target: Rows, t: int, source: Rows, s: int, score: np.float32, limit: Rows) -> None:
+    """target[t] = source[s] where score + source[s] is above the first row of `limit`, else -infinity."""
+    target[t] = np.where(source[s] + score > limit[0], source[s], np.float32(-np.inf))
+
+
+@inner(lanes=LANES)
 def raise_rows(
     target: Rows,
     mark: NDArray[np.uint8],

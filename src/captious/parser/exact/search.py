@@ -31,6 +31,7 @@ from captious.parser.exact.lanes import (
     LANES,
     above,
     copy_row,
+    keep_row,
     lowest,
     raise_after,
     raise_before,
@@ -79,8 +80,8 @@ def fill(
     `words` are rows of `table`, -1 after the end of a sentence. Scores of phrases go to `chart`, of tags to
     `tags`, of unfinished phrases to `rows` (only those that occur). `steps` lists the rules that apply to
     each cell's unfinished phrases. It is read once for every larger cell, so it is stored in reading order.
-    States more than `beam` below a cell's best state in all sentences are dropped; an infinite beam is the
-    exact search. This comparison adds `prior`, the log frequency of the state.
+    States more than `beam` below the best state of a sentence's cell are dropped, whatever is searched with
+    it; an infinite beam is the exact search. This comparison adds `prior`, the log frequency of the state.
     """
     up_start, up_parent, up_score = up
     r_start, r_middle, r_other, r_parent, r_score = right
@@ -210,12 +211,12 @@ def fill(
                     raise_row(tops, 2 * cell + (state >= looked_up), base, state, none, 1, zero)
                     if state < phrases:
                         alive[cell] |= uses[state] & FINISHED != 0
-                        copy_row(complete, state, base, state)
+                        keep_row(complete, state, base, state, prior[state], limit)
                     elif state < looked_up:
                         copy_row(tags[i], state - phrases, base, state)
                     if uses[state] & here and above(base, state, prior[state], limit):
                         row_state[row_used] = state
-                        copy_row(row_scores, row_used, base, state)
+                        keep_row(row_scores, row_used, base, state, prior[state], limit)
                         row = row_used - row_begin[cell]
                         row_place[cell, state] = row
                         for r in range(

@@ -18,11 +18,11 @@ from captious.parser.grammar.caption_lexicon import SCALE, Arrays, CaptionLexico
 
 #: The grammar that is part of the package.
 SHIPPED = Path(__file__).with_name("captions.npz")
-FORMAT = 2
+FORMAT = 3
 _NAMES = (
     "format states tags plain_of word_classes groups is_rare default pair_counts pair_tags pair_weights "
     "pair_seen plain_counts plain_tags plain_weights is_open is_common classes class_weights suffixes "
-    "suffix_weights binary binary_weights unary unary_weights"
+    "suffix_weights binary binary_weights unary unary_weights prior"
 )
 
 
@@ -82,6 +82,11 @@ def read_grammar_model(path: Path = SHIPPED) -> GrammarModel:
     )
     grammar.check()
     rules = arrange(grammar)
+    if len(arrays["prior"]) != len(grammar.states):
+        raise InputError(f"{path}: not a caption grammar: a state has no frequency; train it again")
+    index = {name: i for i, name in enumerate(grammar.states)}
+    own = np.array([index[name] for name in rules.names], np.int64)
+    rules.prior[:] = arrays["prior"].astype(np.float32)[own] * SCALE
     return GrammarModel(
         rules, [label_of(name) for name in rules.names], lexicon, hashlib.sha256(data).hexdigest()[:12]
     )

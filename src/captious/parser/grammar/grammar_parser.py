@@ -11,10 +11,12 @@ import numpy as np
 
 from captious.parser.exact.chart_parser import ChartParser
 from captious.parser.exact.pcfg import Floats, Ints
+from captious.parser.exact.search import Workspace, derivations
 from captious.parser.fast_parser import ParsedBatch
 from captious.parser.grammar.grammar_model import SHIPPED, GrammarModel, read_grammar_model
 from captious.parser.parsed_sentences import Parse
 
+BEAM = 11.0  # natural logarithms below the best state of a span at which states are dropped
 _BLOCK = 50_000  # captions parsed at a time, which bounds the table of words
 
 
@@ -45,6 +47,7 @@ class GrammarParser(ChartParser):
             model = _model(SHIPPED if model is None else Path(model))
         super().__init__(model.rules, model.labels)
         self.lexicon = model.lexicon
+        self.beam = BEAM
         self.digest = model.digest[:8]
 
     def parse_batch(self, captions: Sequence[Sequence[str]], *, jobs: int | None = None) -> ParsedBatch:
@@ -53,6 +56,17 @@ class GrammarParser(ChartParser):
         for start in range(0, len(captions), _BLOCK):
             parses += self.parse_tokens(captions[start : start + _BLOCK], jobs=jobs)
         return ParsedBatch.of(parses)
+
+    def _derivations(self, table: Floats, words: list[Ints]) -> list[Ints]:
+        """Return the best derivations. Where the beam leaves none, the search is repeated without it."""
+        results = super()._derivations(table, words)
+        failed = [i for i, derivation in enumerate(results) if not len(derivation)]
+        if failed and self.beam < np.inf:
+            own = [words[i] for i in failed]
+            space = Workspace(self.rules, max(map(len, own)))
+            for i, derivation in zip(failed, derivations(self.rules, table, own, space)):
+                results[i] = derivation
+        return results
 
     def _numbered(self, sentences: Sequence[Sequence[str]]) -> tuple[Floats, list[Ints]]:
         """Return the scores of words by tag, and each sentence as rows of them, with the boundary."""

@@ -14,6 +14,7 @@ from captious.parser.grammar.grammar_model import FORMAT
 from captious.training.grammar.perceptron import GrammarTrainer
 
 SMALL = 0.03  # weights nearer to zero are dropped
+PRIOR = 0.7  # weight of a state's log frequency where the search compares states
 
 
 def _text(names: list[str]) -> NDArray[np.uint8]:
@@ -23,6 +24,11 @@ def _text(names: list[str]) -> NDArray[np.uint8]:
 def _whole(weights: NDArray[Any]) -> NDArray[np.int16]:
     whole: NDArray[np.int16] = np.clip(np.rint(weights / SCALE), -32767, 32767).astype(np.int16)
     return whole
+
+
+def prior_of(seen: NDArray[np.int64], sentences: int) -> NDArray[np.int16]:
+    """Return what the beam adds to the score of each state: part of its log frequency."""
+    return _whole(PRIOR * np.log(np.maximum(seen, 0.5) / sentences))
 
 
 def grammar_arrays(trainer: GrammarTrainer) -> dict[str, NDArray[Any]]:
@@ -54,6 +60,7 @@ def grammar_arrays(trainer: GrammarTrainer) -> dict[str, NDArray[Any]]:
     matters = np.asarray((np.abs(suffix) > SMALL).any(1))
     matters[0] = True
     classes = lexicon.class_tag.values.reshape(-1, size)
+    seen = np.bincount(trainer.bank.states, minlength=len(grammar.states))[trainer.scores.number]
     return {
         "format": np.array(FORMAT),
         "states": _text(grammar.states),
@@ -81,6 +88,7 @@ def grammar_arrays(trainer: GrammarTrainer) -> dict[str, NDArray[Any]]:
         "binary_weights": _whole(scores[~trainer.is_unary]),
         "unary": grammar.unary.astype(np.int16),
         "unary_weights": np.minimum(_whole(scores[trainer.is_unary]), -1),
+        "prior": prior_of(seen, len(trainer.bank)),
     }
 
 

@@ -31,6 +31,7 @@ from captious.training.grammar.export_grammar import export_grammar
 from captious.training.grammar.perceptron import GrammarTrainer, groups_of
 
 Tree = tuple[list[str], str]
+SETTLING = 0.4  # step size of a late pass, by that of the pass before it
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -44,6 +45,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--evaluate", type=int, default=3000, help="number of held-out trees to evaluate on")
     parser.add_argument("--passes", type=int, default=3)
     parser.add_argument("--rate", type=float, default=0.45, help="step size, divided by the root of the pass")
+    parser.add_argument(
+        "--settle", type=int, default=3, help="number of passes after which each pass has much smaller steps"
+    )
     parser.add_argument("--batch", type=int, default=60, help="groups of 16 sentences in an update")
     parser.add_argument("--rare", type=int, default=10, help="states seen less often get coarser")
     parser.add_argument("--longest", type=int, default=25, help="longest sentences to learn from, in words")
@@ -78,7 +82,7 @@ def train(options: argparse.Namespace) -> None:
     settings = of_lines(
         [
             f"{name}={getattr(options, name)}"
-            for name in ("rate", "batch", "rare", "longest", "count", "review", "seed")
+            for name in ("rate", "settle", "batch", "rare", "longest", "count", "review", "seed")
         ]
         + trainer.bank.state_names
         + [str(len(bank)), str(len(lexicon.forms))]
@@ -95,7 +99,7 @@ def train(options: argparse.Namespace) -> None:
         updates = 0
         for at in range(0, len(groups), options.batch):
             part = groups[at : at + options.batch]
-            mistakes = trainer.update(part, options.rate / number**0.5, updates)
+            mistakes = trainer.update(part, rate_of(number, options), updates)
             wrong[np.concatenate(part)] = False
             wrong[mistakes] = True
             errors += len(mistakes)
@@ -118,6 +122,13 @@ def train(options: argparse.Namespace) -> None:
                 f"{speed:.0f} trees a second"
             )
         _say(f"{report}; {time.monotonic() - start:.0f} s")
+
+
+def rate_of(number: int, options: argparse.Namespace) -> float:
+    """Return the step size of a pass."""
+    late = max(0, number - options.settle)
+    rate: float = options.rate / min(number, options.settle) ** 0.5 * SETTLING**late
+    return rate
 
 
 def agreement(parser: GrammarParser, trees: Sequence[Tree]) -> tuple[float, float, float]:
