@@ -190,7 +190,7 @@ def test_required_options_are_required(capsys: pytest.CaptureFixture[str]) -> No
         ("scpie", ["SPICE"]),
         ("METEROR", ["METEOR"]),
         ("clipscore", ["CLIP-S"]),
-        ("chair", ["CHAIRs", "CHAIRi"]),
+        ("chair", ["CHAIRs", "CHAIRi", "CHAIR-Cover"]),
         ("self_cyder", ["Self-CIDEr"]),
         ("bert", []),  # not 'sets', which shares letters only
         ("bertscore", []),

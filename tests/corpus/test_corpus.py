@@ -106,8 +106,17 @@ def test_without_references_what_needs_none_is_measured_and_the_rest_refused() -
         captious.score(corpus, "ROUGE-L")
 
 
-#: FluencyError looks at the caption alone.
-@pytest.mark.parametrize("name", [name for name in METRICS if name != "FluencyError"])
+#: Measures of the caption alone.
+ALONE = [name for name in METRICS if not registry.measure_class(name).needs]
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_measures_of_the_caption_alone_need_no_references(name: str) -> None:
+    corpus = Corpus.build(["1", "2"], [["a dog"], ["a cat"]], tokenizer="none")
+    assert captious.score(corpus, name)[name].per_caption.shape == (2,)
+
+
+@pytest.mark.parametrize("name", [name for name in METRICS if name not in ALONE])
 def test_every_metric_says_that_it_needs_references(name: str) -> None:
     corpus = Corpus.build(["1", "2"], [["a dog"], ["a cat"]], tokenizer="none")
     with pytest.raises(captious.InputError, match="there are none; pass reference captions"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,20 +41,23 @@ class Recorder:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Compare the calls inside the block."""
+        """Compare the calls inside the block, except those that a comparison makes itself.
+
+        Threads compare one after the other.
+        """
         usual: Callable[..., Any] = Kernel.__call__
         recorder = self
-        busy = False
+        lock, own = threading.Lock(), threading.local()
 
         def call(kernel: Kernel[..., Any], *arguments: Any) -> Any:
-            nonlocal busy
-            if busy or recorder.has_enough(kernel, arguments):
+            if getattr(own, "is_comparing", False) or recorder.has_enough(kernel, arguments):
                 return usual(kernel, *arguments)
-            busy = True
-            try:
-                return recorder.compare(kernel, arguments)
-            finally:
-                busy = False
+            with lock:
+                own.is_comparing = True
+                try:
+                    return recorder.compare(kernel, arguments)
+                finally:
+                    own.is_comparing = False
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Kernel, "__call__", call)

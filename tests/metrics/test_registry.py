@@ -81,7 +81,9 @@ def test_order_of_images_does_not_matter(name: str, base: Corpus) -> None:
     assert turned.per_image == pytest.approx(score.per_image, abs=1e-6, nan_ok=True)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if "references" in registry.measure_class(name).needs]
+)
 def test_a_copied_reference_is_perfect_and_beats_the_rest(name: str, base: Corpus) -> None:
     perfect = captious.score(corpus_of(list(IMAGES), {i: r[0] for i, r in IMAGES.items()}), name)[name]
     score = captious.score(base, name)[name]

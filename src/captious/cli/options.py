@@ -61,7 +61,7 @@ Tokenizer = Annotated[
 ]
 LengthControl = Annotated[
     bool,
-    Flag("--length-control", help="Also compare the systems at equal length of their captions."),
+    Flag("--length-control", help="Also compare systems at equal lengths of captions."),
 ]
 Subset = Annotated[bool, Flag("--subset", help="Score only the images that both sides have.", heading=INPUT)]
 AllowSeveral = Annotated[

@@ -35,7 +35,7 @@ def score(
         bool,
         Flag(
             "--no-references",
-            help="All files are predictions, for metrics that need no references.",
+            help="All files are predictions, none are references.",
             heading=INPUT,
         ),
     ] = False,
