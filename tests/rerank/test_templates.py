@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,10 @@ def test_curves_are_scores_of_the_captions(tmp_path: Path) -> None:
     )
     assert result.points == points and result.systems["ours"].values == points[-1].values
     assert [row.get("system") for row in result.to_json()] == [None] * 4 + ["ours"]
+    (tmp_path / "b").mkdir()
+    other = shutil.copy(system, tmp_path / "b")
+    both = template_curves(detected, references, [system, other], metrics="BLEU-1").systems
+    assert list(both) == [f"{tmp_path.name}/ours", "b/ours"]
     with pytest.raises(InputError, match="1 of 1 images of the references have no objects"):
         curve(detected, References.read({"9": ["a"]}), make_measures("BLEU-1", {}))
     pytest.importorskip("matplotlib")

@@ -105,6 +105,19 @@ def test_objects_of_captions_by_classes() -> None:
     assert "classes:" in str(scores["SPICE"].signature) and "classes:" not in str(nouns.signature)
 
 
+def test_classes_that_share_a_synset_stay_apart() -> None:
+    """WordNet calls a sausage a dog, too, so nouns are joined. A hot dog is not a dog."""
+    corpus = captious.load({"1": ["x"], "2": ["x"]}, {"1": "a dog on a sofa", "2": "a dog"})
+    truth = ConceptTruth({"1": [("dog",), ("hot dog",)], "2": [("hot dog",)]})
+    by_class = captious.score(corpus, ["SPICE", "Uniq"], truth=truth, truth_names="classes")
+    # One class of two on either side. The second caption names a class that its image does not have.
+    assert by_class["SPICE"].per_caption.tolist() == pytest.approx([0.5, 0.0])
+    # A dog is in one image of two, a couch in none, a hot dog in both: both captions chose the rarest.
+    assert by_class["Uniq"].per_caption.tolist() == pytest.approx([1.0, 1.0])
+    by_noun = captious.score(corpus, ["SPICE"], truth=truth)["SPICE"]
+    assert by_noun.per_caption[1] == 1.0
+
+
 @pytest.mark.parametrize(
     ("truth", "message"),
     [

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from captious.core.errors import InputError, some
+from captious.core.names import tell_apart
 from captious.core.progress import track
 from captious.corpus import Corpus
 from captious.io import read
-from captious.io.caption_files import show
+from captious.io.caption_files import CaptionFile, show
 from captious.io.content import decode, read_bytes, shown_name
 from captious.io.object_files import read_objects
 from captious.metrics.base import Measure
@@ -149,14 +150,21 @@ def curve(
     return measured_points
 
 
-def measured_file(path: str | Path, references: References, measures: Sequence[Measure]) -> TemplatePoint:
-    """Measure the captions of a system for the images of the references, one for each."""
-    file = read(path, "predictions")
+def measured_systems(
+    paths: Sequence[str | Path], references: References, measures: Sequence[Measure]
+) -> dict[str, TemplatePoint]:
+    """Measure the captions of systems for all images of the references, by name of the system."""
+    files = [read(path, "predictions") for path in paths]
+    names = tell_apart([file.system_name for file in files], [file.path for file in files])
+    return {name: _measured_file(file, references, measures) for name, file in zip(names, files)}
+
+
+def _measured_file(file: CaptionFile, references: References, measures: Sequence[Measure]) -> TemplatePoint:
     texts = {image: group[0] for image, group in zip(file.ids, file.captions)}
     missing = [image for image in references.captions.ids if image not in texts]
     if missing:
         raise InputError(
-            f"{path}: {len(missing):,} images of the references have no caption ({some(missing)})"
+            f"{file.label}: {len(missing):,} images of the references have no caption ({some(missing)})"
         )
     return measured(texts, references, measures)
 
@@ -264,7 +272,7 @@ def template_curves(
     if not isinstance(references, References):
         references = References.read(references, tokenizer)
     measures = make_measures(metrics, options)
-    beside = {Path(path).stem: measured_file(path, references, measures) for path in systems}
+    beside = measured_systems(systems, references, measures)
     points = curve(_detected(detected), references, measures, sizes, thresholds=thresholds, most=most)
     return TemplateCurves(points, beside)
 

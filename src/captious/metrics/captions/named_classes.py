@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 
 from captious.core.errors import InputError, did_you_mean
@@ -13,16 +14,22 @@ from captious.scene.graphs import SceneGraphs
 from captious.text.synonyms import Synonyms
 
 
-def class_graphs(captions: Captions, table: ObjectTable, synonyms: Synonyms) -> SceneGraphs:
+@lru_cache(maxsize=1)
+def no_synonyms() -> Synonyms:
+    """Return a dictionary without entries. Classes are distinct, but "dog" and "hot dog" share a synset."""
+    return Synonyms.of({}, {})
+
+
+def class_graphs(captions: Captions, table: ObjectTable) -> SceneGraphs:
     """Return one graph per caption: the classes that the caption names."""
 
     def make() -> SceneGraphs:
         named = find_objects(captions, table)
         kinds = [(table.kinds[kind],) for kind in named.kind.tolist()]
         groups = (dict.fromkeys(kinds[a:b]) for a, b in pairwise(named.offsets.tolist()))
-        return SceneGraphs.from_tuples(groups, synonyms)
+        return SceneGraphs.from_tuples(groups, no_synonyms())
 
-    return captions.cached(("graphs of classes", table.digest, synonyms.digest), make)
+    return captions.cached(("graphs of classes", table.digest), make)
 
 
 def truth_by_classes(truth: ConceptTruth, table: ObjectTable) -> ConceptTruth:

@@ -14,7 +14,7 @@ from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
 from captious.metrics.base import FloatArray, Measure, Resource
 from captious.metrics.captions.chair_table import ObjectTable, default_table
-from captious.metrics.captions.named_classes import class_graphs, truth_by_classes
+from captious.metrics.captions.named_classes import class_graphs, no_synonyms, truth_by_classes
 from captious.metrics.options import METEOR_DATA, PARSER, TRUTH, TRUTH_NAMES, Option
 from captious.parser import Parser
 from captious.parser.choice import get as get_parser
@@ -54,7 +54,7 @@ class Scenes(NamedTuple):
         """Return the graphs of candidates and references, and the index of each candidate's references."""
         # A rearranged corpus (pairs, leave-one-out) has other references than the prepared ones.
         if self.classes is not None:
-            candidates = class_graphs(corpus.candidates, self.classes, self.synonyms)
+            candidates = class_graphs(corpus.candidates, self.classes)
         else:
             candidates = candidate_graphs(corpus.candidates, self.parser, self.synonyms)
         if self.truth is not None:
@@ -100,14 +100,19 @@ class Spice(Measure):
                 )
             self.truth = truth_by_classes(self.truth, self.classes)
 
+    @property
+    def synonyms(self) -> Synonyms:
+        """Synonyms that count as one concept. The classes of a table are distinct, so they have none."""
+        return Synonyms.load(self.meteor_data) if self.classes is None else no_synonyms()
+
     def resources(self) -> dict[str, Resource]:
         truth: dict[str, Resource] = {} if self.truth is None else {"truth": self.truth}
         if self.classes is not None:
             truth["classes"] = self.classes
-        return {"parser": self.parser, "synonyms": Synonyms.load(self.meteor_data), **truth}
+        return {"parser": self.parser, "synonyms": self.synonyms, **truth}
 
     def prepare(self, references: Captions) -> Scenes:
-        synonyms = Synonyms.load(self.meteor_data)
+        synonyms = self.synonyms
         if self.truth is not None:
             graphs = self.truth.graphs(references.ids, synonyms)
         else:
