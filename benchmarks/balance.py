@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,6 +42,12 @@ RETRIEVAL_LAMBDA = 1
 LOSSES = (
     *((1, 0, 0), (0, 1, 0), (0, 1, 2), (0, 0, 1), (1, 0, 20), (1, 20, 0), (1, 20, 20), (0, 1, 10)),
     *((1, 5, 0), (1, 5, 5), (1, 5, 20), (1, 0, 5)),
+)
+#: The paper's weights, the most different first: CIDEr-D + β, cross-entropy + α, and cross-entropy + 5 CIDEr-D + γ.
+WEIGHTS = (
+    *((0, 1, beta) for beta in (0, 15, 5, 2, 10, 1, 3)),
+    *((1, 0, alpha) for alpha in (0, 50, 10, 30)),
+    *((1, 5, gamma) for gamma in (0, 50, 10, 30)),
 )
 #: Size of latent vectors, and their free bits (nats of each component).
 LATENT, FREE_BITS = 16, 0.25
@@ -275,7 +281,7 @@ def by_number(study: CaptionerStudy) -> dict[str, Path]:
     return {f"m = {m}": study.samples(f"m{m}", study.base, CaptionPlan("rs", m)) for m in (2, 5, 10, 20)}
 
 
-def by_loss(study: CaptionerStudy) -> dict[str, Path]:
+def by_loss(study: CaptionerStudy, losses: Sequence[tuple[int, int, int]] = LOSSES) -> dict[str, Path]:
     """Sample from models with each combination of losses and each seed."""
     return {
         f"{_loss_name(*weights)}, seed {seed}": study.samples(
@@ -284,7 +290,7 @@ def by_loss(study: CaptionerStudy) -> dict[str, Path]:
             CaptionPlan("rs", M),
         )
         for seed in SEEDS[: study.seeds]
-        for weights in LOSSES
+        for weights in losses
     }
 
 
@@ -356,6 +362,7 @@ PARTS: dict[str, Callable[[CaptionerStudy], dict[str, Path]]] = {
     "m": by_number,
     "beta": by_beta,
     "losses": by_loss,
+    "weights": partial(by_loss, losses=WEIGHTS),
     "retrieval": by_retrieval,
     "size": by_retrieval_alone,
     "latent": by_latent,
@@ -369,7 +376,7 @@ def main() -> None:
     for name, value in Sizes()._asdict().items():
         arguments.add_argument(f"--{name}", type=int, default=value)
     arguments.add_argument(
-        "--seeds", type=int, default=1, help="trainings of each model of the parts losses and latent"
+        "--seeds", type=int, default=1, help="trainings of each model of the parts losses, weights and latent"
     )
     options = arguments.parse_args()
     torch.set_num_threads(1)

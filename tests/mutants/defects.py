@@ -2390,6 +2390,20 @@ _mutant(
     "if name in rank",
     "rerank/test_templates.py::test_vocabulary_threshold_and_number",
 )
+_mutant(
+    "systems-of-one-name-replace-each-other",
+    "rerank/templates.py",
+    "tell_apart([file.system_name for file in files], [file.path for file in files])",
+    "[file.system_name for file in files]",
+    "rerank/test_templates.py::test_curves_are_scores_of_the_captions",
+)
+_mutant(
+    "classes-are-synonyms",
+    "metrics/captions/named_classes.py",
+    "return Synonyms.of({}, {})",
+    "return Synonyms.load()",
+    "scene/test_concept_truth.py::test_classes_that_share_a_synset_stay_apart",
+)
 
 # Scale ---------------------------------------------------------------------------------------------------------------
 
