@@ -36,7 +36,7 @@ def scores(system: str) -> Any:
         {image: row["references"] for image, row in rows.items()},
         {image: row[system] for image, row in rows.items()},
     )
-    return captious.score(corpus, [*NAMES, "SPICE"])
+    return captious.score(corpus, [*NAMES, "CIDEr", "CIDEr-R", "SPICE"])
 
 
 def test_the_captions_are_those_of_the_gold() -> None:
@@ -62,6 +62,17 @@ def test_scores_of_each_image_and_of_the_corpus(system: str) -> None:
         ours = [scores(system)[name].per_image[image] for image in gold["images"]]
         np.testing.assert_allclose(ours, gold["per_image"][name], rtol=0, atol=1e-12, err_msg=name)
         assert scores(system)[name].value == pytest.approx(gold["corpus"][name], rel=0, abs=1e-12), name
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_cider_r_of_each_image_and_of_the_corpus(system: str) -> None:
+    gold = load("parity_cider")[system]
+    for name, values in gold["per_image"].items():
+        ours = scores(system)[name]
+        np.testing.assert_allclose(
+            [ours.per_image[image] for image in gold["images"]], values, rtol=0, atol=1e-12, err_msg=name
+        )
+        assert ours.value == pytest.approx(gold["corpus"][name], rel=0, abs=1e-12), name
 
 
 def test_meteor_statistics_of_each_pair() -> None:
