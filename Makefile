@@ -1,4 +1,5 @@
 # make demo: score the shipped sample.   make test: lint, types and tests.   make docs: the documentation, in site/.
+# make test ROOM=scene: the tests of one room only.
 # make site: the documentation, and a site of the demo's scores in site/demo.
 # make kernels: build the library of compiled kernels again after an edit.
 # make browser: Chromium, without which 'make test' leaves out the tests of the HTML report.
@@ -41,13 +42,19 @@ kernels: $(VENV)/.kernels
 demo: $(VENV)/.demo $(VENV)/.kernels
 	$(BIN)/captious demo --report demo-report.html
 
-lint: $(VENV)/.test
+.PHONY: style
+style: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+lint: style
 	$(BIN)/mypy
 
-test: lint $(VENV)/.kernels
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+# Mypy takes one core for half a minute, so it runs beside the tests. What it says comes last.
+test: style $(VENV)/.kernels
+	@$(BIN)/mypy > $(VENV)/mypy.txt 2>&1 & types=$$!; \
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(if $(ROOM),tests/$(ROOM)); tests=$$?; \
+	wait $$types; types=$$?; echo "mypy: $$(cat $(VENV)/mypy.txt)"; exit $$((tests > types ? tests : types))
 
 # Chromium, for the tests of the HTML report. They drive the system's own: nothing else is downloaded.
 browser:

@@ -1,4 +1,4 @@
-"""Tests. Before NumPy loads, they choose matrix products whose bits do not depend on the other captions."""
+"""Tests. Before NumPy loads, they choose how matrix products are computed."""
 
 from __future__ import annotations
 
@@ -23,3 +23,6 @@ def use_steady_products() -> None:
 
 
 use_steady_products()
+# Networks and matrices of tests are small: a second thread of PyTorch or BLAS would only wait, at full load, for
+# the first. The threads of captious itself are not concerned.
+os.environ.setdefault("OMP_NUM_THREADS", "1")

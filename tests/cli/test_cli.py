@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from captious import References
 from captious.io.frequency_files import read_frequencies
+from tests import command
 
 REFERENCES = [
     {"image_id": i, "caption": caption}
@@ -31,11 +31,8 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "captious.cli.app", *arguments],
-        cwd=folder, capture_output=True, text=True, check=False, input=stdin, encoding="utf-8",
-    )  # fmt: skip
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return command.run(*arguments, folder=folder)
 
 
 def test_score_prints_a_row_per_system_and_marks_the_best(files: Path) -> None:

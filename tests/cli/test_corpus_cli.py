@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests import command
 
 REFERENCES = {
     "1": ["A dog runs on the grass.", "a dog on grass", "a brown dog standing on green grass"],
@@ -35,10 +36,7 @@ def files(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "captious.cli.app", "corpus", *arguments],
-        cwd=folder, capture_output=True, text=True, check=False, encoding="utf-8",
-    )  # fmt: skip
+    return command.run("corpus", *arguments, folder=folder)
 
 
 def test_table_json_and_figures(files: Path) -> None:

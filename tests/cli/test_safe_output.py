@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from captious.cli.output import write_csv
 from captious.core.errors import printable
+from tests import command
 
 
 @pytest.mark.parametrize(
@@ -71,14 +70,7 @@ def test_cells_that_a_spreadsheet_would_run(tmp_path: Path) -> None:
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.run(
-        [sys.executable, "-m", "captious", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
-    )
+    return command.run(*arguments)
 
 
 def test_tables_warnings_and_errors_show_control_characters(tmp_path: Path) -> None:

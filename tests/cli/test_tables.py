@@ -7,8 +7,6 @@ import io
 import json
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +18,7 @@ from captious.cli.formatting import Look, score
 from captious.cli.output import _fitting, _needed, _Table, print_table
 from captious.core.names import tell_apart
 from captious.data import demo_path
+from tests import command
 
 REFS = str(demo_path("references"))
 
@@ -287,8 +286,6 @@ def test_a_base_install_leaves_out_what_is_missing(monkeypatch: pytest.MonkeyPat
 
 def test_help_says_nothing_of_bool() -> None:
     for words in (["score", "-h"], ["df", "build", "--help"], ["--help"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "captious.cli.app", *words], capture_output=True, text=True, check=True
-        )
+        done = command.run(*words)
         assert "bool" not in done.stdout.casefold() and "Usage" in done.stdout
     assert "--install-completion" in done.stdout

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
+
+from tests import command
 
 
 def run(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "captious.cli.app", "tokenize", *arguments], input=stdin, capture_output=True
-    )
+    return command.run_bytes("tokenize", *arguments, stdin=stdin)
 
 
 def test_one_line_per_line_from_stdin() -> None:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests import command
 from tests.metrics.learned.test_training import MACHINES, PEOPLE
 
 pytest.importorskip("torch")
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "captious", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
+    return command.run(*arguments)
 
 
 @pytest.fixture(scope="module")

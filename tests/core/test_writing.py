@@ -14,6 +14,7 @@ import pytest
 
 from captious.core.errors import InputError
 from captious.core.writing import atomic_write
+from tests.command import run as in_process
 
 posix = pytest.mark.skipif(os.name != "posix", reason="pipes and devices in the file system")
 
@@ -178,7 +179,7 @@ def test_no_room_is_one_message_with_exit_code_2(tmp_path: Path) -> None:
         assert done.stderr.count("\n") == 1
         assert list(tmp_path.iterdir()) == []
     for command in commands:
-        done = run(*command[:-1], tmp_path)
+        done = in_process(*command[:-1], tmp_path)
         if (
             command[-2] == "-o" and command[0] == "score"
         ):  # a folder takes the scores of any number of systems

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -149,19 +150,25 @@ def test_candidates_may_be_of_some_of_the_images_of_the_references() -> None:
         Corpus.build(["9"], [["x"]], references)
 
 
-@pytest.mark.parametrize("name", [*METRICS, "Self-CIDEr"])
-def test_a_batch_scores_as_the_whole_does(name: str) -> None:
+@cache
+def batch_and_whole() -> tuple[Corpus, Corpus]:
+    """Twenty images with captions to score, alone and among all. Measures share their derived data."""
     references = References.read(demo_path("references"))
     whole = references.corpus(read(demo_path("sampling"), "predictions"), "whole")
     ids = whole.ids[40:20:-1]
     bounds, texts = whole.candidates.image_offsets, whole.candidates.texts
     groups = [texts[bounds[i] : bounds[i + 1]] for i in (whole.ids.index(image) for image in ids)]
-    batch = Corpus.build(ids, groups, references.captions)
+    return Corpus.build(ids, groups, references.captions), whole
+
+
+@pytest.mark.parametrize("name", [*METRICS, "Self-CIDEr"])
+def test_a_batch_scores_as_the_whole_does(name: str) -> None:
+    batch, whole = batch_and_whole()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CaptionWarning)
         ours, all_of_them = (captious.score(corpus, name)[name] for corpus in (batch, whole))
     assert ours.per_image == {
-        image: pytest.approx(all_of_them.per_image[image], abs=1e-6, nan_ok=True) for image in ids
+        image: pytest.approx(all_of_them.per_image[image], abs=1e-6, nan_ok=True) for image in batch.ids
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -99,13 +100,24 @@ def test_the_best_m_have_intervals_and_people() -> None:
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "human (any m)"]
 
 
-def test_people_are_in_the_figure_of_the_best_m(tmp_path: Any) -> None:
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of all figures of sets of captions, with people's scores of some."""
+    folder = tmp_path_factory.mktemp("figures")
     sampled = captious.load(demo_path("references"), demo_path("sampling"))
-    people = captious.diversity_analysis.sets.human(sampled)
-    draw([captious.diversity(sampled)], people, tmp_path)
-    assert "human (any m)" in (tmp_path / "diversity_best_m.svg").read_text(encoding="utf-8")
+    measured, people = captious.diversity(sampled), captious.diversity_analysis.sets.human(sampled)
+    scores = {
+        d.system: {image: 0.1 * k for k, image in enumerate(sampled.ids[:5])} for d in (measured, people)
+    }
+    written = draw([measured], people, folder, human_scores=scores)
+    assert {path.name for path in written} == {path.name for path in folder.iterdir()}
+    return folder
+
+
+def test_people_are_in_the_figure_of_the_best_m(drawn: Path) -> None:
+    assert "human (any m)" in (drawn / "diversity_best_m.svg").read_text(encoding="utf-8")
     # The map lists captions, of people too.
-    shown = (tmp_path / "diversity_map.svg").read_text(encoding="utf-8")
+    shown = (drawn / "diversity_map.svg").read_text(encoding="utf-8")
     assert "similar captions are close together" in shown and "firefighters putting out a car fire" in shown
 
 
@@ -133,25 +145,9 @@ def test_the_key_of_the_latent_space() -> None:
     assert "Axes 1 to 3: directions" in plots.radar(np.eye(3), ["x", "y", "z"]).get_supxlabel()
 
 
-def test_measures_are_drawn_beside_each_other_and_beside_people(tmp_path: Any) -> None:
-    sampled = captious.load(demo_path("references"), demo_path("sampling"))
-    measured, people = captious.diversity(sampled), captious.diversity_analysis.sets.human(sampled)
-    scores = {
-        d.system: {image: 0.1 * k for k, image in enumerate(sampled.ids[:5])} for d in (measured, people)
-    }
-    written = {path.stem for path in draw([measured], people, tmp_path, human_scores=scores)}
-    assert {
-        f"diversity_{name}"
-        for name in (
-            "plane_lsa",
-            "best_m_lsa",
-            "f_measure",
-            "vocabulary",
-            "measures",
-            "ranking",
-            "human_scores",
-        )
-    } <= written
+def test_measures_are_drawn_beside_each_other_and_beside_people(drawn: Path) -> None:
+    names = ("plane_lsa", "best_m_lsa", "f_measure", "vocabulary", "measures", "ranking", "human_scores")
+    assert {f"diversity_{name}" for name in names} <= {path.stem for path in drawn.iterdir()}
 
 
 def test_ranks_and_bars_put_the_highest_first() -> None:

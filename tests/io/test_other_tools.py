@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 from captious.core.errors import InputError
 from captious.io import CaptionWarning, align, columns, read
 from captious.io.id_matching import plain_id
+from tests.command import run_bytes
 
 
 def found(source: Any, role: str = "references", **options: Any) -> dict[str, list[str]]:
@@ -181,18 +181,8 @@ def test_standard_input_once(monkeypatch: pytest.MonkeyPatch) -> None:
         read("-", "references")
 
 
-def command(*arguments: str | Path, given: bytes = b"", **options: Any) -> subprocess.CompletedProcess[bytes]:
-    import os
-
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.run(
-        [sys.executable, "-m", "captious", *map(str, arguments)],
-        input=given,
-        capture_output=True,
-        env=environment,
-        check=False,
-        **options,
-    )
+def command(*arguments: str | Path, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return run_bytes(*arguments, stdin=given)
 
 
 def test_a_dash_is_standard_input_and_output(tmp_path: Path) -> None:

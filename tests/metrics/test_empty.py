@@ -21,12 +21,12 @@ from captious.vectors import keyed_vectors as keyed
 REFERENCES = {
     "1": ["two dogs run across a green field", "a pair of dogs running on grass"],
     "2": ["a man rides a wave on a surfboard", "a surfer riding a wave"],
-    "3": ["a plate of pasta with a fork", "some spaghetti on a white plate"],
+    "3": ["a big plate of pasta with two forks", "some spaghetti on a white plate"],
 }
 SAMPLES = {
     "1": ["two dogs run", "dogs on the grass"],
     "2": ["a man is surfing", "a big wave"],
-    "3": ["a plate of food", "pasta on a plate"],
+    "3": ["a big plate of food", "pasta on a plate with two forks"],
 }
 
 NOTHING = {image: ["" for _ in its] for image, its in SAMPLES.items()}
@@ -43,6 +43,11 @@ CASES = {
     "one empty reference": (ONE_REFERENCE_EMPTY, SAMPLES),
     "no words at all": (NO_REFERENCES, NOTHING),
 }
+
+#: A few empty captions among others do not make a value undefined.
+FINITE = {"one empty prediction", "an image without predicted words", "one empty reference"}
+#: Undefined below 1,000 words.
+LONG = {"TTR1", "TTR2"}
 
 
 @cache
@@ -94,3 +99,5 @@ def test_captions_without_words_have_defined_results(name: str, case: str, tmp_p
         )
         assert not np.isinf(found)
     assert np.isnan(low) or low <= high
+    if case in FINITE:
+        assert np.isfinite(value) or name in LONG

@@ -1,4 +1,4 @@
-"""Properties of every metric, and the names under which they are registered."""
+"""The names and options under which measures are registered. Properties of all measures are in test_all.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import captious
@@ -61,54 +60,23 @@ def base() -> Corpus:
     return corpus_of(list(IMAGES), CANDIDATES)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_finite_within_bounds_and_reproducible(name: str, base: Corpus) -> None:
-    score = captious.score(base, name)[name]
-    low, high = score.metric.bounds
-    values = score.per_caption[~np.isnan(score.per_caption)]
-    assert np.isfinite(score.value)
-    assert low is None or (values >= low - 1e-9).all()
-    assert high is None or (values <= high + 1e-9).all()
-    assert captious.score(base, name)[name].value == score.value
-    assert score.signature.startswith(name + "|")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_order_of_images_does_not_matter(name: str, base: Corpus) -> None:
-    turned = captious.score(corpus_of(list(IMAGES)[::-1], CANDIDATES), name)[name]
-    score = captious.score(base, name)[name]
-    assert turned.value == pytest.approx(score.value, abs=1e-6)
-    assert turned.per_image == pytest.approx(score.per_image, abs=1e-6, nan_ok=True)
+@pytest.fixture(scope="module")
+def copied() -> Corpus:
+    """Candidates that are references."""
+    return corpus_of(list(IMAGES), {image: texts[0] for image, texts in IMAGES.items()})
 
 
 @pytest.mark.parametrize(
     "name", [name for name in NAMES if "references" in registry.measure_class(name).needs]
 )
-def test_a_copied_reference_is_perfect_and_beats_the_rest(name: str, base: Corpus) -> None:
-    perfect = captious.score(corpus_of(list(IMAGES), {i: r[0] for i, r in IMAGES.items()}), name)[name]
+def test_a_copied_reference_is_perfect_and_beats_the_rest(name: str, base: Corpus, copied: Corpus) -> None:
+    perfect = captious.score(copied, name)[name]
     score = captious.score(base, name)[name]
     sign = 1 if score.metric.higher_is_better else -1
     assert sign * perfect.value >= sign * score.value
     bound = score.metric.bounds[1 if sign > 0 else 0]
     if score.metric.perfect_is_maximum and bound is not None:
         assert perfect.value == pytest.approx(bound, abs=1e-5)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_empty_captions_are_scored(name: str) -> None:
-    candidates = {**CANDIDATES, "2": ""}
-    score = captious.score(corpus_of(list(IMAGES), candidates), name)[name]
-    assert len(score.per_caption) == 4
-    assert np.isfinite(score.value)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_statistics_add_up_to_the_value_and_carry_intervals(name: str, base: Corpus) -> None:
-    score = captious.score(base, name)[name]
-    assert float(score.metric.value(score.statistics.sum(axis=0))) == pytest.approx(score.value)
-    low, high = score.interval(resamples=50)
-    assert low <= score.value + 1e-9 or np.isnan(low)
-    assert high >= score.value - 1e-9 or np.isnan(high)
 
 
 def test_names_in_any_case_groups_and_lists() -> None:
@@ -234,45 +202,60 @@ def site(tmp_path: Path) -> Path:
     return folder
 
 
-def with_plugin(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join([str(site), str(Path(captious.__file__).parents[1])])
-    return subprocess.run(
-        [sys.executable, *arguments],
+#: Run several command lines in one process, which finds the package at its first.
+COMMANDS = """
+import json, sys
+from tests.command import run
+done = [run(*words) for words in json.load(sys.stdin)]
+print(json.dumps([[one.returncode, one.stdout, one.stderr] for one in done]))
+"""
+
+
+def python(site: Path, code: str, given: object = None) -> str:
+    """Run code in a process that finds the package. Return what it prints."""
+    root = Path(captious.__file__).parents[1]
+    path = os.pathsep.join([str(site), str(root), str(Path(__file__).parents[2])])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=json.dumps(given),
         capture_output=True,
         text=True,
         check=False,
         cwd=site.parent,
         env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200", "TERM": "dumb"},
     )
-
-
-def command(site: Path, *arguments: str) -> str:
-    done = with_plugin(site, "-m", "captious.cli.app", *arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
+def commands(site: Path, *lines: list[str]) -> list[tuple[int, str, str]]:
+    """Return exit code, output and messages of each command."""
+    return [(code, out, errors) for code, out, errors in json.loads(python(site, COMMANDS, lines))]
+
+
 def test_a_package_brings_a_measure_to_the_command_line(site: Path) -> None:
-    listed = {row["name"]: row for row in json.loads(command(site, "metrics", "--json", "-"))}
+    given = (["--bonus", "0.25"], ["-O", "bonus=0.25"], ["--option", "bonus=0.25"])
+    score = ["score", "refs.json", "pred.json", "--json", "-", "-m"]
+    done = commands(
+        site, ["metrics", "--json", "-"], ["metrics"], ["metrics", "Brevity"], [*score, "Brevity,BLEU-4"],
+        *([*score, "brevity", *bonus] for bonus in given),
+    )  # fmt: skip
+    assert [code for code, _, _ in done] == [0] * 7, done
+    as_json, table, shown, plain, *others = (out for _, out, _ in done)
+    listed = {row["name"]: row for row in json.loads(as_json)}
     assert (
         listed["Brevity"]["options"] == ["bonus"] and listed["Brevity"]["summary"] == "how short a caption is"
     )
-    assert "how short a caption is" in command(site, "metrics")
-    shown = command(site, "metrics", "Brevity")
+    assert "how short a caption is" in table
     assert "--bonus" in shown and "What a short caption gets on top." in shown
-    for given in (["--bonus", "0.25"], ["-O", "bonus=0.25"], ["--option", "bonus=0.25"]):
-        found = json.loads(
-            command(site, "score", "refs.json", "pred.json", "-m", "brevity", *given, "--json", "-")
-        )
-        score = found["systems"][0]["scores"]["Brevity"]
-        assert score["value"] == pytest.approx(0.25 + (1 / 2 + 1 / 4) / 2)
-        assert score["signature"].startswith("Brevity|bonus:0.25|")
+    for found in map(json.loads, others):
+        values = found["systems"][0]["scores"]["Brevity"]
+        assert values["value"] == pytest.approx(0.25 + (1 / 2 + 1 / 4) / 2)
+        assert values["signature"].startswith("Brevity|bonus:0.25|")
         # It declares that it needs no references, so its signature does not name them.
-        assert "refs:" not in score["signature"]
-    plain = json.loads(
-        command(site, "score", "refs.json", "pred.json", "-m", "Brevity,BLEU-4", "--json", "-")
-    )
-    assert plain["systems"][0]["scores"]["Brevity"]["signature"].startswith("Brevity|bonus:0.0|")
+        assert "refs:" not in values["signature"]
+    signature = json.loads(plain)["systems"][0]["scores"]["Brevity"]["signature"]
+    assert signature.startswith("Brevity|bonus:0.0|")
 
 
 def test_a_package_brings_a_measure_to_python_and_takes_no_place(site: Path) -> None:
@@ -286,9 +269,7 @@ assert "Brevity" in registry.of_family("all") and registry.names()[-1] == "Brevi
 assert registry.measure_class("BLEU-4").__module__ == "captious.metrics.captions.bleu"
 print([row.better for row in captious.compare(corpus, corpus, "Brevity", bonus=2.0)])
 """
-    done = with_plugin(site, "-c", script)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split("\n")[:2] == ["1.375 1.0", "['neither']"]
+    assert python(site, script).split("\n")[:2] == ["1.375 1.0", "['neither']"]
 
 
 @pytest.mark.parametrize(
@@ -302,16 +283,18 @@ print([row.better for row in captious.compare(corpus, corpus, "Brevity", bonus=2
 def test_a_broken_package_is_reported_and_others_work(site: Path, entry: str, message: str) -> None:
     info = site / "brevity-1.0.dist-info"
     (info / "entry_points.txt").write_text(f"[captious.measures]\nBroken = {entry}\n")
-    done = with_plugin(site, "-m", "captious.cli.app", "score", "refs.json", "pred.json", "-m", "Broken")
-    assert done.returncode == 2, done.stderr
-    assert "Broken" in done.stderr and message in done.stderr
-    assert "Traceback" not in done.stderr
-    for wanted in ("MOWE", "WEmbSim,CIDEr-D"):
-        arguments = ["score", "refs.json", "pred.json", "-m", wanted, "--combine", "max", "--json", "-"]
-        others = with_plugin(site, "-m", "captious.cli.app", *arguments)
-        assert others.returncode == 0, others.stderr
-        assert list(json.loads(others.stdout)["systems"][0]["scores"]) == wanted.split(",")
-    listed = with_plugin(site, "-m", "captious.cli.app", "metrics", "--json", "-")
-    assert listed.returncode == 0, listed.stderr
-    assert [row["name"] for row in json.loads(listed.stdout)] == [*registry.names(), "Critic"]
-    assert "left out Broken" in listed.stderr and message in listed.stderr
+    others = ("MOWE", "WEmbSim,CIDEr-D")
+    score = ["score", "refs.json", "pred.json", "-m"]
+    broken, *done, (code, listed, errors) = commands(
+        site,
+        [*score, "Broken"],
+        *([*score, names, "--combine", "max", "--json", "-"] for names in others),
+        ["metrics", "--json", "-"],
+    )
+    assert broken[0] == 2 and "Broken" in broken[2] and message in broken[2]
+    for names, (others_code, out, _) in zip(others, done, strict=True):
+        assert others_code == 0
+        assert list(json.loads(out)["systems"][0]["scores"]) == names.split(",")
+    assert code == 0
+    assert [row["name"] for row in json.loads(listed)] == [*registry.names(), "Critic"]
+    assert "left out Broken" in errors and message in errors

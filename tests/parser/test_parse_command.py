@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 from captious.parser import Sentence, parse
 from captious.parser.conllu import conllu, draw
+from tests import command
 
 
-def run(folder: Path, *arguments: str, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "captious.cli.app", "parse", *arguments],
-        cwd=folder,
-        capture_output=True,
-        check=False,
-        input=stdin,
-    )
+def run(folder: Path, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return command.run_bytes("parse", *arguments, folder=folder, stdin=stdin)
 
 
 def test_lines_become_conllu(tmp_path: Path) -> None:

@@ -20,8 +20,7 @@ from tests.reporting import hostile
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     path = executable()
-    if path is None:
-        pytest.skip("no browser: 'make browser' installs one")
+    assert path is not None, "tests that use this fixture are marked 'browser'"
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:

@@ -31,6 +31,7 @@ from captious.reporting.document import NOTEBOOK
 from captious.reporting.leaderboard import maximal_cliques
 from captious.reporting.metric_descriptions import feature_words, words_of
 from captious.reporting.report_data import plain_words
+from tests import command
 from tests.reporting import hostile
 
 
@@ -444,12 +445,7 @@ def test_a_metric_of_ones_own_is_explained(tmp_path: Path) -> None:
 
 def test_the_command(tmp_path: Path) -> None:
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "captious", "report", *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-        )
+        return command.run("report", *arguments, folder=tmp_path)
 
     done = run(
         demo_path("references"),

@@ -226,8 +226,10 @@ def test_arpa_there_and_back(tmp_path: Path) -> None:
     assert again.log_p(tested) == pytest.approx(model.log_p(tested), abs=1e-6)
 
 
+@pytest.mark.kenlm
 def test_kenlm_agrees_with_what_is_written(tmp_path: Path) -> None:
-    kenlm = pytest.importorskip("kenlm")
+    import kenlm
+
     captions = demo()
     model = NGram.learn(captions[30:], 3)
     write_arpa(model, tmp_path / "m.arpa")

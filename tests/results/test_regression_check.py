@@ -20,6 +20,7 @@ from captious.data import demo_path
 from captious.io import CaptionWarning
 from captious.results.regression_check import Rule, check
 from captious.results.scores import Scores
+from tests import command
 
 ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / "docs" / "workflows" / "caption-check.yml"
@@ -47,10 +48,7 @@ def folder(scored: dict[str, Scores], tmp_path_factory: pytest.TempPathFactory) 
 
 
 def run(folder: Path, *words: str) -> tuple[int, str, str]:
-    """Run the command in a process of its own, for its exit code."""
-    done = subprocess.run(
-        [sys.executable, "-m", "captious", "check", *words], cwd=folder, capture_output=True, text=True
-    )
+    done = command.run("check", *words, folder=folder)
     return done.returncode, done.stdout, done.stderr
 
 

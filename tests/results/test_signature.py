@@ -8,6 +8,7 @@ import pickle
 import shutil
 import zipfile
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -83,11 +84,16 @@ def of(name: str, options: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in options.items() if key in own}
 
 
+@cache
+def two_systems() -> tuple[Corpus, Corpus]:
+    """The candidates are what is judged: another system has the same signature."""
+    result = corpus(candidates=SETS, several=True)
+    return result, Corpus.build(result.ids, [["a cat sleeps", "x"]] * 3, result.references, name="other")
+
+
 @pytest.mark.parametrize("name", registry.names())
 def test_every_signature_names_version_tokenizer_options_and_resources(name: str) -> None:
-    result = corpus(candidates=SETS, several=True)
-    # The candidates are what is judged: another system has the same signature.
-    other = Corpus.build(result.ids, [["a cat sleeps", "x"]] * 3, result.references, name="other")
+    result, other = two_systems()
     options = {
         "train": ["a dog"],
         "norms": {"dog": 4.8, "bus": 5.0},

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import random
 from pathlib import Path
 
@@ -75,8 +74,6 @@ def test_every_line_of_the_public_gold_has_a_next_line_that_explains_it(shared_d
 @pytest.mark.java
 def test_files_of_lines_beside_java(tmp_path: Path) -> None:
     """Shuffled lines, half of them with an end that looks ahead."""
-    if "JAVA" not in os.environ:
-        pytest.skip("set JAVA=1 to run the Java tokenizer")
     from tests.gold.make_demo_gold import stanford_lines
 
     chance = random.Random(3)

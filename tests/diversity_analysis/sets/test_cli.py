@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ from captious.core.errors import InputError
 from captious.data import demo_path
 from captious.diversity_analysis.sets import measure_diversity
 from captious.io import CaptionWarning
+from tests import command
 
 REFERENCES, SAMPLES, GOOD = (str(demo_path(name)) for name in ("references", "sampling", "good"))
 
@@ -156,10 +155,7 @@ def test_mistakes(
 
 
 def test_a_mistake_is_one_line_and_exit_code_2() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "captious.cli.app", "diversity", REFERENCES, "missing.json"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = command.run("diversity", REFERENCES, "missing.json")
     assert done.returncode == 2
     assert done.stderr.startswith("captious: ") and len(done.stderr.splitlines()) == 1
 

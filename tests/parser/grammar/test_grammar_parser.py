@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from captious.parser.choice import get, parses_of
 from captious.parser.exact.search import Workspace, derivations
 from captious.parser.grammar import GrammarParser
 from captious.parser.grammar.grammar_model import SHIPPED, read_grammar_model
+from tests import command
 
 CAPTIONS = [
     "a dog runs on the beach",
@@ -29,13 +29,7 @@ CAPTIONS = [
 
 
 def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "captious.cli.app", *arguments],
-        cwd=folder,
-        capture_output=True,
-        check=False,
-        text=True,
-    )
+    return command.run(*arguments, folder=folder)
 
 
 def test_a_simple_caption_has_the_analysis_of_corenlp() -> None:
