@@ -16,8 +16,8 @@ from captious.cli import output as tables
 from captious.cli.app import app
 from captious.cli.formatting import Look, score
 from captious.cli.output import _fitting, _needed, _Table, print_table
-from captious.core.names import tell_apart
 from captious.data import demo_path
+from captious.results.references import tell_apart
 from tests import command
 
 REFS = str(demo_path("references"))

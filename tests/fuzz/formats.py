@@ -16,9 +16,9 @@ from captious.corpus import Corpus
 from captious.corpus.frequencies import FrequencyTable
 from captious.data import demo_path
 from captious.diversity_analysis.sets.diversity_study import read_human_scores
-from captious.io import prepared, read
+from captious.io import read, reading
 from captious.io.amber_files import read_amber
-from captious.io.columns import Columns
+from captious.io.caption_files import Columns
 from captious.io.fact_files import read_facts
 from captious.io.frequency_files import read_frequencies, save_frequencies
 from captious.io.judgements import load_judgements
@@ -129,7 +129,7 @@ def _prepared(folder: Path) -> Path:
     encoded = corpus.candidates
     for n in range(1, 5):
         encoded.ngrams(n)
-    prepared.save(folder / "prepared.refs", encoded, "references.json")
+    reading.save_prepared(folder / "prepared.refs", encoded, "references.json")
     return folder / "prepared.refs"
 
 

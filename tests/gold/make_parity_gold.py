@@ -69,7 +69,9 @@ def main() -> None:
     arguments.add_argument(
         "--jars", type=Path, help="the folder with the jars of SPICE 1.0 and CoreNLP 3.6.0"
     )
-    arguments.add_argument("only", nargs="*", metavar="PART", help="scores, cider, parses, spice (default: all)")
+    arguments.add_argument(
+        "only", nargs="*", metavar="PART", help="scores, cider, parses, spice (default: all)"
+    )
     chosen = arguments.parse_args()
     parts = set(chosen.only or ("scores", "cider", "parses", "spice"))
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 import captious
 from captious.core.errors import InputError
 from captious.io import json_reader, read
-from captious.io.caption_files import CaptionFile, Role, gather
-from captious.io.columns import columns
+from captious.io.caption_files import CaptionFile, Role, columns, gather
 from captious.io.reading import _records
 from captious.kernels import plain_forms
 from tests.forms import both_forms, running

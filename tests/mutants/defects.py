@@ -475,7 +475,7 @@ _mutant(
     "results/test_references.py::test_the_captions_themselves_come_back",
 )  # fmt: skip
 _mutant(
-    "products-of-another-owner", "io/prepared.py",
+    "products-of-another-owner", "io/reading.py",
     'memos[row["of"]][tuple(row["key"])]', 'memos["captions"][tuple(row["key"])]', "results/test_references.py::test_products_in_the_file_are_not_computed_again",
 )  # fmt: skip
 _mutant(
@@ -508,11 +508,15 @@ _mutant(
     _GRAPHS,
 )
 _mutant(
-    "plurals-in-ies", "parser/lemmas.py", 'else word[:-3] + "y"', "else word[:-1]", "parser/test_lemmas.py"
+    "plurals-in-ies",
+    "parser/parsed_sentences.py",
+    'else word[:-3] + "y"',
+    "else word[:-1]",
+    "parser/test_lemmas.py",
 )
 _mutant(
     "no-silent-e",
-    "parser/lemmas.py",
+    "parser/parsed_sentences.py",
     'return stem + "e"  # rid-, tak-',
     "return stem  # rid-, tak-",
     "parser/test_lemmas.py",
@@ -1752,7 +1756,11 @@ _mutant(
     "robustness/test_transformations.py::test_how_many_words",
 )
 _mutant(
-    "names-are-not-told-apart", "core/names.py", "while unique in seen:", "while False:", "cli/test_tables.py"
+    "names-are-not-told-apart",
+    "results/references.py",
+    "while unique in seen:",
+    "while False:",
+    "cli/test_tables.py",
 )
 _mutant(
     "notebooks-run-captions",
@@ -2528,60 +2536,60 @@ _mutant(
 _DECLARE, _LIBRARY = "kernels/test_declare.py", "kernels/test_library.py"
 _mutant(
     "kernel-digest-without-constants",
-    "kernels/declare.py",
+    "kernels/library.py",
     "elif isinstance(value, bool | int | float | str | tuple | np.generic):",
     "elif False:",
     _DECLARE,
 )
 _mutant(
     "kernel-digest-without-helpers",
-    "kernels/declare.py",
+    "kernels/library.py",
     'yield f"{name}={value.code_digest}"',
     "pass",
     _DECLARE,
 )
 _mutant(
     "kernel-digest-without-arrays",
-    "kernels/declare.py",
+    "kernels/library.py",
     "{value.shape}{value.tobytes().hex()}",
     "{value.shape}",
     _DECLARE,
 )
 _mutant(
     "kernel-digest-without-options",
-    "kernels/declare.py",
+    "kernels/library.py",
     "repr(sorted(self.options.items())).encode()",
     'b""',
     _DECLARE,
 )
 _mutant(
     "kernel-digest-without-types",
-    "kernels/declare.py",
+    "kernels/library.py",
     'f"{self.code_digest} {declared}".encode()',
     "self.code_digest.encode()",
     _DECLARE,
 )
-_mutant("kernel-digest-with-documentation", "kernels/declare.py", "elif constant != doc:", "else:", _DECLARE)
+_mutant("kernel-digest-with-documentation", "kernels/library.py", "elif constant != doc:", "else:", _DECLARE)
 _mutant(
-    "plain-forms-never-end", "kernels/declare.py", "        _plain_depth -= 1\n", "        pass\n", _DECLARE
+    "plain-forms-never-end", "kernels/library.py", "        _plain_depth -= 1\n", "        pass\n", _DECLARE
 )
 _mutant(
     "plain-forms-end-early",
-    "kernels/declare.py",
+    "kernels/library.py",
     "        _plain_depth -= 1\n",
     "        _plain_depth = 0\n",
     _DECLARE,
 )
 _mutant(
     "kernels-always-run-plain",
-    "kernels/declare.py",
+    "kernels/library.py",
     "if _plain_depth or self.built is None:",
     "if True:",
     _DECLARE,
 )
 _mutant(
     "kernels-always-run-built",
-    "kernels/declare.py",
+    "kernels/library.py",
     "if _plain_depth or self.built is None:",
     "if self.built is None:",
     _DECLARE,
@@ -3272,7 +3280,7 @@ _mutant(
 )
 _mutant(
     "files-alone-need-references",
-    "cli/shards.py",
+    "cli/score.py",
     "and need_no_references(",
     "and not need_no_references(",
     "cli/test_no_references.py::test_one_file_is_scored_alone",

@@ -6,9 +6,8 @@ import pytest
 
 from captious import parser as language
 from captious.parser import Edge, Sentence
-from captious.parser.lemmas import lemma
 from captious.parser.network_model import shipped_model
-from captious.parser.parsed_sentences import split, terminators
+from captious.parser.parsed_sentences import lemma, split, terminators
 from tests.gold import load, sentences
 
 _APART = ([(6, 3, "advmod"), (6, 4, "case")], [(3, 4, "mwe"), (6, 3, "case")])

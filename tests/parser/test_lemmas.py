@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from captious.parser import Sentence
-from captious.parser.lemmas import lemma, regular
 from captious.parser.network_model import shipped_model
+from captious.parser.parsed_sentences import lemma, regular
 from captious.training.parser.treebank import read_parses
 from captious.training.parser.word_scores import learn_exceptions
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from captious.core.errors import InputError
-from captious.io.columns import Columns
+from captious.io.caption_files import Columns
 from captious.scale.shard_rows import Bad, batches
 from captious.scale.shards import ShardError, digest, find
 from tests.scale import making

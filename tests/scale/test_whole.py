@@ -12,7 +12,7 @@ import captious
 from captious import scale
 from captious.corpus import Captions
 from captious.corpus.frequencies import FrequencyTable
-from captious.io.columns import Columns
+from captious.io.caption_files import Columns
 from captious.io.frequency_files import read_frequencies
 from captious.parser.choice import get as get_parser
 from captious.scale import first_pass

@@ -10,8 +10,8 @@ from captious.cli.command import INPUT, Argument, Flag, command
 from captious.cli.compare import split_inputs
 from captious.cli.output import say
 from captious.core.errors import InputError
-from captious.core.names import distinct
 from captious.core.writing import is_standard
+from captious.results.references import distinct
 
 
 def report(

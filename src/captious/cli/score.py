@@ -1,17 +1,227 @@
-"""``captious score``: a table with one row per system."""
+"""``captious score``: a table with one row per system, also of captions in shards."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from captious.cli import options
-from captious.cli.command import INPUT, Flag, command
-from captious.cli.formatting import IntervalTables, look
-from captious.cli.output import is_taken, write_json
+from captious.cli.command import INPUT, Flag, OptionGroup, command
+from captious.cli.formatting import IntervalTables, look, number
+from captious.cli.output import is_taken, note, write_json
 from captious.cli.score_tables import print_length_control, show, write_per_image
-from captious.cli.shards import Shards
-from captious.core.errors import InputError
+from captious.core.errors import InputError, printable
+from captious.core.writing import is_standard
+
+
+@dataclass
+class Shards(OptionGroup):
+    """Options of ``score`` for captions in shards. With one of them, all arguments are shards."""
+
+    heading: ClassVar[str] = "Captions in shards"
+
+    given_references: Annotated[
+        Path | None,
+        Flag(
+            "--references",
+            metavar="REFS",
+            help="References; all arguments are then shards.",
+        ),
+    ] = None
+    engine: Annotated[
+        str | None,
+        Flag(
+            "--engine",
+            metavar="ENGINE",
+            help="local, dask[=ADDRESS], ray[=ADDRESS], spark[=MASTER].",
+            values=("local", "dask", "ray", "spark"),
+        ),
+    ] = None
+    on_error: Annotated[
+        str | None,
+        Flag(
+            "--on-error",
+            metavar="stop|skip",
+            help="Effect of a bad row or shard (default: stop).",
+            values=("stop", "skip"),
+        ),
+    ] = None
+    dry_run: Annotated[
+        bool,
+        Flag(
+            "--dry-run",
+            help="Print numbers of shards and rows and a forecast.",
+        ),
+    ] = False
+    top: Annotated[
+        int | None,
+        Flag(
+            "--top",
+            metavar="K",
+            min=1,
+            help="Approximate counts with K counters.",
+        ),
+    ] = None
+    false_rate: Annotated[
+        float | None,
+        Flag(
+            "--false-rate",
+            metavar="P",
+            help="Error rate of Novel-1 … Novel-4 (default: 0.001).",
+        ),
+    ] = None
+
+    def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
+        if any(value not in (None, False) for value in vars(self).values()):
+            score_shards(**values, **vars(self))
+        elif values["no_references"]:
+            systems = [values["references"], *(values.get("predictions") or ())]
+            command(**values | {"references": None, "predictions": systems})
+        elif values.get("predictions"):
+            command(**values)
+        else:
+            path = values["references"]
+            reason = why_not_alone(path)
+            if reason is not None and need_no_references(values["metrics"], values["metric_options"]):
+                command(**values | {"references": None, "predictions": [path]})
+                return
+            if reason is not None:
+                raise InputError(
+                    f"predictions are missing: captious score REFS PRED … ({reason}). One file alone is "
+                    "scored if it holds both sides, as a harness's log does. For shards of captions: "
+                    "captious score SHARD … --references REFS"
+                )
+            command(**values | {"predictions": [path]})
+
+
+def need_no_references(metrics: str, metric_options: dict[str, Any]) -> bool:
+    """Return whether captions can be scored by these metrics without references."""
+    from captious.metrics.registry import make_measures
+
+    return all("references" not in one.needs for one in make_measures(metrics, metric_options))
+
+
+def why_not_alone(path: Path) -> str | None:
+    """Return why a file cannot be scored alone, or None if it holds both sides (a harness's log)."""
+    from captious.io.describe import missing_side
+
+    return "standard input can be read only once" if is_standard(path) else missing_side(path)
+
+
+def score_shards(
+    *,
+    references: Path,
+    predictions: list[Path] | None,
+    metrics: str,
+    ci: bool,
+    signature: bool,
+    tokenizer: str | None,
+    part: bool,
+    name: list[str] | None,
+    json: str | None,
+    output: Path | None,
+    metric_options: dict[str, Any],
+    given_references: Path | None,
+    engine: str | None,
+    on_error: str | None,
+    dry_run: bool,
+    top: int | None,
+    false_rate: float | None,
+    **others: Any,
+) -> None:
+    """Score shards, and print the merged scores."""
+    from captious import scale
+    from captious.io.caption_files import known_columns
+    from captious.io.caption_files import selected as columns
+
+    wrong = [
+        f"--{option.removeprefix('by_').replace('_', '-')}"
+        for option in (
+            *("subset", "per_image", "allow_several", "no_texts", "no_references"),
+            *("split", "by_group", "group_file"),
+        )
+        if others.get(option)
+    ]
+    if wrong:
+        raise InputError(
+            f"{', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} for files of predictions, not for "
+            "shards" + ("; to score the images that the shards have: --part" if "--subset" in wrong else "")
+        )
+    if name is not None and len(name) > 1:
+        raise InputError(f"shards are of one system, and {len(name)} names were given")
+    if output is not None and is_standard(output):
+        raise InputError(
+            "the scores of shards go to files: give a folder, or a name that ends in .scores for the merged "
+            "scores"
+        )
+    # The default without references is measures that need none.
+    wanted = None if metrics == "coco" and given_references is None else metrics
+    shards = [references, *(predictions or [])]
+    settings = {
+        "output": output,
+        "executor": engine or "local",
+        "part": part,
+        "on_error": on_error or "stop",
+        "image_column": columns().ids or None,
+        "caption_column": columns().captions or None,
+        "tokenizer": tokenizer,
+        "false_rate": 1e-3 if false_rate is None else false_rate,
+        "top": top,
+        **metric_options,
+    }
+    # The options name columns of the shards. Columns of references are recognised by their usual names.
+    with known_columns():
+        if dry_run:
+            forecast = scale.forecast(shards, given_references, wanted, **settings)
+            print(forecast)
+            for shard, reason in forecast.faults.items():
+                print(f"{printable(shard)}: {printable(reason)}")
+            return
+        result = scale.score(shards, given_references, wanted, name=(name or ["captions"])[0], **settings)
+    if json is not None:
+        write_json(result.to_json(ci=look().bootstrap if ci else False, numbers=look().numbers), json)
+    if is_taken(json):
+        return
+    if len(result.scores):
+        show([result.scores], ci=ci, signature=signature)
+    for line in summary(result):
+        note(line)
+
+
+def summary(result: Any) -> list[str]:
+    """Return the lines below the table."""
+    lines = []
+    if result.values:
+        formats = {"Types": ",.0f", "Hapax": ".1%", "Distinct": ".2%"}
+        listed = [
+            f"{key} {number(value, formats[key])}"
+            + (f" ({result.errors[key]})" if key in result.errors else "")
+            for key, value in result.values.items()
+        ]
+        lines.append(", ".join(listed))
+    lines += [f"{key}: {why}" for key, why in result.errors.items() if key not in result.values]
+    text = f"{result.rows:,} captions in {len(result.shards):,} shard{'s' if len(result.shards) != 1 else ''}"
+    if result.kept:
+        text += f", {result.kept:,} of them from an earlier run"
+    worked = sum(done.rows for done in result.shards if not done.kept)
+    if worked:
+        workers = f"{result.workers} worker{'s' if result.workers != 1 else ''}"
+        speed = f"{worked / result.seconds:,.0f} captions a second"
+        text += f"; {result.seconds:,.1f} s, {speed} on {workers} ({result.engine})"
+    lines.append(text)
+    if result.bad:
+        first = next(done for done in result.shards if done.bad)
+        row, why = first.listed[0]
+        lines.append(
+            f"{result.bad:,} bad rows were left out; the first: {printable(first.name)}, row {row:,}: "
+            f"{printable(why)}"
+        )
+    lines += [f"left out: {printable(why)}" for why in list(result.faults.values())[:10]]
+    if len(result.faults) > 10:
+        lines.append(f"… {len(result.faults):,} shards were left out in all")
+    return lines
 
 
 def score(

@@ -18,7 +18,6 @@ import numpy as np
 
 from captious.core import digests as digest
 from captious.core.errors import InputError, some
-from captious.core.names import distinct
 from captious.core.ragged import IntArray, runs
 from captious.corpus import Captions, Corpus
 from captious.critic.critic_examples import TrainingData
@@ -29,6 +28,7 @@ from captious.critic.critic_training import CriticSettings, check_images, train
 from captious.generate.captioner.image_features import ImageFeatures
 from captious.io import CaptionWarning
 from captious.metrics.base import FloatArray, as_statistics
+from captious.results.references import distinct
 from captious.results.result_rows import EXACT, NumberStyle
 from captious.results.saved_scores import ScoredCaptions
 from captious.results.scores import Score, Scores

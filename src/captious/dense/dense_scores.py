@@ -15,7 +15,6 @@ from captious._version import __version__
 from captious.core import digests
 from captious.core.errors import InputError, did_you_mean, some
 from captious.core.memo import cached_property
-from captious.core.names import tell_apart
 from captious.corpus import Captions, Corpus
 from captious.dense import densevid, soda
 from captious.dense.densevid import THRESHOLDS, Video
@@ -24,6 +23,7 @@ from captious.io.event_files import Event, Events, Source, check_ends, read_even
 from captious.metrics.base import FloatArray, Measure, Unit, as_statistics
 from captious.metrics.captions.cider import CiderD
 from captious.metrics.registry import Wanted, make_measures, measure_class, resolve
+from captious.results.references import tell_apart
 from captious.results.scores import Score, Scores
 from captious.results.signatures import Signature, described
 

@@ -9,8 +9,7 @@ The format is detected from the content, never from the name of the file (see do
 
 from __future__ import annotations
 
-from captious.io.caption_files import CaptionFile, CaptionWarning, Role
-from captious.io.columns import columns
+from captious.io.caption_files import CaptionFile, CaptionWarning, Role, columns
 from captious.io.describe import FileDescription, describe, has_both_sides
 from captious.io.id_matching import Aligned, align
 from captious.io.reading import read

@@ -12,8 +12,7 @@ from typing import Any
 from captious.core.errors import InputError
 from captious.io.caption_files import BY_PLACE, CaptionFile, Records, Role, gather
 from captious.io.content import shown_name
-from captious.io.prepared import is_prepared, open_captions
-from captious.io.reading import read, read_content_bytes, records_of
+from captious.io.reading import is_prepared, open_prepared, read, read_content_bytes, records_of
 
 _ROLES: tuple[Role, Role] = ("references", "predictions")
 #: Formats under the names of the documentation.
@@ -141,7 +140,7 @@ def describe(path: str | os.PathLike[str]) -> FileDescription:
 
 def _records(path: str | os.PathLike[str], content: object, name: str, role: Role) -> Records:
     if content is None:
-        captions, _ = open_captions(Path(path))
+        captions, _ = open_prepared(Path(path))
         groups: list[object] = [
             list(captions.texts[low:high])
             for low, high in zip(captions.image_offsets[:-1], captions.image_offsets[1:])

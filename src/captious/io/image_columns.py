@@ -15,12 +15,10 @@ import numpy as np
 from captious.core.container import Grouped
 from captious.core.errors import InputError, did_you_mean, some
 from captious.io import json_formats
-from captious.io.caption_files import CaptionFile, Records, id_texts, kind, show
-from captious.io.columns import columns
+from captious.io.caption_files import CaptionFile, Records, columns, id_texts, kind, show
 from captious.io.content import decode, loads, shown_name
 from captious.io.data_set_files import is_youcook, youcook_rows
-from captious.io.prepared import is_prepared
-from captious.io.reading import read_content_bytes, records_of
+from captious.io.reading import is_prepared, read_content_bytes, records_of
 
 #: Keys of the lists of images in COCO's and Karpathy's files.
 _IMAGE_IDS = ("cocoid", "filename", "id", "file_name")

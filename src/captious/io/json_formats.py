@@ -9,8 +9,20 @@ from dataclasses import replace
 from typing import Any
 
 from captious.core.errors import InputError, some
-from captious.io.caption_files import ID_KEYS, CaptionWarning, Records, Role, kind, show
-from captious.io.columns import caption_names, id_names, no_caption, no_id, numbered_names, selected
+from captious.io.caption_files import (
+    ID_KEYS,
+    CaptionWarning,
+    Records,
+    Role,
+    caption_names,
+    id_names,
+    kind,
+    no_caption,
+    no_id,
+    numbered_names,
+    selected,
+    show,
+)
 from captious.io.content import check_depth, loads
 from captious.io.data_set_files import (
     has_single_keys,

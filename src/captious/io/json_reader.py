@@ -24,8 +24,7 @@ from captious.core.limits import DEPTH, LINE
 from captious.core.ragged import IntArray, offsets_of
 from captious.corpus.corpus import distinct_runs
 from captious.io import json_scan as scan
-from captious.io.caption_files import CaptionFile, Role
-from captious.io.columns import numbered_names
+from captious.io.caption_files import CaptionFile, Role, numbered_names
 from captious.io.content import first_value
 from captious.io.data_set_files import is_sample
 from captious.io.json_formats import UNUSABLE, is_coco, pick_caption, pick_id

@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import get_args
 
 from captious.core.errors import InputError
-from captious.io.caption_files import BY_PLACE, Records, Role, show
-from captious.io.columns import caption_names, id_names, numbered_names
+from captious.io.caption_files import BY_PLACE, Records, Role, caption_names, id_names, numbered_names, show
 from captious.io.content import loads, split_lines
 
 #: Line of Flickr's lists: image file, number of the caption, a tab, the caption.

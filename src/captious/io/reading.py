@@ -1,4 +1,4 @@
-"""Read captions from any source. The format is detected from the content.
+"""Read captions from any source, and save prepared references. The format is detected from the content.
 
 Spreadsheets (XLSX, as VLMEvalKit writes its predictions) need the package openpyxl.
 """
@@ -9,22 +9,27 @@ import io
 import os
 import warnings
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
 
 from captious.core.container import Grouped
 from captious.core.errors import InputError, printable, require, some
 from captious.core.limits import CONTENT
+from captious.core.memo import Arrays, Memo, ProductKey
 from captious.core.threads import collector_paused
 from captious.core.writing import is_standard
 from captious.corpus import Captions
+from captious.corpus.encoding import Encoding
 from captious.io import json_formats, json_reader
+from captious.io import saved_files as container
 from captious.io import table_files as tables
-from captious.io.caption_files import BY_PLACE, CaptionFile, Records, Role, gather, kind, show
-from captious.io.columns import columns
+from captious.io.caption_files import BY_PLACE, CaptionFile, Records, Role, columns, gather, kind, show
 from captious.io.content import check_bytes, decode, read_bytes, read_raw, shown_name, split_lines
-from captious.io.prepared import is_prepared, is_prepared_content, open_captions
 from captious.io.table_files import has_both, pick_columns
+from captious.text.vocabulary import Vocabulary
 
 
 def is_spreadsheet(data: bytes) -> bool:
@@ -107,7 +112,7 @@ def read(
         if isinstance(source, str | os.PathLike):
             path = Path(source)
             if is_prepared(path):
-                records = _prepared(*open_captions(path))
+                records = _prepared(*open_prepared(path))
                 return gather(records, shown_name(path), role, several, _place(path))
             return _from_content(read_content_bytes(path), path, role, several)
         records, name = _from_object(source, role)
@@ -165,8 +170,8 @@ def records_of(source: object, name: str, role: Role) -> Records:
 
 
 def _records(data: bytes, name: str, role: Role) -> Records:
-    if is_prepared_content(data):
-        return _prepared(*open_captions(name, data))
+    if container.begins(data):
+        return _prepared(*open_prepared(name, data))
     if is_spreadsheet(data):
         return read_spreadsheet(data, name, role)
     if data.startswith(b"PAR1"):
@@ -197,3 +202,88 @@ def _from_object(source: object, role: Role) -> tuple[Records, str]:
         f"captions come from a path, a dict {{id: caption(s)}}, rows or a data frame, but this is "
         f"{kind(source)}"
     )
+
+
+# Prepared references ------------------------------------------------------------------------------
+
+
+KIND = "prepared references"
+#: Files of version 1 (captious 0.4) hold a larger n-gram index, which is read still.
+VERSION, OLDEST = 2, 1
+_HOW = "'captious prepare REFS -o FILE' makes one"
+
+#: Whether a file can hold prepared references.
+is_prepared = container.is_container
+
+
+def save_prepared(path: str | Path, captions: Captions, name: str) -> None:
+    """Write encoded references with all products they have."""
+    if captions.rows is not None or captions.encoding.base is not None:
+        raise ValueError("only captions that were encoded by themselves can be kept")
+    encoding = captions.encoding
+    arrays: dict[str, NDArray[Any]] = {
+        **container.text_arrays("ids", captions.ids),
+        **container.text_arrays("texts", encoding.texts),
+        **container.text_arrays("words", encoding.vocabulary.words),
+        "image_offsets": captions.image_offsets,
+        "tokens": encoding.tokens,
+        "token_offsets": encoding.offsets,
+    }
+    listed: list[dict[str, Any]] = []
+    for owner, memo in (("encoding", encoding.memo), ("captions", captions.memo)):
+        for key, parts in memo.products():
+            names = {}
+            for part, values in parts.items():
+                names[part] = f"product {len(listed)}/{part}"
+                arrays[names[part]] = values
+            listed.append({"of": owner, "key": list(key), "arrays": names})
+    meta = {
+        "name": name, "tokenizer": encoding.tokenizer, "digest": captions.digest, "products": listed,
+    }  # fmt: skip
+    container.write(path, KIND, VERSION, meta, arrays)
+
+
+def open_prepared(path: str | Path, content: bytes | None = None) -> tuple[Captions, str]:
+    """Return the captions, mapped from the file or from its content, and the name of their source."""
+    opened = container.read(path, KIND, VERSION, _HOW, content, oldest=OLDEST)
+    if content is None and opened.path.is_file():
+        container.vouch(opened)
+    meta, arrays = opened.meta, opened.arrays
+    memos: dict[str, dict[ProductKey, Arrays]] = {"encoding": {}, "captions": {}}
+    for row in meta["products"]:
+        memos[row["of"]][tuple(row["key"])] = _Parts(arrays, row["arrays"])
+    encoding = Encoding(
+        opened.texts("texts"),
+        arrays["tokens"],
+        arrays["token_offsets"],
+        Vocabulary(opened.texts("words")),
+        meta["tokenizer"],
+        memo=Memo(memos["encoding"]),
+    )
+    ids = list(opened.texts("ids"))
+    captions = Captions(
+        ids, arrays["image_offsets"], encoding, memo=Memo(memos["captions"]), digest=meta["digest"]
+    )
+    return captions, meta["name"]
+
+
+def caption_file(captions: Captions, name: str, path: Path | None) -> CaptionFile:
+    """Return encoded references as a `CaptionFile`."""
+    groups = Grouped(captions.texts, captions.image_offsets)
+    return CaptionFile(name, list(captions.ids), groups, KIND, several=True, role="references", path=path)
+
+
+class _Parts(Mapping[str, NDArray[Any]]):
+    """Arrays of one product, read when it is unpacked."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], names: Mapping[str, str]) -> None:
+        self._arrays, self._names = arrays, names
+
+    def __getitem__(self, part: str) -> NDArray[Any]:
+        return self._arrays[self._names[part]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)

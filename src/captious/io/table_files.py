@@ -13,8 +13,18 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from captious.core.errors import InputError, printable, require, some
-from captious.io.caption_files import CaptionWarning, Records, Role, printed_list, show
-from captious.io.columns import caption_names, id_names, no_caption, no_id, numbered_names
+from captious.io.caption_files import (
+    CaptionWarning,
+    Records,
+    Role,
+    caption_names,
+    id_names,
+    no_caption,
+    no_id,
+    numbered_names,
+    printed_list,
+    show,
+)
 from captious.io.content import loads
 from captious.io.line_files import MSVD, is_header, msvd_clips, parse_lines
 

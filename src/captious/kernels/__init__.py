@@ -7,6 +7,6 @@ the plain form runs.
 
 from __future__ import annotations
 
-from captious.kernels.declare import Inner, Kernel, inner, kernel, plain_forms
+from captious.kernels.library import Inner, Kernel, inner, kernel, plain_forms
 
 __all__ = ["Inner", "Kernel", "inner", "kernel", "plain_forms"]

@@ -15,9 +15,8 @@ from captious.core.progress import track
 from captious.core.ragged import offsets_of, runs
 from captious.core.threads import collector_paused, one_blas_thread, side_by_side, threads
 from captious.corpus.corpus import distinct_runs
-from captious.parser.lemmas import lemma
 from captious.parser.network_model import Model, chunk_size, shipped_model
-from captious.parser.parsed_sentences import LIMIT, Parse, Sentence, split, terminators
+from captious.parser.parsed_sentences import LIMIT, Parse, Sentence, lemma, split, terminators
 from captious.text.vocabulary import Vocabulary
 
 Integers = NDArray[np.int64]

@@ -14,7 +14,6 @@ import numpy as np
 
 from captious._version import __version__
 from captious.core.errors import InputError
-from captious.core.names import distinct, tell_apart
 from captious.corpus import Corpus
 from captious.diversity_analysis.sets.set_diversity import read_df
 from captious.io import CaptionWarning
@@ -32,7 +31,7 @@ from captious.reporting.thumbnails import MEGABYTES, Thumbnails, is_available
 from captious.reporting.thumbnails import embed as embed_all
 from captious.results.comparison import only, saved_names
 from captious.results.comparison_result import ALPHA
-from captious.results.references import References, Source, load_systems
+from captious.results.references import References, Source, distinct, load_systems, tell_apart
 from captious.results.saved_scores import SUFFIX, is_saved
 from captious.results.scores import Scores
 from captious.results.significance import Bootstrap

@@ -16,11 +16,11 @@ from xml.etree import ElementTree
 
 from captious._version import __version__
 from captious.core.errors import InputError, printable
-from captious.core.names import distinct
 from captious.core.progress import track
 from captious.core.writing import check_folder
 from captious.reporting.document import _asset, _data, _hash, _json
 from captious.reporting.make_report import report
+from captious.results.references import distinct
 from captious.results.saved_scores import is_saved
 from captious.results.scores import Scores, json_number
 from captious.results.signatures import Signature

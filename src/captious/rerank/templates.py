@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from captious.core.errors import InputError, some
-from captious.core.names import tell_apart
 from captious.core.progress import track
 from captious.corpus import Corpus
 from captious.io import read
@@ -26,7 +25,7 @@ from captious.metrics.base import Measure
 from captious.metrics.registry import make_measures
 from captious.rerank.nbest import image_of, numbers, read_rows
 from captious.rerank.selection_rules import as_given
-from captious.results.references import References
+from captious.results.references import References, tell_apart
 from captious.results.scores import Score
 
 _HOW = 'objects are lines of {"image_id": …, "objects": […], "scores": […]}, or anything that --objects takes'

@@ -12,7 +12,6 @@ from typing import Any, cast
 import numpy as np
 
 from captious.core.errors import InputError, did_you_mean, some
-from captious.core.names import distinct, tell_apart
 from captious.corpus import Corpus
 from captious.io import CaptionWarning
 from captious.metrics import registry
@@ -20,7 +19,7 @@ from captious.metrics.base import Measure, Sequences
 from captious.metrics.registry import Wanted, make_measures
 from captious.results import significance
 from captious.results.comparison_result import ALPHA, Comparison, Comparisons
-from captious.results.references import Source, load_systems
+from captious.results.references import Source, distinct, load_systems, tell_apart
 from captious.results.saved_scores import SUFFIX, is_saved
 from captious.results.scores import Score, Scores
 from captious.results.significance import PairedTests
@@ -129,8 +128,10 @@ def best_systems(systems: Sequence[Scores], metrics: Iterable[str]) -> dict[str,
     for metric in metrics:
         scores = {i: own[metric] for i, own in enumerate(systems) if metric in own}
         values = {i: score.value for i, score in scores.items() if not np.isnan(score.value)}
+        if len(set(values.values())) < 2:
+            continue
         alike = {(score.signature, frozenset(score.ids)) for score in scores.values()}
-        if len(set(values.values())) > 1 and len(alike) == 1:
+        if len(alike) == 1:
             higher = next(iter(scores.values())).measure.higher_is_better
             top = (max if higher else min)(values.values())
             best[metric] = [i for i, value in values.items() if value == top]

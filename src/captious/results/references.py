@@ -16,15 +16,14 @@ import numpy as np
 from captious.core.container import Grouped, StoredTexts
 from captious.core.errors import InputError
 from captious.core.memo import Lock
-from captious.core.names import tell_apart
 from captious.core.progress import track
 from captious.core.writing import is_standard
 from captious.corpus import Captions, Corpus, places
 from captious.io import CaptionFile, CaptionWarning, align, read
-from captious.io.columns import split_names
+from captious.io.caption_files import split_names
 from captious.io.describe import has_both_sides
 from captious.io.image_columns import of_split
-from captious.io.prepared import caption_file, is_prepared, open_captions, save
+from captious.io.reading import caption_file, is_prepared, open_prepared, save_prepared
 from captious.metrics.base import Measure
 
 #: The tokenizer of the COCO tools.
@@ -75,7 +74,7 @@ class References:
                     f"{source} has prepared references, which have no splits; prepare those of the split "
                     f"('captious prepare REFS --split {','.join(splits)}')"
                 )
-            captions, name = open_captions(Path(source))
+            captions, name = open_prepared(Path(source))
             references = cls(caption_file(captions, name, Path(source)), captions)
         else:
             file = source if isinstance(source, CaptionFile) else read(source, "references")
@@ -109,7 +108,7 @@ class References:
 
     def save(self, path: str | Path) -> None:
         """Write the references and their cached products to a file, which :meth:`read` maps into memory."""
-        save(path, self.captions, self.file.name)
+        save_prepared(path, self.captions, self.file.name)
 
     def __len__(self) -> int:
         return self.captions.n_images
@@ -383,3 +382,61 @@ def _warn_of_empty(corpus: Corpus) -> None:
                 ),
                 stacklevel=3,
             )
+
+
+# Names of systems ---------------------------------------------------------------------------------
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Number repeated names: the second ``pred`` becomes ``pred (2)``."""
+    seen: set[str] = set()
+    result: list[str] = []
+    for name in names:
+        unique, count = name, 1
+        while unique in seen:
+            count += 1
+            unique = f"{name} ({count})"
+        seen.add(unique)
+        result.append(unique)
+    return result
+
+
+def tell_apart(names: Sequence[str], paths: Sequence[Path | None]) -> list[str]:
+    """Distinguish systems of one name by the paths of their files: ``runA/results``, ``runB/results``.
+
+    Files in one folder are distinguished by their extensions. The same file twice is numbered.
+    """
+    result = list(names)
+    for name in {name for name in names if list(names).count(name) > 1}:
+        group = [i for i, other in enumerate(names) if other == name]
+        places = [paths[i] for i in group]
+        if any(place is None for place in places):
+            continue
+        absolute = [Path(place).absolute() for place in places if place is not None]
+        for i, unique in zip(group, _by_folder(name, absolute)):
+            result[i] = unique
+    return distinct(result)
+
+
+def _by_folder(name: str, paths: list[Path]) -> list[str]:
+    if len(set(paths)) == 1:
+        return [name for _ in paths]
+    folders = [path.parent.parts for path in paths]
+    if len(set(folders)) < len(set(paths)):
+        # Files in one folder differ in their extensions.
+        name_of = {path: path.name for path in paths}
+    else:
+        name_of = dict.fromkeys(paths, name)
+    if len(set(name_of.values())) == len(paths):
+        return [name_of[path] for path in paths]
+    for depth in range(1, max(map(len, folders), default=0) + 1):
+        full = ["/".join([*folder[-depth:], name_of[path]]) for path, folder in zip(paths, folders)]
+        if len(set(full)) == len(set(paths)):
+            # Leave out the folders between the first one, which differs, and the file.
+            short = [_shortened(folder[-depth:], name_of[path]) for path, folder in zip(paths, folders)]
+            return short if len(set(short)) == len(set(paths)) else full
+    return list(name_of.values())
+
+
+def _shortened(folders: tuple[str, ...], name: str) -> str:
+    return "/".join([folders[0], *(["…"] if len(folders) > 1 else []), name]) if folders else name

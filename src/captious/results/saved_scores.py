@@ -19,7 +19,6 @@ from captious._version import __version__
 from captious.core import digests as digest
 from captious.core.errors import InputError
 from captious.core.memo import Arrays
-from captious.core.names import distinct
 from captious.core.ragged import IntArray
 from captious.core.writing import is_standard
 from captious.corpus import Corpus
@@ -28,6 +27,7 @@ from captious.metrics import base
 from captious.metrics.base import Measure, Rows
 from captious.metrics.recipes import describe, restore
 from captious.results.caption_lengths import CaptionLengths
+from captious.results.references import distinct
 
 KIND = "scores"
 VERSION = 1

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from captious.core import notebook_html as html
 from captious.core.errors import InputError, did_you_mean
 from captious.core.memo import cached_property
-from captious.core.names import tell_apart
 from captious.core.progress import track
 from captious.core.ragged import offsets_of
 from captious.core.writing import make_folder
@@ -23,6 +22,7 @@ from captious.metrics.base import FloatArray, Measure, Rows, arranged
 from captious.results import saved_scores as records
 from captious.results import significance
 from captious.results.caption_lengths import CaptionLengths, warn_of_length
+from captious.results.references import tell_apart
 from captious.results.result_rows import EXACT, NumberStyle, ResultRow, frame_of_images, frame_of_metrics
 from captious.results.saved_scores import ScoredCaptions
 from captious.results.score_merging import merged

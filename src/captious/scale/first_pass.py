@@ -20,7 +20,7 @@ from captious.core.threads import one_blas_thread, working
 from captious.corpus import Captions
 from captious.corpus.frequencies import MAX_N, FrequencyTable
 from captious.io import saved_files as container
-from captious.io.columns import Columns
+from captious.io.caption_files import Columns
 from captious.io.frequency_files import save_frequencies
 from captious.scale import counting
 from captious.scale.counting import JOIN, Counter

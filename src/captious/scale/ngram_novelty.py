@@ -17,7 +17,7 @@ from captious.core import digests as digest
 from captious.core.errors import InputError, MissingInputError
 from captious.core.threads import working
 from captious.corpus import Captions, Corpus
-from captious.io.columns import Columns
+from captious.io.caption_files import Columns
 from captious.metrics.base import FloatArray, Measure, Need, Resource, as_statistics
 from captious.metrics.corpus.corpus_measure import word_keys
 from captious.scale.engines import Engine, results

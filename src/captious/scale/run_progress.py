@@ -13,7 +13,7 @@ from typing import Any
 from captious.core.errors import CaptiousError
 from captious.core.progress import PATIENCE_SECONDS, shown
 from captious.core.threads import one_blas_thread, working
-from captious.io.columns import Columns
+from captious.io.caption_files import Columns
 from captious.scale.engines import Engine, Failure, outcomes
 from captious.scale.shard_job import PreparedJob
 from captious.scale.shard_rows import batches

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from captious.core.errors import InputError, printable, some
 from captious.core.writing import atomic_write, scratch_folder
 from captious.corpus import Captions
+from captious.io.caption_files import Columns, split_names
 from captious.io.caption_files import show as show_id
-from captious.io.columns import Columns, split_names
-from captious.io.prepared import is_prepared
+from captious.io.reading import is_prepared
 from captious.metrics.corpus.vocabulary_measures import type_token_curve
 from captious.metrics.registry import Wanted
 from captious.results.references import DEFAULT_TOKENIZER, References, Source

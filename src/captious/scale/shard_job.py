@@ -18,7 +18,7 @@ from captious.core import digests as digest
 from captious.core.errors import InputError
 from captious.core.memo import Lock, cached_property
 from captious.corpus import Captions, Corpus
-from captious.io.columns import Columns
+from captious.io.caption_files import Columns
 from captious.metrics import registry
 from captious.metrics.base import Measure
 from captious.metrics.registry import make_measures

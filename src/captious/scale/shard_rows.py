@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from captious.core.errors import InputError, printable
 from captious.core.limits import LINE
-from captious.io.caption_files import kind, show
-from captious.io.columns import Columns, caption_names, columns, id_names
+from captious.io.caption_files import Columns, caption_names, columns, id_names, kind, show
 from captious.io.content import loads
 from captious.io.id_matching import plain_id
 from captious.scale.shards import (

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from captious.core.errors import InputError, MissingExtraError, printable, some
-from captious.io.columns import Columns, caption_names, columns, id_names, no_caption
+from captious.io.caption_files import Columns, caption_names, columns, id_names, no_caption
 from captious.io.table_files import open_parquet
 
 Kind = Literal["parquet", "jsonl", "tar"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from captious.core.errors import InputError, printable
 from captious.io import read
-from captious.io.columns import columns
+from captious.io.caption_files import columns
 from captious.io.describe import failed_answers
 from captious.io.id_matching import rename_ids
 from captious.io.image_columns import image_values

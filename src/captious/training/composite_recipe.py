@@ -11,11 +11,11 @@ import numpy as np
 
 from captious.core import digests
 from captious.core.errors import InputError, did_you_mean
-from captious.core.names import tell_apart
 from captious.core.writing import atomic_write
 from captious.io import read
 from captious.metrics.learned.composite_network import Network, pack, to_bytes, unpack
 from captious.metrics.learned.feature_table import Features
+from captious.results.references import tell_apart
 from captious.training.composite_examples import SETS, Examples, build_examples
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from captious.core.errors import InputError, MissingInputError
-from captious.core.names import tell_apart
 from captious.core.progress import track
 from captious.core.writing import is_standard
 from captious.diversity_analysis.corpus.corpus_result import CorpusDiversity, CorpusReport
@@ -19,7 +18,7 @@ from captious.metrics.corpus.corpus_word_lists import Norms
 from captious.metrics.corpus.training_captions import TrainingCaptions
 from captious.parser.choice import Parser
 from captious.parser.choice import get as get_parser
-from captious.results.references import References, check_repeated
+from captious.results.references import References, check_repeated, tell_apart
 
 #: Tokenizer of the published study. See docs/reference/metrics/corpus-diversity.md.
 TOKENIZER = "spacy-like"

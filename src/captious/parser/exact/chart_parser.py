@@ -19,9 +19,8 @@ from captious.parser.exact.phrase_trees import Node
 from captious.parser.exact.rule_arrays import Rules
 from captious.parser.exact.search import Workspace, derivations
 from captious.parser.exact.typed_dependencies import convert
-from captious.parser.lemmas import lemma
 from captious.parser.network_model import shipped_model
-from captious.parser.parsed_sentences import Parse, Sentence, cut, split, terminators
+from captious.parser.parsed_sentences import Parse, Sentence, cut, lemma, split, terminators
 
 LONGEST = 70  # words; longer sentences are cut, since time is cubic and memory quadratic in the length
 _SHORT = 30  # words; longer sentences are parsed by one thread at a time to limit memory

@@ -323,7 +323,10 @@ RULES: list[LexerRule] = [
 ]
 
 
-def words_with_period() -> list[str]:
-    """Return every plain word that can keep its period. No period follows them in a plain caption."""
-    listed = [*_BEFORE_A_BREAK, *_BEFORE_A_NAME, *_BEFORE_A_NUMBER, *_CAPITALISED_STATES]
-    return sorted({*listed, *_LOWERCASE_COMPANIES, *_LOWERCASE_MANUFACTURE, *"abcdefghijklmnopqrstuvwxyz"})
+#: Every plain word that can keep its period. No period follows them in a plain caption.
+WORDS_WITH_PERIOD = frozenset(
+    [
+        *(*_BEFORE_A_BREAK, *_BEFORE_A_NAME, *_BEFORE_A_NUMBER, *_CAPITALISED_STATES),
+        *(*_LOWERCASE_COMPANIES, *_LOWERCASE_MANUFACTURE, *"abcdefghijklmnopqrstuvwxyz"),
+    ]
+)

@@ -29,7 +29,7 @@ from captious.core.threads import jobs, side_by_side
 from captious.kernels import inner, kernel
 from captious.kernels.types import Int16x2, Int32, Int64, Out, UInt8, UInt8x2, UInt64
 from captious.text.ptb.lexer import NEXT_LINE, tokenize
-from captious.text.ptb.lexer_rules import SPLIT_WORDS, words_with_period
+from captious.text.ptb.lexer_rules import SPLIT_WORDS, WORDS_WITH_PERIOD
 from captious.text.vocabulary import SEPARATOR, WordTable, number_text
 
 #: Kinds of bytes.
@@ -189,7 +189,7 @@ def _rules() -> tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint8]]:
         raise AssertionError("every word that is divided needs a double letter in third place")
     longest = max(map(len, SPLIT_WORDS))
     divided = np.array([list(word.encode().ljust(longest, b"\0")) for word in SPLIT_WORDS], np.uint8)
-    abbreviations = [word for word in words_with_period() if len(word) < _REACH and word.isalpha()]
+    abbreviations = [word for word in WORDS_WITH_PERIOD if len(word) < _REACH and word.isalpha()]
     codes = sorted(int.from_bytes(word.encode("ascii"), "big") for word in abbreviations)
     return kinds, np.array(codes, np.uint64), divided
 

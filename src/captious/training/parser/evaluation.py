@@ -17,9 +17,8 @@ from pathlib import Path
 from captious.core.errors import one_message
 from captious.parser.dependency_graph import collapse
 from captious.parser.fast_parser import parse_batch
-from captious.parser.lemmas import lemma
 from captious.parser.network_model import SHIPPED, read_model
-from captious.parser.parsed_sentences import Sentence
+from captious.parser.parsed_sentences import Sentence, lemma
 from captious.scene.sentence_tuples import tuples
 from captious.training.parser.treebank import read_parses
 

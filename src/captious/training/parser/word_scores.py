@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 from captious.core.errors import InputError, one_message
 from captious.core.writing import atomic_write
 from captious.parser.exact.lexicon import Lexicon
-from captious.parser.lemmas import key, regular
 from captious.parser.network_model import WordClasses, spelling
-from captious.parser.parsed_sentences import Sentence
+from captious.parser.parsed_sentences import Sentence, key, regular
 from captious.training.parser.treebank import open_text
 
 
