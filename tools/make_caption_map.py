@@ -28,11 +28,11 @@ from tools.make_caption_vectors import rows
 JUDGED = ("thumb", "capeval1k", "composite", "hat", "nocaps-foil", "pascal-50s")
 #: References of an image: one is compared with the centroid of some others.
 NEEDED, OTHERS = 5, 4
-#: Images of a step: one at random and its nearest neighbours.
-NEIGHBOURS = 192
 STEPS, WARM, RATE = 600, 20, 1e-3
 #: Temperature of the cosines, and the penalty on the difference from the identity.
 TEMPERATURE, PENALTY = 0.05, 10.0
+#: Images of a step: one at random and its nearest neighbours.
+NEIGHBOURS = 192
 #: The maps of several seeds are averaged.
 SEEDS = 2
 
@@ -80,25 +80,30 @@ def distilled(groups: list[list[str]]) -> Images:
     return Images(vectors, [own for own in captions if len(own) >= NEEDED])
 
 
-def learn(images: Images, seed: int) -> Floats:
-    """Return the matrix by which captions find the centroid of their image among those of its neighbours."""
+def learn(images: Images, seed: int, neighbours: int = NEIGHBOURS, both: bool = True) -> Floats:
+    """Return the matrix by which images find their captions among those of similar images.
+
+    With ``both``, captions also find the centroid of their image among those of similar images.
+    """
     generator = np.random.default_rng(seed)
     vectors = torch.from_numpy(images.vectors)
     centroids = functional.normalize(torch.stack([vectors[own].mean(0) for own in images.captions]), dim=1)
     size = vectors.shape[1]
     change = torch.zeros(size, size, requires_grad=True)
     optimizer = torch.optim.Adam([change], lr=RATE)
-    right = torch.arange(NEIGHBOURS)
+    right = torch.arange(neighbours)
     for step in range(STEPS):
         rate = RATE * min(1.0, (step + 1) / WARM) * (0.5 + 0.5 * np.cos(np.pi * step / STEPS))
         optimizer.param_groups[0]["lr"] = float(rate)
         centre = centroids[int(generator.integers(len(centroids)))]
-        near = (centroids @ centre).topk(NEIGHBOURS).indices.tolist()
+        near = (centroids @ centre).topk(neighbours).indices.tolist()
         chosen = np.stack([generator.permutation(images.captions[k])[: 1 + OTHERS] for k in near])
         mapped = vectors[torch.from_numpy(chosen)]
         mapped = functional.normalize(mapped + mapped @ change, dim=2)
         cosines = mapped[:, 0] @ functional.normalize(mapped[:, 1:].mean(1), dim=1).T / TEMPERATURE
-        loss = functional.cross_entropy(cosines, right) + functional.cross_entropy(cosines.T, right)
+        loss = functional.cross_entropy(cosines.T, right)
+        if both:
+            loss = functional.cross_entropy(cosines, right) + loss
         optimizer.zero_grad()
         (loss + PENALTY * (change**2).sum() / size).backward()  # type: ignore[no-untyped-call]
         optimizer.step()

@@ -329,6 +329,7 @@ _FEATURES: dict[str, tuple[str, str]] = {
         f"{kind}-{how}": (label, note)
         for kind, note in (
             ("sentence", "the whole sentence"),
+            ("mapped-sentence", "the whole sentence, by vectors that bring captions of one image together"),
             ("word", "content words"),
             ("all-words", "all words"),
             ("caption", "the whole caption, by distilled vectors"),
@@ -343,6 +344,7 @@ _FEATURES: dict[str, tuple[str, str]] = {
         f"{kind}-{part}{idf}": (label, note + rare)
         for kind, note in (
             ("token", "words in context"),
+            ("mapped-token", "words in context, by vectors that bring captions of one image together"),
             ("soft-word", "word by word"),
             ("caption-word", "word by word, by distilled vectors"),
         )
@@ -351,6 +353,13 @@ _FEATURES: dict[str, tuple[str, str]] = {
     },
     "tuple-precision": ("Its facts, near to those of the references", "scene graphs"),
     "tuple-recall": ("Facts of the references, near to its own", "scene graphs"),
+    **{
+        f"mapped-tuple-{part}": (label, "scene graphs, by vectors that bring captions of one image together")
+        for part, label in (
+            ("precision", "Its facts, near to those of the references"),
+            ("recall", "Facts of the references, near to its own"),
+        )
+    },
     "spice-precision": ("Its facts that the references state", "scene graphs"),
     "spice-recall": ("Facts of the references that it states", "scene graphs"),
     "spice-f": ("Facts shared with the references", "scene graphs, as SPICE counts"),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from captious.core.memo import Lock, Product
 from captious.corpus import Captions
+from captious.vectors import sentence_map
 from captious.vectors.sentence_vectors import SentenceEncoder, TokenVectors, find_model
 
 
@@ -61,6 +62,17 @@ def sentence_vectors(captions: Captions, encoder: SentenceEncoder) -> NDArray[np
         return encoder.encode(captions.texts, earlier_vectors(captions, key))
 
     return captions.product(_VECTORS, key[1:], make)
+
+
+def mapped_sentence_vectors(captions: Captions, encoder: SentenceEncoder) -> NDArray[np.float32]:
+    """Return the unit vector of each caption, mapped if there is a map for this encoder."""
+    own_map = sentence_map.map_of(encoder)
+    if own_map is None:
+        return sentence_vectors(captions, encoder)
+    return captions.cached(
+        ("mapped sentence vectors", encoder.digest, own_map.digest),
+        lambda: own_map.apply(sentence_vectors(captions, encoder)),
+    )
 
 
 def token_vectors(captions: Captions, encoder: SentenceEncoder) -> TokenVectors:

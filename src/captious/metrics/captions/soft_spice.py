@@ -20,6 +20,7 @@ from captious.metrics.captions.spice import Scenes, Spice, ratio
 from captious.metrics.options import METEOR_DATA, PARSER, SENTENCE_MODEL, Option
 from captious.parser import Parser
 from captious.scene.graphs import SceneGraph, candidate_graphs
+from captious.vectors.sentence_map import SentenceMap
 from captious.vectors.sentence_vectors import SentenceEncoder
 
 
@@ -100,15 +101,27 @@ def candidate_phrases(
     return captions.cached(key, make)
 
 
-def soft_matches(corpus: Corpus, scenes: Scenes, encoder: SentenceEncoder) -> FloatArray:
-    """Return precision, recall and F1 of the phrases of every candidate, cached with the corpus."""
-    key = ("soft matches", scenes.parser.label, scenes.parser.digest, scenes.synonyms, encoder.digest)
-    return corpus.cached(key, lambda: _soft_matches(corpus, scenes, encoder))
+def soft_matches(
+    corpus: Corpus, scenes: Scenes, encoder: SentenceEncoder, own_map: SentenceMap | None = None
+) -> FloatArray:
+    """Return precision, recall and F1 of the phrases of every candidate, cached with the corpus.
+
+    With a map, vectors of phrases are mapped.
+    """
+    map_digest = "" if own_map is None else own_map.digest
+    reader = (scenes.parser.label, scenes.parser.digest, scenes.synonyms)
+    key = ("soft matches", *reader, encoder.digest, map_digest)
+    return corpus.cached(key, lambda: _soft_matches(corpus, scenes, encoder, own_map))
 
 
-def _soft_matches(corpus: Corpus, scenes: Scenes, encoder: SentenceEncoder) -> FloatArray:
+def _soft_matches(
+    corpus: Corpus, scenes: Scenes, encoder: SentenceEncoder, own_map: SentenceMap | None
+) -> FloatArray:
     theirs = reference_phrases(corpus.references, scenes, encoder)
     ours = candidate_phrases(corpus.candidates, scenes, encoder, theirs)
+    if own_map is not None:
+        theirs = theirs._replace(vectors=own_map.apply(theirs.vectors))
+        ours = ours._replace(vectors=own_map.apply(ours.vectors))
     table = np.zeros((len(corpus.candidates), 3))
     compared: dict[tuple[bytes, bytes], int] = {}
     # The products are small: threads would mostly wait for each other.

@@ -23,6 +23,7 @@ from captious.metrics.captions.alignment_kernels import maxima, mutual_means, pa
 from captious.metrics.captions.encoded_captions import token_vectors
 from captious.metrics.captions.vocabulary_vectors import vocabulary_vectors
 from captious.vectors import WordVectors
+from captious.vectors.sentence_map import SentenceMap
 from captious.vectors.sentence_vectors import SentenceEncoder, load_pieces
 
 Floats = NDArray[np.float32]
@@ -42,6 +43,8 @@ class Tokens(NamedTuple):
     weights: Floats
     place: NDArray[np.int32]
     rows: NDArray[np.float16] | Floats
+    #: Applied to the rows of some images at a time: rows of all tokens in single precision take much memory.
+    map_rows: Callable[[Floats], Floats] | None = None
 
 
 class Reader(NamedTuple):
@@ -51,16 +54,17 @@ class Reader(NamedTuple):
     read: Callable[[Captions], Tokens]
 
 
-def by_encoder(encoder: SentenceEncoder) -> Reader:
-    """Return a reader of word pieces in context, from the last layer of a sentence encoder."""
+def by_encoder(encoder: SentenceEncoder, own_map: SentenceMap | None = None) -> Reader:
+    """Return a reader of word pieces in context, from the last layer of a sentence encoder, mapped or not."""
+    map_rows = None if own_map is None else own_map.apply
 
     def read(captions: Captions) -> Tokens:
         vectors = token_vectors(captions, encoder)
         weights = load_pieces().weights(encoder.pieces)[vectors.ids]
         own_rows = np.arange(len(vectors.ids), dtype=np.int32)
-        return Tokens(vectors.sequence, vectors.offsets, weights, own_rows, vectors.rows)
+        return Tokens(vectors.sequence, vectors.offsets, weights, own_rows, vectors.rows, map_rows)
 
-    return Reader(encoder.digest, read)
+    return Reader(encoder.digest + ("" if own_map is None else f" {own_map.digest}"), read)
 
 
 def by_words(vectors: WordVectors) -> Reader:
@@ -147,12 +151,13 @@ def _block(captions: Captions, tokens_of: Tokens, images: IntArray) -> _Block:
     places = rows - np.repeat(captions.image_offsets[images], np.diff(bounds))
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(some)])
     vector = tokens_of.place[positions]
+    vectors = tokens_of.rows[vector].astype(np.float32, copy=False)
     return _Block(
         rows[some],
         places[some],
         before[bounds],
         tokens,
-        tokens_of.rows[vector].astype(np.float32, copy=False),
+        vectors if tokens_of.map_rows is None else tokens_of.map_rows(vectors),
         tokens_of.weights[positions],
         vector,
     )

@@ -14,19 +14,22 @@ from captious.metrics.captions.spice import Scenes, Spice
 from captious.metrics.captions.token_alignment import Reader, agreement, by_encoder, by_words
 from captious.metrics.learned import word_order as order
 from captious.metrics.options import METEOR_DATA, PARSER, SENTENCE_MODEL, VECTORS, Option
-from captious.vectors import WordVectors, caption_vectors, get
+from captious.vectors import WordVectors, caption_vectors, get, sentence_map
 from captious.vectors.caption_vectors import CaptionVectors
+from captious.vectors.sentence_map import SentenceMap
 from captious.vectors.sentence_vectors import SentenceEncoder, load_pieces
 
 #: Options of each tool. Phrases of scenes and the agreement of references only take work beforehand.
 OPTIONS: Mapping[str, tuple[Option, ...]] = {
     "encoder": (SENTENCE_MODEL,),
+    "map": (),
     "scenes": (METEOR_DATA, PARSER),
     "words": (VECTORS,),
     "captions": (),
     "mapped captions": (),
     "phrases": (),
     "token agreement": (),
+    "mapped token agreement": (),
 }
 
 
@@ -62,9 +65,18 @@ class Tools:
         """Return the reader of scenes, with the scenes of the corpus's references."""
         return self.spice.prepare(corpus.references)
 
+    @property
+    def own_map(self) -> SentenceMap | None:
+        """The map of the encoder's vectors, None for an encoder that it was not learned for."""
+        return sentence_map.map_of(self.encoder)
+
     def tokens(self) -> Reader:
         """Return the reader of captions as the encoder's tokens."""
         return by_encoder(self.encoder)
+
+    def mapped_tokens(self) -> Reader:
+        """Return the reader of captions as the encoder's tokens, mapped."""
+        return by_encoder(self.encoder, self.own_map)
 
     def words(self) -> Reader:
         """Return the reader of captions as word vectors."""
@@ -96,6 +108,8 @@ class Tools:
         resources: dict[str, Resource] = {}
         if "encoder" in used:
             resources["model"] = self.encoder
+        if "map" in used and self.own_map is not None:
+            resources["map"] = self.own_map
         if "scenes" in used:
             resources.update(self.spice.resources())
             resources["order"] = order.load()
@@ -119,3 +133,5 @@ class Tools:
                 reference_phrases(references, scenes, self.encoder)
         if "token agreement" in used:
             agreement(references, self.tokens())
+        if "mapped token agreement" in used:
+            agreement(references, self.mapped_tokens())

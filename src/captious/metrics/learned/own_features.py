@@ -14,7 +14,7 @@ import numpy as np
 from captious.corpus import Corpus
 from captious.metrics.base import FloatArray
 from captious.metrics.captions.distilled_captions import distilled_vectors
-from captious.metrics.captions.encoded_captions import sentence_vectors
+from captious.metrics.captions.encoded_captions import mapped_sentence_vectors, sentence_vectors
 from captious.metrics.captions.fluency_penalty import error_probabilities
 from captious.metrics.captions.over_references import combined, pair_cosines, reference_means, with_means
 from captious.metrics.captions.soft_spice import soft_matches
@@ -47,6 +47,10 @@ class OwnFeature:
 def _vectors(tools: Tools, corpus: Corpus, kind: str) -> tuple[np.ndarray, np.ndarray]:
     if kind == "sentence":
         return sentence_vectors(corpus.candidates, tools.encoder), sentence_vectors(
+            corpus.references, tools.encoder
+        )
+    if kind == "mapped-sentence":
+        return mapped_sentence_vectors(corpus.candidates, tools.encoder), mapped_sentence_vectors(
             corpus.references, tools.encoder
         )
     if kind in ("caption", "mapped-caption"):
@@ -113,8 +117,12 @@ def _aligned_references(
     return values
 
 
-def _tuples(place: int) -> Compute:
-    return lambda tools, corpus: soft_matches(corpus, tools.scenes(corpus), tools.encoder)[:, place]
+def _tuples(place: int, is_mapped: bool = False) -> Compute:
+    def values(tools: Tools, corpus: Corpus) -> FloatArray:
+        own_map = tools.own_map if is_mapped else None
+        return soft_matches(corpus, tools.scenes(corpus), tools.encoder, own_map)[:, place]
+
+    return values
 
 
 def _spice(part: str) -> Compute:
@@ -152,10 +160,11 @@ def _length(sign: int) -> Compute:
 
 def _all() -> dict[str, OwnFeature]:
     encoder, words, scenes = frozenset({"encoder"}), frozenset({"words"}), frozenset({"scenes"})
-    captions = frozenset({"captions"})
+    captions, mapped = frozenset({"captions"}), encoder | {"map"}
     features: dict[str, OwnFeature] = {}
     for kind, uses in (
         ("sentence", encoder),
+        ("mapped-sentence", mapped),
         ("word", words),
         ("all-words", words),
         ("caption", captions),
@@ -166,6 +175,7 @@ def _all() -> dict[str, OwnFeature]:
         features[f"{kind}-agreement"] = OwnFeature(uses, _cosine_agreement(kind), 0)
     readers: dict[str, tuple[Callable[[Tools], Reader], frozenset[str]]] = {
         "token": (lambda tools: tools.tokens(), encoder),
+        "mapped-token": (lambda tools: tools.mapped_tokens(), mapped),
         "soft-word": (lambda tools: tools.words(), words),
         "caption-word": (lambda tools: tools.caption_words(), captions),
     }
@@ -184,7 +194,7 @@ def _all() -> dict[str, OwnFeature]:
         )
         features[f"{kind}-worst"] = OwnFeature(uses, _aligned(reader, lambda a: a.worst, False), -1)
         features[f"{kind}-shared-recall"] = OwnFeature(uses, _shared(reader))
-        among = uses | {"token agreement"} if kind == "token" else uses
+        among = uses | {f"{kind.replace('-', ' ')} agreement"} if kind.endswith("token") else uses
         features[f"{kind}-agreement-recall"] = OwnFeature(
             among, _aligned_references(reader, lambda a: a.recall), 0
         )
@@ -200,6 +210,8 @@ def _all() -> dict[str, OwnFeature]:
     phrases = encoder | scenes | {"phrases"}
     features["tuple-precision"] = OwnFeature(phrases, _tuples(0))
     features["tuple-recall"] = OwnFeature(phrases, _tuples(1))
+    features["mapped-tuple-precision"] = OwnFeature(phrases | {"map"}, _tuples(0, is_mapped=True))
+    features["mapped-tuple-recall"] = OwnFeature(phrases | {"map"}, _tuples(1, is_mapped=True))
     features["spice-precision"] = OwnFeature(scenes, _spice("precision"))
     features["spice-recall"] = OwnFeature(scenes, _spice("recall"))
     features["spice-f"] = OwnFeature(scenes, _spice("f"))
