@@ -180,9 +180,13 @@ def test_the_weights_of_trees_that_were_not_chosen_are_learned(tool: ExactParser
     of = PREPOSITION.format("of")
     other = "(ROOT (S (NP (DT a) (NN dog)) (VP (VBZ sees) (NP (DT a) (NN cat)) (PP (IN of) (NP (NN hat))))))"
     equations.add(words(of), derivation(read_tree(of)), -20.0)
+    # Its preposition has a state that no other tree has.
+    assert not equations.add(words(other), derivation(read_tree(other)), -21.5, is_chosen=False)
+    alone = "(ROOT (S (NP (DT a) (NN dog)) (VP (VBZ sees) (PP (IN of) (NP (NN hat))))))"
+    equations.add(words(alone), derivation(read_tree(alone)), -17.0)
     known = len(equations.rules)
     assert not equations.add(words(other), derivation(read_tree(other)), -24, is_chosen=False, is_bound=True)
-    assert len(equations.rules) == known and len(equations) == 1
+    assert len(equations.rules) == known and len(equations) == 2
     assert equations.add(words(other), derivation(read_tree(other)), -21.5, is_chosen=False)
     solved = equations.solve()
     assert np.abs(solved.residual).max() < 0.05

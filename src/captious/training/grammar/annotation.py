@@ -127,7 +127,7 @@ def _phrase(node: Node, parent: str, is_temporal: bool = False, is_adverbial: bo
             state += "-T"
         if is_adverbial:
             state += "-A"
-    if len(children) == 1:
+    if len(children) == 1 and children[0].word is None:
         state += "-U"
     if label == "VP":
         head = node

@@ -114,17 +114,16 @@ class GrammarFit:
             impossible += not is_possible
         return (
             f"{wrong / max(1, len(sentences)):.2%} of {len(sentences)} sentences wrong, {added} trees added, "
-            f"{impossible} impossible ones; {time.monotonic() - start:.0f} s"
+            f"{impossible} bounds; {time.monotonic() - start:.0f} s"
         )
 
     def _add(self, sentence: int, tree: Node) -> bool:
-        """Add the equation of a tree, and return whether the tool's grammar has it."""
+        """Add a tree, and return whether it is an equation rather than a bound or nothing."""
         tokens = self.tokens[sentence]
         score = self.tool.score(tokens, tree)
         steps = derivation(tree)
         if np.isfinite(score):
-            self.equations.add(tokens, steps, score, is_chosen=False)
-            return True
+            return self.equations.add(tokens, steps, score, is_chosen=False)
         bound = self.scores[sentence] - MARGIN
         self.equations.add(tokens, steps, bound, is_chosen=False, is_bound=True)
         return False

@@ -7,6 +7,7 @@ weights, and least squares over many trees finds them (up to shifts that cancel 
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,7 +24,8 @@ from captious.training.grammar.lexicon_weights import LexiconWeights
 Integers = NDArray[np.int64]
 ABSENT = 0.5  # occurrences taken from each rule's count in favour of rules that were not seen
 HUBER = 0.15  # residuals above this number count by their size rather than their square
-ROUNDS = 4  # of weighted least squares
+ROUNDS = 3  # of weighted least squares
+ENOUGH = 15  # equations of the tool's trees for a rule or a word by tag
 MARGIN = 4.0  # a tree without a score is to be at least this much worse than the right one
 OTHERS = 2.0  # weight of the equations of trees that the tool did not choose
 DAMPING = 0.01
@@ -38,14 +40,24 @@ class ScoreEquations:
         self._states: dict[str, int] = {}
         self._forms: dict[str, int] = {}
         self._groups: list[int] = []
+        self._tag_states: set[str] = set()
+        self._rule_counts: list[int] = []
+        self._pair_counts: list[int] = []
+        #: Number of the tool's trees, with those that are only counted.
+        self.count = 0
         self._rules: dict[tuple[int, int, int], int] = {}
         self._pairs: dict[tuple[int, int], int] = {}
-        self._places: list[list[int]] = []  # rules count from 0 up, pairs of class and tag from -1 down
+        #: Features of each tree: rules count from 0 up, pairs of class and tag from -1 down.
+        self._places = array("i")
+        self._lengths: list[int] = []
         self._scores: list[float] = []
         self._is_chosen: list[bool] = []
         self._is_bound: list[bool] = []
         self._uses: dict[tuple[int, int], int] = {}
         self._classes = shipped_model().classes
+        self._start: tuple[LexiconWeights, Integers, Integers, Doubles] | None = None
+        self._solved_rules: Doubles = np.empty(0)
+        self._table: Doubles | None = None
 
     def __len__(self) -> int:
         return len(self._scores)
@@ -61,9 +73,15 @@ class ScoreEquations:
     ) -> bool:
         """Add an equation, and return whether it was added.
 
-        `is_chosen` marks the tool's own trees. With `is_bound`, the score is an upper bound, and a tree of
-        rules that are not known yet is not added.
+        `is_chosen` marks the tool's own trees. Other trees are not added if they have tag states that those
+        lack. With `is_bound`, the score is an upper bound, and a tree of unknown rules is not added. A tree of the
+        tool is only counted if there are enough equations for all it consists of.
         """
+        leaves = {name for name, daughters in steps if daughters == 0}
+        if is_chosen:
+            self._tag_states |= leaves
+        elif not leaves <= self._tag_states:
+            return False
         numbers = [self._state(name) for name, _ in steps]
         places: list[int] = []
         words = iter(tokens)
@@ -86,11 +104,25 @@ class ScoreEquations:
         build()
         if is_bound and max(places) >= before:
             return False
-        self._places.append(places)
+        if is_chosen:
+            counts = [self._count(place) for place in places]
+            self.count += 1
+            if min(counts) > ENOUGH:
+                return False
+        self._places.extend(places)
+        self._lengths.append(len(places))
         self._scores.append(score)
         self._is_chosen.append(is_chosen)
         self._is_bound.append(is_bound)
         return True
+
+    def _count(self, place: int) -> int:
+        """Count a use of a rule or pair in a tree of the tool, and return the number of uses."""
+        counts = self._rule_counts if place >= 0 else self._pair_counts
+        index = place if place >= 0 else -1 - place
+        counts.extend([0] * (index + 1 - len(counts)))
+        counts[index] += 1
+        return counts[index]
 
     def _state(self, name: str) -> int:
         number = self._states.get(name)
@@ -131,76 +163,68 @@ class ScoreEquations:
         weights = LexiconWeights(names, self.forms, groups.astype(np.int64), pairs, uses[:, 2].astype(float))
         return weights, tags, classes.astype(np.int64)
 
+    def _starting_words(self) -> tuple[LexiconWeights, Integers, Integers, Doubles]:
+        """Return what `lexicon` does, and the starting weight of each class by tag."""
+        if self._start is None:
+            lexicon, tags, classes = self.lexicon()
+            # The most frequent word of a class gives it its spelling.
+            frequency = np.zeros(len(self.forms))
+            for (word, _), uses in self._uses.items():
+                frequency[word] += uses
+            spoken = np.zeros(len(classes), np.int64)
+            order = np.argsort(frequency, kind="stable")
+            spoken[lexicon.groups[order]] = order
+            self._start = lexicon, tags, classes, lexicon.table(spoken)[1:].astype(np.float64)
+        return self._start
+
     def solve(self, damping: float = DAMPING) -> SolvedWeights:
-        """Return the weights that fit the scores best."""
-        lexicon, tags, classes = self.lexicon()
+        """Return the weights that fit the scores best.
+
+        The search starts from the last solution, or from relative frequencies.
+        """
+        lexicon, tags, classes, start = self._starting_words()
+        is_first = self._table is None
+        table: Doubles = (start if self._table is None else self._table).copy()
+        flat = table.reshape(-1)
         rules = self.rules
         count, size = len(rules), len(tags)
-        # A word of each class, its most frequent one, gives the class its spelling.
-        frequency = np.zeros(len(self.forms))
-        for (word, _), uses in self._uses.items():
-            frequency[word] += uses
-        spoken = np.zeros(len(classes), np.int64)
-        order = np.argsort(frequency, kind="stable")
-        spoken[lexicon.groups[order]] = order
-        start = lexicon.table(spoken)[1:].astype(np.float64)
-        # Pairs that only trees which the tool did not choose have.
+        # Pairs that only trees which the tool did not choose have are allowed, too.
         place_of = {number: i for i, number in enumerate(classes.tolist())}
         tag_of = {number: i for i, number in enumerate(tags.tolist())}
-        columns = np.array(
-            [place_of[group] * size + tag_of.get(state, 0) for group, state in self._pairs], np.int64
-        )
-        floor = np.where(np.isfinite(start), start, np.inf).min(1)
-        unseen = ~np.isfinite(start.reshape(-1)[columns])
-        start.reshape(-1)[columns[unseen]] = floor[columns[unseen] // size] - 1
-        allowed = np.flatnonzero(np.isfinite(start.reshape(-1)))
-        lengths = np.array([len(places) for places in self._places])
-        joined = np.fromiter((p for places in self._places for p in places), np.int64, int(lengths.sum()))
+        columns = np.array([place_of[group] * size + tag_of[state] for group, state in self._pairs], np.int64)
+        fresh = columns[~np.isfinite(flat[columns])]
+        flat[fresh] = np.where(np.isfinite(table), table, np.inf).min(1)[fresh // size] - 1
+        allowed = np.flatnonzero(np.isfinite(flat))
+        joined = np.array(self._places, np.int64)
         is_pair = joined < 0
         joined[is_pair] = count + np.searchsorted(allowed, columns[-1 - joined[is_pair]])
         matrix = csr_matrix(
-            (np.ones(len(joined)), joined, offsets_of(lengths.tolist())),
-            shape=(len(self), count + len(allowed)),
+            (np.ones(len(joined)), joined, offsets_of(self._lengths)), shape=(len(self), count + len(allowed))
         )
         matrix.sum_duplicates()
         chosen, bound = np.array(self._is_chosen), np.array(self._is_bound)
-        seen = np.asarray(matrix[np.flatnonzero(chosen), :count].sum(0)).ravel()
+        seen = np.zeros(count)
+        seen[: len(self._rule_counts)] = self._rule_counts
         parents = np.bincount(rules[:, 0], seen, len(self.state_names))
-        prior = np.log(np.maximum(seen - ABSENT, 0.1) / np.maximum(parents[rules[:, 0]], 1))
-        prior = np.concatenate([prior, start.reshape(-1)[allowed]])
-        # Shifts that all tags of a class share, and all classes of a tag, also reach pairs without a tree.
-        own = np.arange(len(allowed))
-        shifts = csr_matrix(
-            (
-                np.ones(2 * len(allowed)),
-                (
-                    np.concatenate([own, own]) + count,
-                    np.concatenate([allowed // size, len(classes) + allowed % size]),
-                ),
-            ),
-            shape=(matrix.shape[1], len(classes) + size),
-        )
-        system = hstack([matrix, matrix @ shifts]).tocsr()
-        squares = np.asarray(system.power(2).sum(0)).ravel()
-        scale = 1 / np.sqrt(np.maximum(squares, 1))
-        system = (system @ diags(scale)).tocsr()
-        target = np.array(self._scores) - matrix @ prior
-        importance = np.where(chosen, 1.0, OTHERS)
-        importance[bound] = 0.5
-        steps: Doubles = np.zeros(system.shape[1])
-        residual = target.copy()
-        for _ in range(ROUNDS):
-            robust = 1 / np.maximum(1, np.abs(residual) / HUBER)
-            robust[bound & (residual >= 0)] = 0  # as low as it should be
-            weight = importance * np.sqrt(robust)
-            steps += lsmr(
-                diags(weight) @ system, residual * weight, damp=damping, maxiter=1500, atol=1e-7, btol=1e-7
-            )[0]
-            residual = target - system @ steps
-        steps *= scale
-        weights = prior + steps[: len(prior)] + shifts @ steps[len(prior) :]
-        table: Doubles = np.full(start.shape, -np.inf)
-        table.reshape(-1)[allowed] = weights[count:]
+        by_count = np.log(np.maximum(seen - ABSENT, 0.1) / np.maximum(parents[rules[:, 0]], 1))
+        solved = np.pad(self._solved_rules, (0, count - len(self._solved_rules)), constant_values=np.nan)
+        prior = np.concatenate([np.where(np.isnan(solved), by_count, solved), flat[allowed]])
+        scores = np.array(self._scores)
+        shifts = _shifts(allowed, count, len(classes), size)
+        weights = prior.copy()
+        if is_first:
+            system = hstack([matrix, matrix @ shifts]).tocsr()
+            steps = _least_squares(system, scores - matrix @ prior, chosen, bound, damping)
+            weights += steps[: len(prior)] + shifts @ steps[len(prior) :]
+            self.tag_shifts = steps[len(prior) + len(classes) :]
+        else:
+            weights += _least_squares(matrix, scores - matrix @ prior, chosen, bound, damping)
+        flat[allowed] = weights[count:]
+        self._table = table
+        self._solved_rules = weights[:count]
+        frequency = np.bincount(rules[:, 0], seen, len(self.state_names))
+        uses = np.array(list(self._uses.values()))
+        frequency += np.bincount([state for _, state in self._uses], uses, len(self.state_names))
         return SolvedWeights(
             self.state_names,
             rules,
@@ -208,15 +232,52 @@ class ScoreEquations:
             tags,
             classes,
             table,
-            steps[len(prior) + len(classes) :],
+            self.tag_shifts,
             lexicon,
-            np.bincount(rules[:, 0], seen, len(self.state_names)).astype(np.int64)
-            + np.bincount(
-                [state for _, state in self._uses], list(self._uses.values()), len(self.state_names)
-            ).astype(np.int64),
-            int(chosen.sum()),
-            residual[~bound],
+            frequency.astype(np.int64),
+            self.count,
+            (scores - matrix @ weights)[~bound],
         )
+
+
+def _shifts(allowed: Integers, rules: int, classes: int, tags: int) -> csr_matrix:
+    """Return the shifts that all tags of a class share, and all classes of a tag.
+
+    They also reach pairs that no tree has.
+    """
+    rows = np.arange(len(allowed)) + rules
+    return csr_matrix(
+        (
+            np.ones(2 * len(allowed)),
+            (np.tile(rows, 2), np.concatenate([allowed // tags, classes + allowed % tags])),
+        ),
+        shape=(rules + len(allowed), classes + tags),
+    )
+
+
+def _least_squares(
+    system: csr_matrix, target: Doubles, chosen: NDArray[np.bool_], bound: NDArray[np.bool_], damping: float
+) -> Doubles:
+    """Return the solution of equations, of which few may be far off.
+
+    Columns are brought to one length, without which the iteration hardly converges.
+    """
+    scale = 1 / np.sqrt(np.maximum(np.asarray(system.power(2).sum(0)).ravel(), 1))
+    system = (system @ diags(scale)).tocsr()
+    importance = np.where(chosen, 1.0, OTHERS)
+    importance[bound] = 0.5
+    steps: Doubles = np.zeros(system.shape[1])
+    residual = target
+    for _ in range(ROUNDS):
+        robust = 1 / np.maximum(1, np.abs(residual) / HUBER)
+        robust[bound & (residual >= 0)] = 0  # as low as it should be
+        weight = importance * np.sqrt(robust)
+        steps += lsmr(
+            diags(weight) @ system, residual * weight, damp=damping, maxiter=400, atol=1e-6, btol=1e-6
+        )[0]
+        residual = target - system @ steps
+    solution: Doubles = steps * scale
+    return solution
 
 
 class SolvedWeights:
