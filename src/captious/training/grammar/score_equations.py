@@ -74,8 +74,8 @@ class ScoreEquations:
         """Add an equation, and return whether it was added.
 
         `is_chosen` marks the tool's own trees. Other trees are not added if they have tag states that those
-        lack. With `is_bound`, the score is an upper bound, and a tree of unknown rules is not added. A tree of the
-        tool is only counted if there are enough equations for all it consists of.
+        lack. With `is_bound`, the score is an upper bound, and a tree of unknown rules is not added. A tree of
+        the tool is only counted if there are enough equations for each of its rules and words.
         """
         leaves = {name for name, daughters in steps if daughters == 0}
         if is_chosen:
