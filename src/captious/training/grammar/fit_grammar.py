@@ -86,6 +86,7 @@ class GrammarFit:
         """Write the grammar that fits the equations best, and return a report."""
         start = time.monotonic()
         solved = self.equations.solve()
+        solved.normalize()
         solved.lower_unary(HIGHEST_UNARY)
         write_arrays(path, solved_arrays(solved))
         near = float(np.mean(np.abs(solved.residual) < 0.1))

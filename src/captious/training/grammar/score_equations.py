@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, diags, hstack
+from scipy.sparse import csr_matrix, diags, hstack, vstack
 from scipy.sparse.linalg import lsmr
 
 from captious.core.ragged import offsets_of
-from captious.parser.exact.pcfg import BOUNDARY_TAG, Doubles
+from captious.parser.exact.pcfg import BOUNDARY_TAG, START, Doubles
 from captious.parser.network_model import shipped_model
 from captious.training.grammar.annotation import Step
 from captious.training.grammar.lexicon_weights import LexiconWeights
@@ -74,7 +74,7 @@ class ScoreEquations:
         """Add an equation, and return whether it was added.
 
         `is_chosen` marks the tool's own trees. Other trees are not added if they have tag states that those
-        lack. With `is_bound`, the score is an upper bound, and a tree of unknown rules is not added. A tree of
+        lack. With `is_bound`, the score is an upper bound; a tree of unknown rules is not added. A tree of
         the tool is only counted if there are enough equations for each of its rules and words.
         """
         leaves = {name for name, daughters in steps if daughters == 0}
@@ -237,6 +237,8 @@ class ScoreEquations:
             frequency.astype(np.int64),
             self.count,
             (scores - matrix @ weights)[~bound],
+            seen,
+            start,
         )
 
 
@@ -296,10 +298,61 @@ class SolvedWeights:
         seen: Integers,
         count: int,
         residual: Doubles,
+        rule_counts: Doubles,
+        start: Doubles,
     ) -> None:
         self.state_names, self.rules, self.rule_weights = list(state_names), rules, rule_weights
         self.tags, self.classes, self.table, self.tag_shifts = tags, classes, table, tag_shifts
         self.lexicon, self.seen, self.count, self.residual = lexicon, seen, count, residual
+        self.rule_counts, self.start = rule_counts, start
+
+    def _shift(self, shift: Doubles) -> None:
+        """Take a number from each state's weights as a parent or tag, and add it where it is a daughter."""
+        parent, first, second = self.rules.T
+        self.rule_weights = self.rule_weights - shift[parent] + shift[first]
+        binary = second >= 0
+        self.rule_weights[binary] += shift[second[binary]]
+        self.table = self.table - shift[self.tags]
+        self.tag_shifts = self.tag_shifts - shift[self.tags]
+
+    def normalize(self) -> None:
+        """Shift weights between states so that they come near to logarithms of relative frequencies.
+
+        No derivation's score changes, but scores of different states over the same words become comparable,
+        which the beam needs.
+        """
+        size = len(self.state_names)
+        parent, first, second = self.rules.T
+        rows = np.flatnonzero(self.rule_counts > 0)
+        chosen = rows[second[rows] >= 0]
+        numbers = np.arange(len(self.rules))
+        places = np.concatenate([parent[rows], first[rows], second[chosen]])
+        signs = np.repeat([-1.0, 1.0, 1.0], [len(rows), len(rows), len(chosen)])
+        by_parent = np.bincount(parent, self.rule_counts, size)
+        wanted = np.log(np.maximum(self.rule_counts, 0.5) / np.maximum(by_parent[parent], 1))
+        rules = csr_matrix(
+            (signs, (np.concatenate([numbers[rows], numbers[rows], numbers[chosen]]), places)),
+            shape=(len(self.rules), size + len(self.classes)),
+        )
+        line, tag = np.nonzero(np.isfinite(self.table) & np.isfinite(self.start))
+        own = np.arange(len(line))
+        words = csr_matrix(
+            (
+                np.repeat([-1.0, 1.0], len(line)),
+                (np.tile(own, 2), np.concatenate([self.tags[tag], size + line])),
+            ),
+            shape=(len(line), size + len(self.classes)),
+        )
+        fixed = [self.state_names.index(name) for name in (START, BOUNDARY_TAG)]
+        ends = csr_matrix((np.ones(2), (np.arange(2), fixed)), shape=(2, size + len(self.classes)))
+        weight = np.concatenate([np.sqrt(self.rule_counts), np.full(len(line), 1.0), np.full(2, 1e4)])
+        target = np.concatenate(
+            [wanted - self.rule_weights, self.start[line, tag] - self.table[line, tag], np.zeros(2)]
+        )
+        system = diags(weight) @ vstack([rules, words, ends])
+        shift = lsmr(system, target * weight, damp=0.1, maxiter=500)[0][:size]
+        shift[fixed] = 0
+        self._shift(shift)
 
     def lower_unary(self, highest: float) -> None:
         """Shift weights between states so that unary rules get at most `highest`.
@@ -316,8 +369,5 @@ class SolvedWeights:
             if np.allclose(raised, shift):
                 break
             shift = raised
-        self.rule_weights = self.rule_weights - shift[parent] + shift[child]
-        self.rule_weights[~unary] += shift[second[~unary]]
+        self._shift(shift)
         self.rule_weights[unary] = np.minimum(self.rule_weights[unary], highest)
-        self.table = self.table - shift[self.tags]
-        self.tag_shifts = self.tag_shifts - shift[self.tags]
