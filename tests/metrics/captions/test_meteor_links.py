@@ -1,4 +1,4 @@
-"""The alignment that people see is the one that was counted."""
+"""The displayed alignment is the one that was counted."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def test_an_exact_match_joins_equal_words() -> None:
 
 @pytest.mark.parametrize("beam", [False, True])
 def test_of_alignments_as_good_the_nearest_is_taken(beam: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the reference reckons distances, by merged paths and by a beam alike."""
+    """Merged paths and a beam both compute distances as the reference does."""
     if beam:
-        # Only the plain form can see the change.
+        # The change affects only the plain form.
         monkeypatch.setattr(alignment, "SHORT", 0)
     predictions = {"1": "dog dog couch", "2": "couch hill dog", "3": "dog couch couch"}
     with running("plain" if beam else "built"):
