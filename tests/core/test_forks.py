@@ -47,7 +47,7 @@ def in_child(work: Callable[[], object], seconds: float = 20) -> bool:
 
 
 class Busy:
-    """Run a thread that stays inside a function until the block ends."""
+    """Thread that stays inside a function until the block ends."""
 
     def __init__(self, work: Callable[[Callable[[], None]], object]) -> None:
         self._inside, self._end = threading.Event(), threading.Event()

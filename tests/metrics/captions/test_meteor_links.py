@@ -38,10 +38,12 @@ def test_matches_add_up_to_the_statistics(system: str) -> None:
 
 
 def test_an_exact_match_joins_equal_words() -> None:
-    _, (found, _), _ = _aligned(
-        {"1": ["a cat", "two dogs run fast"], "2": ["x"]}, {"1": "the dogs run", "2": "x"}
+    # The two references of the first image are equally good, which must not affect the second image.
+    _, (_, found, _), _ = _aligned(
+        {"0": ["x", "x"], "1": ["a cat", "two dogs run fast"], "2": ["x"]},
+        {"0": "x", "1": "the dogs run", "2": "x"},
     )
-    assert found.reference == 1
+    assert found.reference == 3
     said = {
         (found.words[i], found.reference_words[j])
         for j, _, i, _, module in found.matches.tolist()
