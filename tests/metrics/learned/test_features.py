@@ -18,7 +18,8 @@ from captious.metrics.learned.composite_network import explain, to_bytes
 from captious.metrics.learned.feature_table import GROUPS, Features, resolve
 from captious.metrics.learned.own_features import OWN
 from captious.training.linear_fit import fit
-from tests.metrics.test_all import REFERENCES, SETS, build, scored
+from tests.metrics.test_all import REFERENCES, SETS, scored
+from tests.metrics.test_all import corpus_of as build
 
 SHIPPED = {
     "LCEval": "lceval",
