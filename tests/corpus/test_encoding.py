@@ -195,9 +195,9 @@ def quiet() -> Iterator[None]:
 def test_any_number_of_systems_leaves_the_references_byte_for_byte(quiet: None) -> None:
     references = References.read(demo_path("references"))
     before = snapshot(references.captions)
-    systems = captious.load_systems(references, [demo_path(name) for name in ("good", "generic", "poor")])
+    systems = captious.load_systems(references, [demo_path(name) for name in ("good", "poor")])
     generator = random.Random(4)
-    for step in range(3):
+    for step in range(2):
         new = [[f"a word{step}x{generator.random()} dog runs nowhere{step}"] for _ in range(60)]
         systems.append(Corpus.build(systems[0].ids, new, systems[0].references, name=f"new {step}"))
     vectors = vectors_for(*systems)
