@@ -90,7 +90,7 @@ def test_agreement_is_the_score_of_references_against_each_other() -> None:
     found = Features(["word-agreement", "soft-word-agreement-recall"]).table(build({"1": SETS["1"]}))
     among = Features(["word-mean", "soft-word-precision"]).table(corpus)
     assert found[0, 0] == pytest.approx(among[:, 0].mean(), abs=1e-5)
-    # A reference's own words, looked for in another: precision and recall are one thing seen from two sides.
+    # Between two references, the precision of one is the recall of the other.
     assert found[0, 1] == pytest.approx(among[:, 1].mean(), abs=1e-3)
 
 
