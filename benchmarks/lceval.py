@@ -4,7 +4,8 @@
 
 LCEval is trained on COCO captions (human ones against captions of other images), without the images of the
 sets it is tested on. ``groups`` measures every group of features on COMPOSITE, Flickr8k-Expert, PASCAL-50S
-and distractions (Tables 7.5, 7.7, 7.9, B.2; Figure 7.8). ``epochs`` follows validation accuracy and
+and distractions (Tables 7.5, 7.7, 7.9, B.2; Figure 7.8), ``layers`` the depth of the network (Table 7.2).
+``epochs`` follows validation accuracy and
 agreement by epoch (Figure 7.7) and prints the weights. ``references`` measures PASCAL-50S with 1 to 48
 references (Figure 7.10), and ``over-references`` with n-gram precision, recall, HWCM and MOWE combined by
 maximum, mean or minimum (Figure B.1). ``systems`` trains on captions of one system or of all (Tables 7.10,
@@ -34,7 +35,7 @@ from captious.corpus import Corpus
 from captious.io import read
 from captious.io.judgements import own_key
 from captious.metrics.learned.composite import WEIGHTS_FOLDER, load
-from captious.metrics.learned.composite_network import Network
+from captious.metrics.learned.composite_network import Network, spread
 from captious.metrics.learned.feature_table import GROUPS
 from captious.metrics.registry import create
 from captious.results.significance import percentile_interval
@@ -65,7 +66,7 @@ COUNTS = (1, 2, 4, 8, 12, 24, 48)
 DISTRACTION_IMAGES, INSTANCES = 600, 100
 #: Draws of images for the control of ``test-images``.
 CONTROLS = (1, 2, 3)
-PARTS = ("groups", "epochs", "references", "over-references", "systems", "test-images")
+PARTS = ("groups", "layers", "epochs", "references", "over-references", "systems", "test-images")
 #: All feature groups and their combinations.
 SETS = {
     "lexical": ("lexical",),
@@ -226,11 +227,13 @@ class Thesis:
         )  # fmt: skip
 
 
-def fitted(table: Floats, labels: Floats, seeds: range, epochs: int = EPOCHS) -> list[Network]:
-    """Train a network of one hidden layer of 12, as published, with each seed."""
+def fitted(
+    table: Floats, labels: Floats, seeds: range, epochs: int = EPOCHS, hidden: tuple[int, ...] = (12,)
+) -> list[Network]:
+    """Train a network with each seed, as published with one hidden layer of 12."""
     names = tuple(f"f{k}" for k in range(table.shape[1]))
     return [
-        train("LCEval", names, table, labels, TrainingPlan(hidden=(12,), epochs=epochs, seed=seed)).network
+        train("LCEval", names, table, labels, TrainingPlan(hidden=hidden, epochs=epochs, seed=seed)).network
         for seed in seeds
     ]
 
@@ -259,10 +262,15 @@ def _cell(*values: tuple[float, ...]) -> str:
     return f"{value:.1f} [{low:.1f}, {high:.1f}]{spread}"
 
 
+def columns_of(parts: Sequence[str]) -> list[int]:
+    """Return the columns of groups of features."""
+    places = {name: k for k, name in enumerate(GROUPS["lceval"])}
+    return [places[feature] for part in parts for feature in GROUPS[part]]
+
+
 def groups(study: Thesis) -> None:
     """Measure every group of features on all tasks, and SPIDEr and others beside them."""
     table, labels = study.training()
-    places = {name: k for k, name in enumerate(GROUPS["lceval"])}
     tasks = [
         study.rated("composite"),
         study.rated("flickr8k-expert"),
@@ -275,7 +283,7 @@ def groups(study: Thesis) -> None:
     print("|---|" + "---:|" * (1 + len(tasks)), flush=True)
     points = []
     for name, parts in SETS.items():
-        own = [places[feature] for part in parts for feature in GROUPS[part]]
+        own = columns_of(parts)
         networks = fitted(table[~held][:, own], labels[~held], study.seeds)
         right = accuracy(networks, table[held][:, own], labels[held])
         values = [agreed(task, networks, task.table[:, own]) for task in tasks]
@@ -284,6 +292,27 @@ def groups(study: Thesis) -> None:
     x, y = np.array(points).T
     pearson = COEFFICIENTS["pearson"](x, y)
     print(f"\nPearson of validation accuracy and tau on COMPOSITE over the sets: {pearson:.2f}")
+
+
+def layers(study: Thesis) -> None:
+    """Compare numbers of layers for LCEval and for a metric of SPICE and CIDEr-D, the parts of SPIDEr."""
+    table, labels = study.training()
+    tasks = [study.rated("composite"), study.rated("flickr8k-expert")]
+    shapes = {"no learning": None, "1 layer": (), "2 layers": (12,), "3 layers": (12, 12)}
+    print("\n| features | layers | " + " | ".join(task.name for task in tasks) + " |")
+    print("|---|---|" + "---:|" * len(tasks), flush=True)
+    for label, names in (("LCEval", GROUPS["lceval"]), ("SPIDEr", ("SPICE", "CIDEr-D"))):
+        own = [GROUPS["lceval"].index(name) for name in names]
+        for depth, hidden in shapes.items():
+            if hidden is None:
+                # Standardised features, with equal weights.
+                means, scales = spread(table[:, own])
+                layer = (np.ones((len(own), 1), np.float32), np.zeros(1, np.float32))
+                networks = [Network("x", tuple(names), means, scales, (layer,), {})]
+            else:
+                networks = fitted(table[:, own], labels, study.seeds, hidden=hidden)
+            cells = [_cell(*agreed(task, networks, task.table[:, own])) for task in tasks]
+            print(f"| {label} | {depth} | " + " | ".join(cells) + " |", flush=True)
 
 
 def epochs(study: Thesis) -> None:
@@ -331,6 +360,12 @@ def systems(study: Thesis) -> None:
         networks = fitted(table[rows], examples.labels[rows], study.seeds, round(EPOCHS * len(human) / count))
         cells = [_cell(*agreed(task, networks)) for task in tasks]
         print(f"| {label} | {len(rows):,} | " + " | ".join(cells) + " |", flush=True)
+    print("\n| features, trained on all systems | PASCAL-50S | COMPOSITE |\n|---|---:|---:|", flush=True)
+    for label, parts in SETS.items():
+        own = columns_of(parts)
+        networks = fitted(table[rows][:, own], examples.labels[rows], study.seeds)
+        cells = [_cell(*agreed(task, networks, task.table[:, own])) for task in tasks]
+        print(f"| {label} | " + " | ".join(cells) + " |", flush=True)
 
 
 def test_images(study: Thesis) -> None:
@@ -385,6 +420,7 @@ def main() -> None:
     study = Thesis(given.work, given.images, seeds=given.seeds)
     parts: dict[str, Callable[[Thesis], None]] = {
         "groups": groups,
+        "layers": layers,
         "epochs": epochs,
         "references": references,
         "over-references": partial(references, ways=WAYS, counts=(1, 5, 20, 48)),
