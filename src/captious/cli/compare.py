@@ -10,7 +10,12 @@ from captious.cli.command import Argument, Flag, command
 from captious.cli.formatting import ScoreTables, interval, look, number
 from captious.cli.formatting import score as shown
 from captious.cli.output import is_taken, note, print_table, print_tidy, write_json
-from captious.cli.score_tables import print_length_control, print_origin, print_signatures
+from captious.cli.score_tables import (
+    length_control_json,
+    print_length_control,
+    print_origin,
+    print_signatures,
+)
 from captious.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -57,7 +62,7 @@ def compare(
     signature: options.WithSignatures = False,
     json: options.JsonOut = None,
     *,
-    metric_options: dict[str, Any],
+    metric_options: options.MeasureOptions,
 ) -> None:
     """Compare systems on the same images: differences, intervals and p-values for each metric.
 
@@ -87,9 +92,8 @@ def compare(
     )
     rows = control(comparisons.scores, comparisons.metrics) if length_control else []
     if json is not None:
-        controlled = {"length_control": [row.to_json() for row in rows]} if rows else {}
         source = {"references": str(references)} if references is not None else {}
-        write_json({**source, **comparisons.to_json(look().numbers), **controlled}, json)
+        write_json({**source, **comparisons.to_json(look().numbers), **length_control_json(rows)}, json)
     if not is_taken(json):
         show(comparisons, summary=summary, pairs=pairs)
         if rows:
@@ -267,7 +271,6 @@ COMMAND = command(
     compare,
     options.Jobs,
     options.ColumnOptions,
-    options.MeasureOptions,
     options.PrintedOutput,
     ScoreTables,
 )

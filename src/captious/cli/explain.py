@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from captious.cli import options
 from captious.cli.command import Argument, Flag, command
@@ -55,7 +55,7 @@ def explain(
         ),
     ] = None,
     *,
-    metric_options: dict[str, Any],
+    metric_options: options.MeasureOptions,
 ) -> None:
     """Explain scores: n-grams, words, tuples, objects or facts that match, or the shares of features."""
     from captious.results.caption_explanations import check_metric, explain_corpus
@@ -117,5 +117,4 @@ COMMAND = command(
     options.PrintedOutput,
     ScoreTables,
     options.ColumnOptions,
-    options.MeasureOptions,
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -238,11 +238,10 @@ class ColumnOptions(OptionGroup):
         ),
     ] = None
 
-    def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
+    def active(self, values: dict[str, Any]) -> AbstractContextManager[None]:
         from captious.io import columns
 
-        with columns(self.caption_column, self.id_column):
-            command(**values)
+        return columns(self.caption_column, self.id_column)
 
 
 @dataclass
@@ -259,11 +258,10 @@ class Jobs(OptionGroup):
         ),
     ] = None
 
-    def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
+    def active(self, values: dict[str, Any]) -> AbstractContextManager[None]:
         from captious.core.threads import working
 
-        with working(self.jobs or 0):
-            command(**values)
+        return working(self.jobs or 0)
 
 
 @dataclass
@@ -272,11 +270,12 @@ class PrintedOutput(OptionGroup):
 
     output: PrintTo = None
 
-    def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
+    @contextmanager
+    def active(self, values: dict[str, Any]) -> Iterator[None]:
         from captious.core.writing import atomic_write, is_standard
 
         if self.output is None or is_standard(self.output):
-            command(**values)
+            yield
             return
         if is_standard(values.get("json")):
             raise InputError(
@@ -290,7 +289,7 @@ class PrintedOutput(OptionGroup):
             redirect_stdout(file),
         ):
             try:
-                command(**values)
+                yield
             except SystemExit as error:
                 # The result of a failed check is complete, too.
                 failed = error
@@ -305,17 +304,20 @@ MetricOption = Annotated[
 _UnlistedGrammar = Annotated[str | None, Flag("--grammar", metavar="PATH", listed=False)]
 
 
-class MeasureOptions(OptionGroup):
-    """A flag for each option that measures declare, and ``--option NAME=VALUE`` for any.
-
-    The command gets them as ``metric_options``.
-    """
+class MeasureOptions(dict[str, Any], OptionGroup):
+    """Options of measures by name: a flag for each that measures declare, and ``--option NAME=VALUE``."""
 
     heading: ClassVar[str] = "Metric options"
     note: ClassVar[str] = "'captious metrics NAME' lists the options of a metric, such as --df FILE."
 
     def __init__(self, *, option: list[str] | None, grammar: str | None, **named: Any) -> None:
-        self.pairs, self.grammar, self.named = option, grammar, named
+        for pair in option or ():
+            name, equals, value = pair.partition("=")
+            if not equals:
+                raise InputError(f"an option is written NAME=VALUE, not '{pair}'")
+            self[name.strip().replace("-", "_")] = _value(value)
+        named["parser"] = parser_choice(named.get("parser"), grammar)
+        self.update({name: value for name, value in named.items() if value is not None})
 
     @classmethod
     def parameters(cls) -> list[click.Parameter]:
@@ -335,10 +337,6 @@ class MeasureOptions(OptionGroup):
         }
         declared |= {"grammar": _UnlistedGrammar, "option": MetricOption}
         return [p for name, annotation in declared.items() if (p := parameter(name, annotation, None))]
-
-    def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
-        named = {**self.named, "parser": parser_choice(self.named.get("parser"), self.grammar)}
-        command(**values, metric_options=measure_options(self.pairs, **named))
 
 
 def number_range(text: str, flag: str) -> tuple[float, float]:
@@ -365,17 +363,6 @@ def known_options() -> dict[str, Option]:
     return options
 
 
-def measure_options(pairs: Sequence[str] | None, **named: Any) -> dict[str, Any]:
-    """Combine the options of measures from NAME=VALUE pairs, whose numbers are converted, and from flags."""
-    parsed: dict[str, Any] = {}
-    for item in pairs or []:
-        name, equals, value = item.partition("=")
-        if not equals:
-            raise InputError(f"an option is written NAME=VALUE, not '{item}'")
-        parsed[name.strip().replace("-", "_")] = _value(value)
-    return parsed | {name: value for name, value in named.items() if value is not None}
-
-
 def parser_choice(parser: str | None, grammar: str | None) -> str | None:
     """Combine ``--parser`` and ``--grammar``."""
     if grammar is None:
@@ -386,6 +373,7 @@ def parser_choice(parser: str | None, grammar: str | None) -> str | None:
 
 
 def _value(text: str) -> Any:
+    """Return a whole number, a decimal number or the text itself."""
     for kind in (int, float):
         try:
             return kind(text)

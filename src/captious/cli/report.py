@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from captious.cli import options
 from captious.cli.command import INPUT, Argument, Flag, command
@@ -86,7 +86,7 @@ def report(
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
     *,
-    metric_options: dict[str, Any],
+    metric_options: options.MeasureOptions,
 ) -> None:
     """Make one HTML file about systems: leaderboard, all images, why each score, comparisons, diversity.
 
@@ -161,4 +161,4 @@ def check_page(path: Path, flag: str) -> None:
         raise InputError(f"a report is a page: give {flag} a name that ends with .html, not '{path}'")
 
 
-COMMAND = command("report", report, options.Jobs, options.ColumnOptions, options.MeasureOptions)
+COMMAND = command("report", report, options.Jobs, options.ColumnOptions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from captious.cli import options
 from captious.cli.command import Argument, Flag, command
@@ -101,7 +101,7 @@ def rerank(
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,
     *,
-    metric_options: dict[str, Any],
+    metric_options: options.MeasureOptions,
 ) -> None:
     """Choose a caption from each n-best list.
 
@@ -189,4 +189,4 @@ def _cell(cell: Cell, name: str) -> str:
     return f"{cell.value:.{digits}f}{mark} [{cell.interval[0]:.{digits}f}, {cell.interval[1]:.{digits}f}]"
 
 
-COMMAND = command("rerank", rerank, options.ColumnOptions, options.MeasureOptions, Tables)
+COMMAND = command("rerank", rerank, options.ColumnOptions, Tables)

@@ -23,6 +23,7 @@ MOVED = {
     "errors": "core.errors",
     "frequencies": "corpus.frequencies",
     "human": "agreement",
+    "io.saved_files": "core.container",
     "language": "parser",
     "learned": "metrics.learned",
     "measures": "metrics",

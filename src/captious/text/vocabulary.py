@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.core.ragged import offsets_of
 from captious.kernels import inner, kernel
 from captious.kernels.types import Int16, Int32, Int64, Out, UInt8, UInt64
 from captious.text.hashing import MULTIPLIER, first_place, free_place, next_place
@@ -126,8 +127,7 @@ class WordTable:
     def of(cls, words: Sequence[str]) -> WordTable:
         """Create a table of distinct words, numbered in their order."""
         encoded = [word.encode("utf-8", "surrogatepass") for word in words]
-        ends = np.zeros(len(encoded) + 1, dtype=np.int64)
-        np.cumsum([len(word) for word in encoded], out=ends[1:])
+        ends = offsets_of([len(word) for word in encoded])
         return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), ends, len(encoded))
 
     def copy(self) -> WordTable:
