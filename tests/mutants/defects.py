@@ -3252,21 +3252,21 @@ _mutant(
 )
 _mutant(
     "repetition-per-distinct-ngram",
-    "metrics/captions/repetition.py",
+    "metrics/captions/text_measures.py",
     "np.divide(totals - distinct, totals,",
     "np.divide(totals - distinct, distinct,",
     f"{_TEXTS}::test_repeated_ngrams",
 )
 _mutant(
     "any-sentence-is-an-opening",
-    "metrics/captions/boilerplate.py",
+    "metrics/captions/text_measures.py",
     "bool(sentences) and is_boilerplate(sentences[0])",
     "any(map(is_boilerplate, sentences))",
     f"{_TEXTS}::test_only_the_opening_counts",
 )
 _mutant(
     "reading-ease-without-syllables",
-    "metrics/captions/readability.py",
+    "metrics/captions/text_measures.py",
     "84.6 * per_word",
     "84.6",
     f"{_TEXTS}::test_reading_ease",
