@@ -32,13 +32,7 @@ def compare(
     ],
     metrics: Annotated[
         str | None,
-        Flag(
-            "--metrics",
-            "-m",
-            metavar="NAMES",
-            help="Metrics, with commas (default: coco, or those that all saved scores have).",
-            values=options.metric_names,
-        ),
+        options.metrics_flag("Metrics, with commas (default: coco, or those that all saved scores have)."),
     ] = None,
     baseline: Annotated[
         str | None,

@@ -60,13 +60,8 @@ def diversity(
     ] = None,
     metrics: Annotated[
         str,
-        Flag(
-            "--metrics",
-            "-m",
-            metavar="NAMES",
-            help="Accuracy metrics, with commas; the first enters the F-measure.",
-            values=options.metric_names,
-            old=("--accuracy", "-a"),
+        options.metrics_flag(
+            "Accuracy metrics, with commas; the first enters the F-measure.", "--accuracy", "-a"
         ),
     ] = "CIDEr-D",
     beta2: Annotated[float, Flag("--beta2", help="β² of the F-measure.")] = 5.0,

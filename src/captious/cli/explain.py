@@ -23,13 +23,10 @@ def explain(
     ] = None,
     metric: Annotated[
         str,
-        Flag(
-            "--metrics",
-            "-m",
+        options.metrics_flag(
+            "One of CIDEr-D, METEOR, SPICE, CHAIRi, ALOHa, CAPTURE, FactRecall, the learned metrics.",
+            "--metric",
             metavar="NAME",
-            help="One of CIDEr-D, METEOR, SPICE, CHAIRi, ALOHa, CAPTURE, FactRecall, the learned metrics.",
-            values=options.metric_names,
-            old=("--metric",),
         ),
     ] = "CaptiousScore",
     image: Annotated[

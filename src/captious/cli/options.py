@@ -32,6 +32,11 @@ def metric_names() -> list[str]:
     return [*registry.GROUPS, *registry.FAMILIES, *registry.names(), *registry.OF_FILES]
 
 
+def metrics_flag(help: str, *old: str, metavar: str = "NAMES") -> Flag:
+    """Return ``--metrics`` of a command, with its old names."""
+    return Flag("--metrics", "-m", metavar=metavar, help=help, values=metric_names, old=old)
+
+
 References = Annotated[
     Path, Argument(metavar="REFS", help="Reference captions (COCO JSON, JSONL, CSV, TSV, …, or prepared).")
 ]
@@ -39,16 +44,7 @@ Predictions = Annotated[list[Path], Argument(metavar="PRED", help="Predictions, 
 SomePredictions = Annotated[
     list[Path] | None, Argument(metavar="PRED", help="Predictions, one file per system.")
 ]
-Metrics = Annotated[
-    str,
-    Flag(
-        "--metrics",
-        "-m",
-        metavar="NAMES",
-        help="Metrics, with commas ('captious metrics' lists all).",
-        values=metric_names,
-    ),
-]
+Metrics = Annotated[str, metrics_flag("Metrics, with commas ('captious metrics' lists all).")]
 Tokenizer = Annotated[
     str | None,
     Flag(

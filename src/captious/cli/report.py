@@ -62,12 +62,8 @@ def report(
     ] = None,
     metrics: Annotated[
         str | None,
-        Flag(
-            "--metrics",
-            "-m",
-            metavar="NAMES",
-            help="Metrics, with commas (default: coco, and CHAIR with --objects; all of saved scores).",
-            values=options.metric_names,
+        options.metrics_flag(
+            "Metrics, with commas (default: coco, and CHAIR with --objects; all of saved scores)."
         ),
     ] = None,
     title: Annotated[

@@ -81,13 +81,8 @@ def rerank(
     ] = None,
     metrics: Annotated[
         str | None,
-        Flag(
-            "--metrics",
-            "-m",
-            metavar="NAMES",
-            values=options.metric_names,
-            help="Tune for the geometric mean of these (default: BLEU-4, METEOR, CIDEr-D, CHAIRs, SPICE, "
-            "SPICE-U).",
+        options.metrics_flag(
+            "Tune for the geometric mean of these (default: BLEU-4, METEOR, CIDEr-D, CHAIRs, SPICE, SPICE-U)."
         ),
     ] = None,
     part: Annotated[float, Flag("--part", help="Share of images to tune on.")] = 0.5,

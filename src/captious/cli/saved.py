@@ -21,13 +21,7 @@ def show(
     files: SavedScores,
     metrics: Annotated[
         str | None,
-        Flag(
-            "--metrics",
-            "-m",
-            metavar="NAMES",
-            help="Only these, separated by commas.",
-            values=options.metric_names,
-        ),
+        options.metrics_flag("Only these, separated by commas."),
     ] = None,
     ci: options.Confidence = False,
     signature: options.WithSignatures = False,
