@@ -22,7 +22,7 @@ def test_sums_of_rows_have_the_bits_of_a_sparse_product(kind: type, weighted: bo
         shape=(len(offsets) - 1, len(table)),
     )
     assert sums_of_rows(table, rows, offsets, weights).tobytes() == (sparse @ table).tobytes()
-    # A stretch of the runs, as callers that work in portions have it.
+    # Some consecutive runs, as callers that work in portions pass them.
     assert sums_of_rows(table, rows, offsets[2:5], weights).tobytes() == (sparse[2:4] @ table).tobytes()
 
 

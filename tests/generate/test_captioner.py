@@ -1,6 +1,4 @@
-"""The captioner learns a small world, writes captions in every way, and does the same again from the same
-seed.
-"""
+"""The captioner learns a small world, decodes in every mode, and repeats itself from the same seed."""
 
 from __future__ import annotations
 
@@ -63,7 +61,7 @@ def fc(
 
 
 def named(trained: TrainedCaptioner, images: ImageFeatures) -> float:
-    """The share of the objects of unseen images that greedy captions name."""
+    """Return the share of objects in unseen images that greedy captions name."""
     made = generate(trained, images.take(UNSEEN), CaptionPlan("greedy", 1)).captions
     return float(
         np.mean(
@@ -115,9 +113,7 @@ def test_fc_learns_and_its_file_holds_all_of_it(
 
 
 def test_geometry_moves_attention(tmp_path: Path) -> None:
-    """Regions with boxes: where they lie changes what the relation model writes; without boxes there is
-    nothing to change it.
-    """
+    """The relation model's captions depend on the positions of boxes, if regions have boxes."""
     from captious.generate.captioner.captioners import build
 
     torch.manual_seed(0)
@@ -500,7 +496,7 @@ def test_a_training_that_was_killed_goes_on_to_the_same_result(
 def test_a_reward_raises_what_it_rewards(
     fc: TrainedCaptioner, images: ImageFeatures, references: References, tmp_path: Path
 ) -> None:
-    """Samples become better in CIDEr-D, and less varied, when CIDEr-D is rewarded."""
+    """With CIDEr-D as the reward, samples score higher in CIDEr-D and are less varied."""
     import copy
 
     from captious import reward

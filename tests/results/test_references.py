@@ -1,4 +1,4 @@
-"""Prepared references: frozen, kept in a file, and the same numbers from it as from the captions themselves."""
+"""Prepared references: frozen, stored in a file, and with the same scores as the captions themselves."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def assert_equal(a: Scores, b: Scores) -> None:
 def test_scores_from_the_file_are_those_from_the_captions(prepared: Path) -> None:
     raw = captious.score(captious.load(REFERENCES, system("good")), METRICS)
     assert_equal(captious.score(captious.load(prepared, system("good")), METRICS), raw)
-    # The second system finds everything made.
+    # The second system reuses everything.
     references = References.read(prepared)
     for name in ("good", "poor"):
         raw = captious.score(captious.load(REFERENCES, system(name)), METRICS)

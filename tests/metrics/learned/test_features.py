@@ -18,7 +18,8 @@ from captious.metrics.learned.composite_network import explain, to_bytes
 from captious.metrics.learned.feature_table import GROUPS, Features, resolve
 from captious.metrics.learned.own_features import OWN
 from captious.training.linear_fit import fit
-from tests.metrics.test_all import REFERENCES, SETS, build, scored
+from tests.metrics.test_all import REFERENCES, SETS, scored
+from tests.metrics.test_all import corpus_of as build
 
 SHIPPED = {
     "LCEval": "lceval",
@@ -89,7 +90,7 @@ def test_agreement_is_the_score_of_references_against_each_other() -> None:
     found = Features(["word-agreement", "soft-word-agreement-recall"]).table(build({"1": SETS["1"]}))
     among = Features(["word-mean", "soft-word-precision"]).table(corpus)
     assert found[0, 0] == pytest.approx(among[:, 0].mean(), abs=1e-5)
-    # A reference's own words, looked for in another: precision and recall are one thing seen from two sides.
+    # Between two references, the precision of one is the recall of the other.
     assert found[0, 1] == pytest.approx(among[:, 1].mean(), abs=1e-3)
 
 
