@@ -1719,7 +1719,7 @@ _mutant(
 )
 _mutant(
     "training-by-file-order",
-    "metrics/corpus/training_captions.py",
+    "metrics/corpus/novel_captions.py",
     "digest.of_lines(sorted(set(self.texts)))",
     "digest.of_lines(self.texts)",
     "results/test_signature.py::test_training_captions",

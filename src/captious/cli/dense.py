@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from captious.cli import options
-from captious.cli.command import INPUT, OUTPUT, Argument, Flag, command
+from captious.cli.command import INPUT, Argument, Flag, command
 from captious.cli.formatting import IntervalTables, look
 from captious.cli.output import is_taken, note, say, write_json
 from captious.cli.score_tables import show, systems_json, write_per_image
@@ -56,23 +56,13 @@ def dense(
     json: options.JsonOut = None,
     per_video: Annotated[
         Path | None,
-        Flag(
-            "--per-video",
-            metavar="OUT",
-            help="Write the score of every video (OUT.csv or OUT.json).",
-            heading=OUTPUT,
-            writes="file",
+        options.writes_to(
+            "--per-video", metavar="OUT", help="Write the score of every video (OUT.csv or OUT.json)."
         ),
     ] = None,
     report: Annotated[
         Path | None,
-        Flag(
-            "--report",
-            metavar="OUT.html",
-            help="Write a page with a time line per video.",
-            heading=OUTPUT,
-            writes="file",
-        ),
+        options.writes_to("--report", metavar="OUT.html", help="Write a page with a time line per video."),
     ] = None,
     output: options.SaveTo = None,
     *,

@@ -43,13 +43,7 @@ def explain(
     json: options.JsonOut = None,
     html: Annotated[
         str | None,
-        Flag(
-            "--html",
-            metavar="OUT",
-            help="Write a page with coloured sentences.",
-            heading=options.OUTPUT,
-            writes="file",
-        ),
+        options.writes_to("--html", metavar="OUT", help="Write a page with coloured sentences."),
     ] = None,
     *,
     metric_options: options.MeasureOptions,

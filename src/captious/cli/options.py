@@ -10,7 +10,16 @@ from typing import Annotated, Any, ClassVar
 
 import click
 
-from captious.cli.command import INPUT, INTERVALS, OUTPUT, Argument, Flag, OptionGroup, parameter
+from captious.cli.command import (
+    INPUT,
+    INTERVALS,
+    OUTPUT,
+    Argument,
+    Flag,
+    OptionGroup,
+    Target,
+    parameter,
+)
 from captious.core.errors import InputError
 from captious.metrics.options import (
     CHAIR_SYNONYMS,
@@ -35,6 +44,11 @@ def metric_names() -> list[str]:
 def metrics_flag(help: str, *old: str, metavar: str = "NAMES") -> Flag:
     """Return ``--metrics`` of a command, with its old names."""
     return Flag("--metrics", "-m", metavar=metavar, help=help, values=metric_names, old=old)
+
+
+def writes_to(*flags: str, metavar: str, help: str, writes: Target = "file") -> Flag:
+    """Return an option that names an output, under the heading of outputs."""
+    return Flag(*flags, metavar=metavar, help=help, heading=OUTPUT, writes=writes)
 
 
 References = Annotated[
@@ -66,43 +80,20 @@ AllowSeveral = Annotated[
 ]
 JsonOut = Annotated[
     str | None,
-    Flag(
-        "--json",
-        metavar="OUT",
-        help="Write JSON to a file ('-' for stdout).",
-        heading=OUTPUT,
-        writes="file",
-    ),
+    writes_to("--json", metavar="OUT", help="Write JSON to a file ('-' for stdout)."),
 ]
 PerImage = Annotated[
     Path | None,
-    Flag(
-        "--per-image",
-        metavar="OUT",
-        help="Write the score of every image (OUT.csv or OUT.json).",
-        heading=OUTPUT,
-        writes="file",
-    ),
+    writes_to("--per-image", metavar="OUT", help="Write the score of every image (OUT.csv or OUT.json)."),
 ]
 Plots = Annotated[
     Path | None,
-    Flag(
-        "--plots",
-        metavar="DIR",
-        help="Write figures into this folder.",
-        heading=OUTPUT,
-        writes="folder",
-    ),
+    writes_to("--plots", metavar="DIR", help="Write figures into this folder.", writes="folder"),
 ]
 SaveTo = Annotated[
     Path | None,
-    Flag(
-        "--output",
-        "-o",
-        metavar="OUT",
-        help="Save the scores: NAME.scores, or a folder.",
-        heading=OUTPUT,
-        writes="scores",
+    writes_to(
+        "--output", "-o", metavar="OUT", help="Save the scores: NAME.scores, or a folder.", writes="scores"
     ),
 ]
 NoTexts = Annotated[bool, Flag("--no-texts", help="Save scores without the captions.", heading=OUTPUT)]
@@ -189,14 +180,7 @@ Alpha = Annotated[
 
 PrintTo = Annotated[
     Path | None,
-    Flag(
-        "--output",
-        "-o",
-        metavar="OUT",
-        help="Write the result to a file ('-' for stdout).",
-        heading=OUTPUT,
-        writes="file",
-    ),
+    writes_to("--output", "-o", metavar="OUT", help="Write the result to a file ('-' for stdout)."),
 ]
 
 

@@ -37,6 +37,7 @@ MOVED = {
     "metrics.captions.text_measure": "metrics.captions.text_measures",
     "metrics.captions.truncation": "metrics.captions.text_measures",
     "metrics.cider": "metrics.captions.cider",
+    "metrics.corpus.training_captions": "metrics.corpus.novel_captions",
     "metrics.meteor": "metrics.captions.meteor",
     "metrics.rouge": "metrics.captions.rouge",
     "metrics.spice": "metrics.captions.spice",

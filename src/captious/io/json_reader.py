@@ -61,22 +61,22 @@ def copy_texts(
         while at < stop:
             byte = data[at]
             at += 1
-            if byte != 92:
+            if byte != 92:  # a backslash begins an escape
                 out[used] = byte
                 used += 1
                 continue
             byte = data[at]
             at += 1
-            if byte != 117:
-                if byte == 98:
+            if byte != 117:  # \u
+                if byte == 98:  # \b
                     byte = 8
-                elif byte == 102:
+                elif byte == 102:  # \f
                     byte = 12
-                elif byte == 110:
+                elif byte == 110:  # \n
                     byte = 10
-                elif byte == 114:
+                elif byte == 114:  # \r
                     byte = 13
-                elif byte == 116:
+                elif byte == 116:  # \t
                     byte = 9
                 out[used] = byte
                 used += 1

@@ -13,8 +13,7 @@ from captious.core.ragged import IntArray, offsets_of
 from captious.corpus import Captions, Corpus
 from captious.metrics.base import FloatArray, Need, Resource, Sequences, Texts
 from captious.metrics.corpus.corpus_measure import CorpusMeasure, share, word_keys
-from captious.metrics.corpus.novel_captions import is_word
-from captious.metrics.corpus.training_captions import TrainingCaptions
+from captious.metrics.corpus.novel_captions import TrainingCaptions, is_word
 from captious.metrics.options import TRAIN, Option
 
 Mask = NDArray[np.bool_]

@@ -10,7 +10,7 @@ from captious.corpus import Captions, Corpus
 from captious.kernels import kernel
 from captious.kernels.types import Int32, Int64, Out
 from captious.metrics.base import FloatArray
-from captious.metrics.corpus.training_captions import NoveltyMeasure
+from captious.metrics.corpus.novel_captions import NoveltyMeasure
 from captious.metrics.sets.set_measure import MeanMeasure, image_means, ratio
 
 
