@@ -179,7 +179,7 @@ _mutant(
 )  # fmt: skip
 _mutant(
     "ngrams-cross-captions", "text/ngrams.py",
-    "totals = np.maximum(np.diff(offsets) - (n - 1), 0)", "totals = np.maximum(np.diff(offsets), 0)", "corpus/test_corpus.py::test_ngram_tables_are_sorted_counted_and_shared",
+    "np.maximum(np.diff(offsets) - (n - 1), 0))", "np.maximum(np.diff(offsets), 0))", "corpus/test_corpus.py::test_ngram_tables_are_sorted_counted_and_shared",
 )  # fmt: skip
 
 # Encodings, corpora, document frequencies, rows of statistics -----------------------------------------------------------

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from captious.core.container import Grouped, StoredTexts
 from captious.core.errors import InputError
 from captious.core.limits import DEPTH, LINE
-from captious.core.ragged import IntArray, offsets_of
+from captious.core.ragged import IntArray, offsets_of, positions_of
 from captious.corpus.corpus import distinct_runs
 from captious.io import json_scan as scan
 from captious.io.caption_files import CaptionFile, Role, numbered_names
@@ -328,8 +328,8 @@ class _File:
         """Return the image of each row and the first row of each image."""
         if rows.text_ids:
             starts, ends = rows.ids.T
-            offsets = offsets_of(ends - starts)
-            numbers = self.units[np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], ends - starts)]
+            positions, offsets = positions_of(starts, ends - starts)
+            numbers = self.units[positions]
         else:
             numbers = np.ascontiguousarray(rows.ids[:, 0]).view(np.int32)
             offsets = 2 * np.arange(len(rows.ids) + 1)

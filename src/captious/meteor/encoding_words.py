@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.memo import Arrays, Product
-from captious.core.ragged import offsets_of, runs
+from captious.core.ragged import offsets_of, positions_of, runs
 from captious.core.threads import threads, threads_for
 from captious.corpus import Captions
 from captious.meteor.matches import Ints, Lines, PhraseRelations, WordRelations
@@ -156,9 +156,7 @@ class EncodedSide(NamedTuple):
     def only(self, captions: Ints) -> tuple[EncodedSide, Ints]:
         """Select the lines of some captions; others have none. Return also where their tokens were."""
         counts = (self.end - self.begin)[captions]
-        lines = np.unique(
-            np.arange(counts.sum()) + np.repeat(self.begin[captions] - (np.cumsum(counts) - counts), counts)
-        )
+        lines = np.unique(positions_of(self.begin[captions], counts)[0])
         picked, _ = runs(offsets_of(self.lengths), lines)
         begin, end = np.zeros_like(self.begin), np.zeros_like(self.end)
         # The lines of a caption stay neighbours.
@@ -223,8 +221,7 @@ def _encode_side(captions: Captions, normaliser: Normaliser, is_reference: bool)
     odd_lines, _ = runs(bounds, odd_ones)
     length[odd_lines] = np.diff(rewritten_offsets)
     source[odd_lines] = len(captions.tokens) + rewritten_offsets[:-1]
-    into = offsets_of(length)
-    picked = np.arange(into[-1]) + np.repeat(source - into[:-1], length)
+    picked, _ = positions_of(source, length)
     tokens = np.concatenate([captions.tokens, numbers])[picked]
     return EncodedSide(tokens, length, bounds[:-1][inverse], bounds[1:][inverse], list(extra), size)
 

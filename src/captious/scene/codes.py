@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from captious.core.errors import InputError
-from captious.core.ragged import IntArray
+from captious.core.ragged import IntArray, places_in
 from captious.kernels.types import Int32, Int32x2, Int64
 from captious.parser import Edge, Sentence
 from captious.parser.fast_parser import ParsedBatch
@@ -110,10 +110,7 @@ def encode_batch(batch: ParsedBatch) -> tuple[Codes, Vocabulary]:
         tags=bits_of_tags(batch.tag_names)[batch.tags],
         arc_offsets=batch.offsets,
         governors=batch.heads.astype(np.int32),
-        # The place of each word in its sentence, from 1.
-        dependents=(np.arange(1, batch.offsets[-1] + 1) - np.repeat(batch.offsets[:-1], lengths)).astype(
-            np.int32
-        ),
+        dependents=(1 + places_in(lengths)).astype(np.int32),
         relations=relations[batch.relations],
         bits=bits_of_texts(texts),
         prepositions=prepositions,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.core.ragged import IntArray, offsets_of
+from captious.core.ragged import IntArray, offsets_of, positions_of
 from captious.kernels import inner, kernel
 from captious.kernels.types import Float64, Int32, Int64, Out, UInt64
 from captious.text.hashing import find_place, free_place
@@ -214,10 +214,7 @@ def _tabulate(
 def ngram_positions(offsets: IntArray, n: int) -> tuple[IntArray, IntArray]:
     """Return the positions at which an n-gram of one caption starts, and the offset of each caption
     among them."""
-    totals = np.maximum(np.diff(offsets) - (n - 1), 0)
-    starts = offsets_of(totals)
-    positions = np.arange(starts[-1], dtype=np.int64) + np.repeat(offsets[:-1] - starts[:-1], totals)
-    return positions, starts
+    return positions_of(offsets[:-1], np.maximum(np.diff(offsets) - (n - 1), 0))
 
 
 class TableWriter:
