@@ -1573,7 +1573,7 @@ _mutant(
 _mutant(
     "div-over-different-words",
     "metrics/sets/distinct.py",
-    "share = ratio(distinct_ngrams(captions, self.n), words, 0.0)",
+    "share = ratio(distinct_ngrams(captions, self.n), words)",
     "share = ratio(distinct_ngrams(captions, self.n), distinct_ngrams(captions, 1), 0.0)",
     _SETS,
 )
@@ -1622,15 +1622,15 @@ _mutant(
 _mutant(
     "twice-is-once",
     "metrics/corpus/vocabulary_measures.py",
-    "share((counts == 1).sum(axis=-1)",
-    "share(((counts > 0) & (counts <= 2)).sum(axis=-1)",
+    "ratio((counts == 1).sum(axis=-1)",
+    "ratio(((counts > 0) & (counts <= 2)).sum(axis=-1)",
     "diversity_analysis/test_demo_plain.py::test_the_vocabulary_of_a_system",
 )
 _mutant(
     "sdsl-of-a-sample",
     "metrics/corpus/vocabulary_measures.py",
-    "np.divide(spread, count, out=",
-    "np.divide(spread, count - 1, out=",
+    "ratio(spread, count, np.nan)",
+    "ratio(spread, count - 1, np.nan)",
     "diversity_analysis/corpus/test_vocabulary.py::test_numbers_of_a_small_corpus",
 )
 _mutant(
@@ -1643,8 +1643,8 @@ _mutant(
 _mutant(
     "coverage-of-used-words",
     "metrics/corpus/global_recall.py",
-    "share(used, np.full(np.shape(used), len(sums.table.keys)))",
-    "share(used, used)",
+    "ratio(used, np.full(np.shape(used), len(sums.table.keys)), np.nan)",
+    "ratio(used, used, np.nan)",
     "diversity_analysis/test_demo_plain.py::test_novelty_coverage_and_negations_of_systems",
 )
 _mutant(
@@ -3253,8 +3253,8 @@ _mutant(
 _mutant(
     "repetition-per-distinct-ngram",
     "metrics/captions/text_measures.py",
-    "np.divide(totals - distinct, totals,",
-    "np.divide(totals - distinct, distinct,",
+    "ratio(totals - distinct, totals)",
+    "ratio(totals - distinct, distinct)",
     f"{_TEXTS}::test_repeated_ngrams",
 )
 _mutant(

@@ -20,7 +20,7 @@ from captious.corpus import Captions, Corpus
 from captious.corpus.frequencies import DocumentFrequencies, ReferenceFrequencies
 from captious.kernels import inner, kernel
 from captious.kernels.types import Float64, Int32, Int64, Out
-from captious.metrics.base import FloatArray, Measure, Need, Resource, as_statistics
+from captious.metrics.base import FloatArray, Measure, Need, Resource, as_statistics, ratio
 from captious.metrics.options import DF, Option
 from captious.text.ngrams import sort_run
 
@@ -262,8 +262,7 @@ class Cider(Measure):
         similarity *= self.length_penalty(corpus)
         n_references = np.diff(corpus.pair_offsets)
         totals = np.bincount(candidate, weights=similarity, minlength=len(n_references))
-        means = np.divide(totals, n_references, out=np.zeros(len(n_references)), where=n_references > 0)
-        return as_statistics(SCALE * means / MAX_N)
+        return as_statistics(SCALE * ratio(totals, n_references) / MAX_N)
 
     def length_penalty(self, corpus: Corpus) -> FloatArray | float:
         """Return a factor for each pair."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from captious.corpus import Corpus
-from captious.metrics.base import FloatArray, Measure, Need
+from captious.metrics.base import FloatArray, Measure, Need, ratio
 from captious.text.endings import is_cut_off
 from captious.text.hedges import HEDGES
 from captious.text.sentences import split_sentences
@@ -124,9 +124,7 @@ class Flesch(TextMeasure):
 
     def value(self, sums: Any) -> FloatArray:
         sentences, words, spoken = (np.asarray(sums[..., k], np.float64) for k in range(3))
-        is_read = words > 0
-        per_sentence = np.divide(words, sentences, out=np.full_like(words, np.nan), where=is_read)
-        per_word = np.divide(spoken, words, out=np.full_like(words, np.nan), where=is_read)
+        per_sentence, per_word = ratio(words, sentences, np.nan), ratio(spoken, words, np.nan)
         ease: FloatArray = 206.835 - 1.015 * per_sentence - 84.6 * per_word
         return ease
 
@@ -150,7 +148,7 @@ class RepeatedNgrams(Measure):
     def statistics(self, corpus: Corpus, state: None) -> FloatArray:
         ngrams = corpus.candidates.ngrams(self.n)
         distinct, totals = np.diff(ngrams.offsets), ngrams.totals
-        repeated = np.divide(totals - distinct, totals, out=np.zeros(len(totals)), where=totals > 0)
+        repeated = ratio(totals - distinct, totals)
         return np.stack([repeated, np.ones(len(totals))], axis=1)
 
 
