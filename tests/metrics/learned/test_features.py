@@ -152,6 +152,19 @@ def test_earlier_weights_of_captious_score_lite_are_found_by_name() -> None:
     assert before.value != now.value
 
 
+def test_earlier_weights_of_captious_score_are_found_by_name() -> None:
+    pytest.importorskip("tokenizers")
+    try:
+        before = captious.score(build(SETS), "Learned", weights="captious_score-0.8")["Learned"]
+    except ImportError as error:
+        pytest.skip(str(error))
+    now = captious.score(build(SETS), "CaptiousScore")["CaptiousScore"]
+    assert before.signature.fields["weights"] == "CaptiousScore@b410bd00"
+    assert now.signature.fields["weights"] != before.signature.fields["weights"]
+    assert "map" in now.signature.fields and "map" not in before.signature.fields
+    assert before.value != now.value
+
+
 def test_a_metric_of_ones_own(tmp_path: Path) -> None:
     features = Features(["ROUGE-L", "word-mean", "longer"])
     table = features.table(build(SETS))

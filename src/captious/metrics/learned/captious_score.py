@@ -8,16 +8,15 @@ from captious.metrics.learned.composite import WEIGHTS_FOLDER, Composite, load
 from captious.metrics.learned.feature_table import Features
 from captious.metrics.options import Option
 
-#: Features of the encoder's sentences and tokens, of scenes, and of word order. None depends on other
-#: captions of the run.
+#: Features of the encoder's sentences, tokens and phrases of scenes (all mapped), of scenes, and of word
+#: order. None depends on other captions of the run.
 FULL = (
-    "sentence-centroid",
-    "sentence-max",
-    "sentence-agreement",
-    "token-recall-idf",
-    "token-union",
-    "token-agreement-recall-idf",
-    "tuple-precision",
+    "mapped-sentence-centroid",
+    "mapped-sentence-agreement",
+    "mapped-token-recall-idf",
+    "mapped-token-union",
+    "mapped-token-agreement-recall-idf",
+    "mapped-tuple-precision",
     "spice-f",
     "word-order",
 )
