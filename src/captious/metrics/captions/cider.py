@@ -6,7 +6,6 @@ penalty on the difference in length, and a factor of 10.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from functools import partial
 from typing import ClassVar, NamedTuple
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.errors import InputError
-from captious.core.threads import side_by_side, threads_for
+from captious.core.threads import for_each, side_by_side, threads_for
 from captious.corpus import Captions, Corpus
 from captious.corpus.frequencies import DocumentFrequencies, ReferenceFrequencies
 from captious.kernels import inner, kernel
@@ -237,7 +236,7 @@ class Cider(Measure):
         frequencies = self.df if self.df is not None else self._count(references)
         frequencies.check_tokenizer(references.tokenizer)
         weigh = partial(frequencies.weights, references.encoding)
-        deque(side_by_side(weigh, range(MAX_N, 0, -1), threads_for(len(references.tokens))), maxlen=0)
+        for_each(weigh, range(MAX_N, 0, -1), threads_for(len(references.tokens)))
         return frequencies
 
     def _count(self, references: Captions) -> ReferenceFrequencies:
