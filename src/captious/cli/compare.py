@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from captious.cli import options
 from captious.cli.command import Argument, Flag, command
-from captious.cli.formatting import ScoreTables, interval, look, number
+from captious.cli.formatting import ScoreTables, counted, interval, look, number
 from captious.cli.formatting import score as shown
 from captious.cli.output import is_taken, note, print_table, print_tidy, write_json
 from captious.cli.score_tables import (
@@ -137,7 +137,7 @@ def show(comparisons: Comparisons, *, summary: bool = False, pairs: bool = False
     floor = comparisons.p_floor
     note(
         f"p (Holm): randomisation, corrected for {comparisons.family:,} comparisons "
-        f"({_many(n_pairs, 'pair')} × {_many(len(comparisons.metrics), 'metric')}); "
+        f"({counted(n_pairs, 'pair')} × {counted(len(comparisons.metrics), 'metric')}); "
         f"ahead: at most {comparisons.alpha:g}"
     )
     note(
@@ -254,10 +254,6 @@ def print_standings(comparisons: Comparisons) -> None:
         rows,
         turn=True,
     )
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 COMMAND = command(

@@ -50,6 +50,11 @@ def number(value: float, form: str = FRACTION) -> str:
     return "–" if value != value else format(value, form)
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, such as "1 image" or "5,000 images"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def score(value: float, form: str = FRACTION) -> str:
     """Format a score for a table, with --digits, and times 100 with --percent if it is a fraction."""
     settings = look()

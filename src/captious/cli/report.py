@@ -8,6 +8,7 @@ from typing import Annotated
 from captious.cli import options
 from captious.cli.command import INPUT, Argument, Flag, command
 from captious.cli.compare import split_inputs
+from captious.cli.formatting import counted
 from captious.cli.output import say
 from captious.core.errors import InputError
 from captious.core.writing import is_standard
@@ -126,12 +127,8 @@ def report(
     else:
         page = join_reports(dict(zip(distinct([_stem(part[0]) for part in parts]), pages)), title)
     saved = page.open(output) if open_it else page.save(output)
-    n_systems, n_images = len(page.meta["systems"]), page.meta["images"]
-    say(
-        f"{saved}: {n_systems} system{'s' if n_systems != 1 else ''}, {n_images:,} "
-        f"image{'s' if n_images != 1 else ''}",
-        output,
-    )
+    systems, n_images = counted(len(page.meta["systems"]), "system"), counted(page.meta["images"], "image")
+    say(f"{saved}: {systems}, {n_images}", output)
 
 
 def _data_sets(inputs: list[Path]) -> list[list[Path]]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from captious.cli import options
 from captious.cli.command import INPUT, Flag, OptionGroup, command
-from captious.cli.formatting import IntervalTables, look, number
+from captious.cli.formatting import IntervalTables, counted, look, number
 from captious.cli.output import is_taken, note, write_json
 from captious.cli.score_tables import (
     length_control_json,
@@ -187,12 +187,12 @@ def summary(result: Any) -> list[str]:
         ]
         lines.append(", ".join(listed))
     lines += [f"{key}: {why}" for key, why in result.errors.items() if key not in result.values]
-    text = f"{result.rows:,} captions in {len(result.shards):,} shard{'s' if len(result.shards) != 1 else ''}"
+    text = f"{result.rows:,} captions in {counted(len(result.shards), 'shard')}"
     if result.kept:
         text += f", {result.kept:,} of them from an earlier run"
     worked = sum(done.rows for done in result.shards if not done.kept)
     if worked:
-        workers = f"{result.workers} worker{'s' if result.workers != 1 else ''}"
+        workers = counted(result.workers, "worker")
         speed = f"{worked / result.seconds:,.0f} captions a second"
         text += f"; {result.seconds:,.1f} s, {speed} on {workers} ({result.engine})"
     lines.append(text)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from captious.cli.formatting import interval, look
+from captious.cli.formatting import counted, interval, look
 from captious.cli.formatting import score as shown
 from captious.cli.output import note, print_table, print_tidy, write_csv, write_json
 
@@ -107,7 +107,7 @@ def print_origin(results: list[Any], *, ci: bool = False) -> None:
             if total is None:
                 continue
             images = int(partial) if partial is not None else total
-        text = f"{images:,} image{'s' if images != 1 else ''}"
+        text = counted(images, "image")
         if total is not None and images < total:
             text = f"{images:,} of {total:,} images (--part)"
         if references is not None:
@@ -118,7 +118,7 @@ def print_origin(results: list[Any], *, ci: bool = False) -> None:
     lines = [text if len(said) == 1 else f"{', '.join(systems)}: {text}" for text, systems in said.items()]
     lengths = describe_lengths([(scores.system, scores.lengths) for scores in results if len(scores)])
     lines += [lengths] if lengths else []
-    lines += _counted(results)
+    lines += _without_value(results)
     if ci:
         how = look().bootstrap
         where = "low, high" if look().format == "csv" else "in brackets"
@@ -130,7 +130,7 @@ def print_origin(results: list[Any], *, ci: bool = False) -> None:
         note("\n".join(lines))
 
 
-def _counted(results: list[Any]) -> list[str]:
+def _without_value(results: list[Any]) -> list[str]:
     """Return a line for each metric that some images have no value of."""
     by_text: dict[str, list[str]] = {}
     for scores in results:
@@ -151,7 +151,7 @@ def _show_groups(grouped: Sequence[Any], *, ci: bool = False) -> None:
     for group in dict.fromkeys(name for one in grouped for name in one.groups):
         results = [one.groups[group] for one in grouped if group in one.groups]
         images = max(len(score.ids) for scores in results for score in scores.values())
-        size = f"{images:,} image{'s' if images != 1 else ''}"
+        size = counted(images, "image")
         show(results, ci=ci, title=f"{grouped[0].column}: {group} ({size})", origin=False)
     names = list(grouped[0].all)
     rows = []
