@@ -3251,6 +3251,20 @@ _mutant(
     f"{_TEXTS}::test_texts_that_end",
 )
 _mutant(
+    "quotients-of-nothing-are-numbers",
+    "metrics/base.py",
+    "out = np.full(np.broadcast_shapes(np.shape(part), whole.shape), otherwise)",
+    "out = np.zeros(np.broadcast_shapes(np.shape(part), whole.shape))",
+    "metrics/test_base.py",
+)
+_mutant(
+    "places-count-from-the-first-run",
+    "core/ragged.py",
+    "return positions_of(np.zeros(len(lengths), np.int64), lengths)[0]",
+    "return np.arange(int(np.sum(lengths)))",
+    "core/test_ragged.py",
+)
+_mutant(
     "repetition-per-distinct-ngram",
     "metrics/captions/text_measures.py",
     "ratio(totals - distinct, totals)",
