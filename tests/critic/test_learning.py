@@ -235,7 +235,7 @@ def test_presets() -> None:
     """Those of Cui et al. (2018), section 4.1 and appendix A.4."""
     shape, settings = PRESETS["paper"]
     assert (shape.hidden, shape.layers, shape.classifier, shape.sketch) == (512, 1, 512, 8192)
-    assert (settings.epochs, settings.batch, settings.rate, settings.decay) == (10, 100, 1e-3, 0.9)
+    assert (settings.epochs, settings.batch, settings.rate, settings.decay) == (30, 100, 1e-3, 0.9)
     assert (settings.vocabulary, settings.least, settings.longest) == (10_000, 5, 15)
     quick = PRESETS["quick"]
     assert quick[0].hidden < shape.hidden and quick[1].epochs < settings.epochs

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -270,17 +271,20 @@ def test_synonyms_vary_the_best_caption(fc: TrainedCaptioner, images: ImageFeatu
         "man": [0.9, 0.3],
         "ball": [0.3, 0.9],
     }
-    made = generate(
-        fc,
-        images.take(UNSEEN),
-        CaptionPlan(
-            "ss", 4, switch=(0.5, 1.0), vectors={w: np.array(v, np.float32) for w, v in vectors.items()}
-        ),
+    plan = CaptionPlan(
+        "ss", 4, switch=(0.5, 1.0), vectors={w: np.array(v, np.float32) for w, v in vectors.items()}
     )
+    made = generate(fc, images.take(UNSEEN), plan)
     best = generate(fc, images.take(UNSEEN), CaptionPlan("beam", 3)).captions
     assert made.logprobs is None
     assert [group[0] for group in made.captions] == [group[0] for group in best]
     assert any(group[3] != group[0] for group in made.captions)
+    # With one word to choose from, every word that has a vector becomes it, or stays.
+    few = generate(fc, images.take(UNSEEN), replace(plan, switch=(1.0, 1.0), vocabulary=["ball"]))
+    written = {word for group in few.captions for text in group[1:] for word in text.split()}
+    assert "ball" in written and not written & {"dog", "cat", "sofa", "man"}
+    near = generate(fc, images.take(UNSEEN), replace(plan, switch=(1.0, 1.0), neighbours=1))
+    assert all(len(set(group[1:])) == 1 for group in near.captions)
 
 
 def test_a_latent_vector_varies_captions(

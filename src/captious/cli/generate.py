@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from captious.cli import options
 from captious.cli.command import Argument, Flag, OptionGroup, command
 from captious.cli.output import say, write_json_lines
+from captious.cli.synonyms import SynonymOptions
 from captious.core.errors import InputError
 
 
@@ -37,26 +38,6 @@ class DecodingOptions(OptionGroup):
         float,
         Flag("--keep", help="Probability of keeping an object, or share of a photograph's area (crop)."),
     ] = 0.7
-    switch: Annotated[
-        str, Flag("--switch", metavar="FROM:TO", help="Probability of replacing a word (ss).")
-    ] = "0.1:0.5"
-    vectors: Annotated[
-        str | None, Flag("--vectors", help="Word vectors (ss): a file, glove-6b-50d, or default.")
-    ] = None
-    training: Annotated[
-        Path | None,
-        Flag(
-            "--training",
-            metavar="CAPTIONS",
-            help="Train the word vectors on these captions, whose words are the replacements (ss).",
-        ),
-    ] = None
-    similarity: Annotated[
-        float, Flag("--similarity", help="Least cosine of a word and its replacement (ss).")
-    ] = 0.0
-    same_tags: Annotated[
-        bool, Flag("--same-tags", help="Replace only words of the same part of speech (ss).")
-    ] = False
     groups: Annotated[int, Flag("--groups", min=1, help="Groups of a diverse beam.")] = 5
     penalty: Annotated[
         float, Flag("--penalty", help="Penalty for a unit that an earlier group used (diverse).")
@@ -65,7 +46,7 @@ class DecodingOptions(OptionGroup):
     def settings(self) -> dict[str, Any]:
         """Return the arguments of `generate_captions`."""
         sigma = None if self.sigma is None else options.number_range(self.sigma, "--sigma")
-        return vars(self) | {"sigma": sigma, "switch": options.number_range(self.switch, "--switch")}
+        return vars(self) | {"sigma": sigma}
 
 
 def generate(
@@ -114,6 +95,7 @@ def generate(
     ids: options.BareIds = None,
     seed: Annotated[int, options.random_seed("captions")] = 1,
     jobs: options.Threads = 1,
+    switching: SynonymOptions,
 ) -> None:
     """Write captions of images with a captioner. 'captious diversity' reads the output."""
     from captious.generate import caption_likelihoods, generate_captions
@@ -138,6 +120,7 @@ def generate(
             **decoding.settings(),
             seed=seed,
             threads=jobs,
+            **switching.settings(),
         )
     write_json_lines(rows, output)
     say(f"{output}: {len(rows):,} images, {sum(len(row['captions']) for row in rows):,} captions", output)
