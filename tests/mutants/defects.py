@@ -651,6 +651,20 @@ _mutant(
     "vectors/test_files.py::test_hashes_of_other_characters_are_those_of_gensim",
 )
 _mutant(
+    "tuples-without-the-map",
+    "metrics/captions/soft_spice.py",
+    "if own_map is not None:",
+    "if False:",
+    "vectors/test_sentence_map.py::test_tuples_and_tokens_are_mapped",
+)
+_mutant(
+    "a-map-for-any-encoder",
+    "vectors/sentence_map.py",
+    "return shipped if shipped.encoder == fingerprint(encoder) else None",
+    "return shipped",
+    "vectors/test_sentence_map.py::test_another_encoder_has_no_map",
+)
+_mutant(
     "batches-out-of-order",
     "vectors/sentence_vectors.py",
     "result[batch], states = self.bert.encode_tokens",
