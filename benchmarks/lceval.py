@@ -1,21 +1,23 @@
 """LCEval as in the thesis: groups of features on all tasks, epochs and weights, numbers of references.
 
-    python -m benchmarks.lceval --work FOLDER [--only groups] [--images 500]
+    python -m benchmarks.lceval --work FOLDER [--only groups] [--images 1500] [--seeds 3]
 
 LCEval is trained on COCO captions (human ones against captions of other images), without the images of the
 sets it is tested on. ``groups`` measures every group of features on COMPOSITE, Flickr8k-Expert, PASCAL-50S
-and distractions (Tables 7.5, 7.7, 7.9, B.2; Figure 7.8). ``epochs`` follows validation accuracy and
+and distractions (Tables 7.5, 7.7, 7.9, B.2; Figure 7.8), ``layers`` the depth of the network (Table 7.2).
+``epochs`` follows validation accuracy and
 agreement by epoch (Figure 7.7) and prints the weights. ``references`` measures PASCAL-50S with 1 to 48
 references (Figure 7.10), and ``over-references`` with n-gram precision, recall, HWCM and MOWE combined by
 maximum, mean or minimum (Figure B.1). ``systems`` trains on captions of one system or of all (Tables 7.10,
 7.11). ``test-images`` trains the networks that ship with and without the images of the sets whose captions
-are never examples. Features are stored in the folder, and a stopped run continues.
+are never examples. Features are stored in the folder, and a stopped run continues. With several seeds, values
+and intervals are means over trainings.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,7 +35,7 @@ from captious.corpus import Corpus
 from captious.io import read
 from captious.io.judgements import own_key
 from captious.metrics.learned.composite import WEIGHTS_FOLDER, load
-from captious.metrics.learned.composite_network import Network
+from captious.metrics.learned.composite_network import Network, spread
 from captious.metrics.learned.feature_table import GROUPS
 from captious.metrics.registry import create
 from captious.results.significance import percentile_interval
@@ -64,7 +66,7 @@ COUNTS = (1, 2, 4, 8, 12, 24, 48)
 DISTRACTION_IMAGES, INSTANCES = 600, 100
 #: Draws of images for the control of ``test-images``.
 CONTROLS = (1, 2, 3)
-PARTS = ("groups", "epochs", "references", "over-references", "systems", "test-images")
+PARTS = ("groups", "layers", "epochs", "references", "over-references", "systems", "test-images")
 #: All feature groups and their combinations.
 SETS = {
     "lexical": ("lexical",),
@@ -117,10 +119,10 @@ class Task(NamedTuple):
 class Thesis:
     """Training examples and test sets with LCEval's features, for each way to combine references."""
 
-    def __init__(self, work: Path, images: int, data: Path | None = None) -> None:
+    def __init__(self, work: Path, images: int, data: Path | None = None, seeds: int = 1) -> None:
         self.work, self.data = work, data or public_data()
         work.mkdir(parents=True, exist_ok=True)
-        self.images = images
+        self.images, self.seeds = images, range(SEED, SEED + seeds)
         self._examples: dict[tuple[str, ...], Examples] = {}
 
     def examples(self, kinds: tuple[str, ...] = ("human", "other", "other-machine")) -> Examples:
@@ -225,11 +227,15 @@ class Thesis:
         )  # fmt: skip
 
 
-def fitted(table: Floats, labels: Floats, epochs: int = EPOCHS, seed: int = SEED) -> Network:
-    """Train a network of one hidden layer of 12, as published."""
+def fitted(
+    table: Floats, labels: Floats, seeds: range, epochs: int = EPOCHS, hidden: tuple[int, ...] = (12,)
+) -> list[Network]:
+    """Train a network with each seed, as published with one hidden layer of 12."""
     names = tuple(f"f{k}" for k in range(table.shape[1]))
-    plan = TrainingPlan(hidden=(12,), epochs=epochs, seed=seed)
-    return train("LCEval", names, table, labels, plan).network
+    return [
+        train("LCEval", names, table, labels, TrainingPlan(hidden=hidden, epochs=epochs, seed=seed)).network
+        for seed in seeds
+    ]
 
 
 def scores_of(network: Network, table: Floats) -> Floats:
@@ -237,14 +243,34 @@ def scores_of(network: Network, table: Floats) -> Floats:
     return logits
 
 
-def _cell(value: tuple[float, float, float]) -> str:
-    return f"{value[0]:.1f} [{value[1]:.1f}, {value[2]:.1f}]"
+def accuracy(networks: Sequence[Network], table: Floats, labels: Floats) -> float:
+    """Return the percentage of examples that networks tell apart, averaged over networks."""
+    right = [((scores_of(network, table) > 0) == (labels > 0.5)).mean() for network in networks]
+    return 100 * float(np.mean(right))
+
+
+def agreed(task: Task, networks: Sequence[Network], table: Floats | None = None) -> list[tuple[float, ...]]:
+    """Return the agreement of each network with its interval."""
+    return [task.value(scores_of(network, task.table if table is None else table)) for network in networks]
+
+
+def _cell(*values: tuple[float, ...]) -> str:
+    """Return means over trainings, and the range of their values."""
+    value, low, high = np.mean(values, axis=0)
+    first = [row[0] for row in values]
+    spread = f" ({min(first):.1f}–{max(first):.1f})" if len(values) > 1 else ""
+    return f"{value:.1f} [{low:.1f}, {high:.1f}]{spread}"
+
+
+def columns_of(parts: Sequence[str]) -> list[int]:
+    """Return the columns of groups of features."""
+    places = {name: k for k, name in enumerate(GROUPS["lceval"])}
+    return [places[feature] for part in parts for feature in GROUPS[part]]
 
 
 def groups(study: Thesis) -> None:
     """Measure every group of features on all tasks, and SPIDEr and others beside them."""
     table, labels = study.training()
-    places = {name: k for k, name in enumerate(GROUPS["lceval"])}
     tasks = [
         study.rated("composite"),
         study.rated("flickr8k-expert"),
@@ -257,15 +283,36 @@ def groups(study: Thesis) -> None:
     print("|---|" + "---:|" * (1 + len(tasks)), flush=True)
     points = []
     for name, parts in SETS.items():
-        own = [places[feature] for part in parts for feature in GROUPS[part]]
-        network = fitted(table[~held][:, own], labels[~held])
-        right = ((scores_of(network, table[held][:, own]) > 0) == (labels[held] > 0.5)).mean()
-        values = [task.value(scores_of(network, task.table[:, own])) for task in tasks]
-        points.append((100 * right, values[0][0]))
-        print(f"| {name} | {100 * right:.1f} | " + " | ".join(map(_cell, values)) + " |", flush=True)
+        own = columns_of(parts)
+        networks = fitted(table[~held][:, own], labels[~held], study.seeds)
+        right = accuracy(networks, table[held][:, own], labels[held])
+        values = [agreed(task, networks, task.table[:, own]) for task in tasks]
+        points.append((right, float(np.mean(values[0], axis=0)[0])))
+        print(f"| {name} | {right:.1f} | " + " | ".join(_cell(*rows) for rows in values) + " |", flush=True)
     x, y = np.array(points).T
     pearson = COEFFICIENTS["pearson"](x, y)
     print(f"\nPearson of validation accuracy and tau on COMPOSITE over the sets: {pearson:.2f}")
+
+
+def layers(study: Thesis) -> None:
+    """Compare numbers of layers for LCEval and for a metric of SPICE and CIDEr-D, the parts of SPIDEr."""
+    table, labels = study.training()
+    tasks = [study.rated("composite"), study.rated("flickr8k-expert")]
+    shapes = {"no learning": None, "1 layer": (), "2 layers": (12,), "3 layers": (12, 12)}
+    print("\n| features | layers | " + " | ".join(task.name for task in tasks) + " |")
+    print("|---|---|" + "---:|" * len(tasks), flush=True)
+    for label, names in (("LCEval", GROUPS["lceval"]), ("SPIDEr", ("SPICE", "CIDEr-D"))):
+        own = [GROUPS["lceval"].index(name) for name in names]
+        for depth, hidden in shapes.items():
+            if hidden is None:
+                # Standardised features, with equal weights.
+                means, scales = spread(table[:, own])
+                layer = (np.ones((len(own), 1), np.float32), np.zeros(1, np.float32))
+                networks = [Network("x", tuple(names), means, scales, (layer,), {})]
+            else:
+                networks = fitted(table[:, own], labels, study.seeds, hidden=hidden)
+            cells = [_cell(*agreed(task, networks, task.table[:, own])) for task in tasks]
+            print(f"| {label} | {depth} | " + " | ".join(cells) + " |", flush=True)
 
 
 def epochs(study: Thesis) -> None:
@@ -274,15 +321,13 @@ def epochs(study: Thesis) -> None:
     held = np.random.default_rng(2).random(len(table)) < 0.2
     task = study.rated("composite")
     print("\n| epoch | validation accuracy | COMPOSITE, tau-c × 100 |\n|---:|---:|---:|", flush=True)
-    network = None
+    networks: list[Network] = []
     for count in (1, 2, 3, 5, 10, 20, 40, 80, 160):
-        network = fitted(table[~held], labels[~held], epochs=count)
-        right = ((scores_of(network, table[held]) > 0) == (labels[held] > 0.5)).mean()
-        value = task.value(scores_of(network, task.table))
-        print(f"| {count} | {100 * right:.1f} | {_cell(value)} |", flush=True)
-    assert network is not None
-    first = np.asarray(network.layers[0][0], dtype=np.float64)
-    shares = np.abs(first).sum(axis=1) / np.abs(first).sum()
+        networks = fitted(table[~held], labels[~held], study.seeds, count)
+        right = accuracy(networks, table[held], labels[held])
+        print(f"| {count} | {right:.1f} | {_cell(*agreed(task, networks))} |", flush=True)
+    firsts = [np.abs(np.asarray(network.layers[0][0], dtype=np.float64)) for network in networks]
+    shares = np.mean([first.sum(axis=1) / first.sum() for first in firsts], axis=0)
     print("\n| feature | share of the weights of the first layer |\n|---|---:|")
     for place in np.argsort(-shares).tolist():
         print(f"| {GROUPS['lceval'][place]} | {100 * shares[place]:.1f} % |")
@@ -293,11 +338,8 @@ def references(study: Thesis, ways: tuple[str, ...] = ("max",), counts: tuple[in
     print("\n| over references | " + " | ".join(map(str, counts)) + " |")
     print("|---|" + "---:|" * len(counts), flush=True)
     for way in ways:
-        network = fitted(*study.training(way))
-        cells = []
-        for count in counts:
-            task = study.pascal(count, way)
-            cells.append(_cell(task.value(scores_of(network, task.table))))
+        networks = fitted(*study.training(way), study.seeds)
+        cells = [_cell(*agreed(study.pascal(count, way), networks)) for count in counts]
         print(f"| {way} | " + " | ".join(cells) + " |", flush=True)
 
 
@@ -315,9 +357,15 @@ def systems(study: Thesis) -> None:
         order = np.random.default_rng(SEED)
         rows = np.concatenate([order.permutation(part)[:count] for part in (human, machine)])
         # The number of steps is constant: epochs refer to all systems.
-        network = fitted(table[rows], examples.labels[rows], round(EPOCHS * len(human) / count))
-        cells = [_cell(task.value(scores_of(network, task.table))) for task in tasks]
+        networks = fitted(table[rows], examples.labels[rows], study.seeds, round(EPOCHS * len(human) / count))
+        cells = [_cell(*agreed(task, networks)) for task in tasks]
         print(f"| {label} | {len(rows):,} | " + " | ".join(cells) + " |", flush=True)
+    print("\n| features, trained on all systems | PASCAL-50S | COMPOSITE |\n|---|---:|---:|", flush=True)
+    for label, parts in SETS.items():
+        own = columns_of(parts)
+        networks = fitted(table[rows][:, own], examples.labels[rows], study.seeds)
+        cells = [_cell(*agreed(task, networks, task.table[:, own])) for task in tasks]
+        print(f"| {label} | " + " | ".join(cells) + " |", flush=True)
 
 
 def test_images(study: Thesis) -> None:
@@ -366,11 +414,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--images", type=int, default=500, help="training images")
+    parser.add_argument("--seeds", type=int, default=1, help="trainings of each network")
     parser.add_argument("--only", choices=PARTS, action="append", help="run this part; repeatable")
     given = parser.parse_args()
-    study = Thesis(given.work, given.images)
+    study = Thesis(given.work, given.images, seeds=given.seeds)
     parts: dict[str, Callable[[Thesis], None]] = {
         "groups": groups,
+        "layers": layers,
         "epochs": epochs,
         "references": references,
         "over-references": partial(references, ways=WAYS, counts=(1, 5, 20, 48)),

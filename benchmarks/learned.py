@@ -1,6 +1,6 @@
-"""Experiments with learned metrics: training sets, features, networks, and other tasks.
+"""Experiments with learned metrics: training sets, word vectors, references and other tasks.
 
-    python -m benchmarks.learned --work FOLDER [--only sets,systems,…] [--plots docs/figures]
+    python -m benchmarks.learned --work FOLDER [--only sets,pairs,…] [--plots docs/figures]
 
 Results are Kendall's tau-c × 100 on Flickr8k-Expert (each expert) and on the sample of COMPOSITE, after a
 fixed number of epochs without early stopping, or accuracy in per cent, with 95 % intervals over images.
@@ -30,11 +30,11 @@ from captious.figures import style
 from captious.io import read
 from captious.io.judgements import own_key, with_protocol
 from captious.metrics.learned.composite import WEIGHTS_FOLDER, load
-from captious.metrics.learned.composite_network import Network, spread
+from captious.metrics.learned.composite_network import Network
 from captious.metrics.learned.feature_table import GROUPS, Features
 from captious.results.significance import percentile_interval
 from captious.robustness import make_distractions
-from captious.training.composite_examples import KINDS, Examples
+from captious.training.composite_examples import Examples
 from captious.training.composite_trainer import TrainingPlan, train
 from captious.training.judged_captions import rated, rated_corpus
 from tools.make_learned import Maker, Table, columns, kept
@@ -163,12 +163,6 @@ class Experiments:
     ) -> list[Cell]:
         return self.agreement(self.fitted(features, hidden, self.examples.chosen(training_set)))
 
-    def equal(self, features: tuple[str, ...]) -> list[Cell]:
-        """Return the agreement of the sum of standardised features, without learning."""
-        means, scales = spread(columns(self.table, features))
-        layer = (np.ones((len(features), 1), np.float32), np.zeros(1, np.float32))
-        return self.agreement(Network("x", features, means, scales, (layer,), {}))
-
     def sets(self) -> Result:
         metrics = {"LCEval": (12,), "NNEval": (72, 72)}
         sets = ("systems", "mixed", "others", "neighbours")
@@ -178,85 +172,6 @@ class Experiments:
             for one in sets
         ]
         return Result.of("Trained on", "metric, training set", list(TESTS.values()), rows)
-
-    def layers(self) -> Result:
-        shapes = {"no learning": None, "1 layer": (), "2 layers": (12,), "3 layers": (12, 12)}
-        own = GROUPS["lceval"]
-        return Result.of(
-            "LCEval, layers",
-            "network",
-            list(TESTS.values()),
-            [(n, self.equal(own) if h is None else self.trained(own, h)) for n, h in shapes.items()],
-        )
-
-    def groups(self) -> Result:
-        parts = ("lexical", "semantic", "syntactic")
-        pairs = [(one,) for one in parts] + [(a, b) for k, a in enumerate(parts) for b in parts[k + 1 :]]
-        rows = [
-            (" + ".join(own), self.trained(tuple(f for part in own for f in GROUPS[part]))) for own in pairs
-        ]
-        return Result.of("LCEval, groups of features", "features", list(TESTS.values()), rows)
-
-    def over_references(self) -> Result:
-        """Combine LCEval's MOWE over all references by mean, maximum or minimum."""
-        rows = []
-        for how in ("mean", "max", "min"):
-            own = tuple(f"all-words-{how}" if feature == "MOWE" else feature for feature in GROUPS["lceval"])
-            rows.append((how, [*self.trained(own), *self.trained((f"all-words-{how}",), ())]))
-        return Result.of(
-            "LCEval, MOWE over references",
-            "combined by",
-            [*TESTS.values(), *(f"{t}, MOWE alone" for t in TESTS.values())],
-            rows,
-        )
-
-    def systems(self) -> Result:
-        """Train on human captions and those of some systems, and test on these systems and on others.
-
-        Training and test images are different halves.
-        """
-        features = GROUPS["lceval"]
-        system, kind, early = np.array(self.examples.system), self.examples.kind, self.examples.image % 2 == 0
-        machine, human = kind == KINDS.index("machine"), kind == KINDS.index("human")
-        names = sorted(set(system[machine].tolist()))
-        rows = []
-        for label, trained_on in [
-            *((name, [name]) for name in names),
-            ("first five", names[:5]),
-            ("all", names),
-        ]:
-            chosen = machine & np.isin(system, trained_on)
-            train_rows = np.flatnonzero(early & (chosen | human))
-            share = chosen[train_rows].mean()
-            # Equal numbers of human and system captions.
-            keep = np.random.default_rng(1).random(len(train_rows)) < np.where(
-                chosen[train_rows], 1.0, share / (1 - share)
-            )
-            network = self.fitted(features, (12,), train_rows[keep])
-            logits = network.logits(network.standardised(columns(self.table, features)))
-
-            def accuracy(which: NDArray[np.bool_], logits: NDArray[np.float64] = logits) -> Cell:
-                theirs, ours = logits[which & ~early], logits[human & ~early]
-                return (
-                    float("nan") if not len(theirs) else 50 * float((theirs < 0).mean() + (ours > 0).mean())
-                ), NO_SPAN
-
-            rows.append(
-                (
-                    label,
-                    [
-                        accuracy(chosen),
-                        accuracy(machine & ~np.isin(system, trained_on)),
-                        *self.agreement(network),
-                    ],
-                )
-            )
-        return Result.of(
-            "LCEval, trained on systems",
-            "trained on",
-            ["those systems", "other systems", *TESTS.values()],
-            rows,
-        )
 
     def word_vectors(self) -> Result:
         """Compute LCEval's two features of word vectors with other vectors."""
@@ -514,10 +429,6 @@ def draw(result: Result, folder: Path, name: str) -> Path:
 #: Experiments by name.
 ALL: dict[str, Callable[[Experiments], Result]] = {
     "sets": Experiments.sets,
-    "layers": Experiments.layers,
-    "groups": Experiments.groups,
-    "over-references": Experiments.over_references,
-    "systems": Experiments.systems,
     "word-vectors": Experiments.word_vectors,
     "references": Experiments.references,
     "pairs": Experiments.pairs,

@@ -1,4 +1,4 @@
-"""Tests. Before NumPy loads, they choose how matrix products are computed."""
+"""Tests of captious. On import, they choose kernels of OpenBLAS and its number of threads, before NumPy loads."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ def use_steady_products() -> None:
 
 
 use_steady_products()
-# Networks and matrices of tests are small: a second thread of PyTorch or BLAS would only wait, at full load, for
-# the first. The threads of captious itself are not concerned.
+# Networks and matrices of tests are small: a second thread of PyTorch or BLAS would spin at full load, waiting for
+# the first. captious' own threads are unaffected.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

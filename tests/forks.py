@@ -23,7 +23,7 @@ from captious.corpus import Corpus
 from captious.metrics import registry
 from tests.threads import bits, eager_switching, systems
 
-#: Metrics that share much: n-gram tables, METEOR's tables, the parser and scene graphs, vectors, objects.
+#: Metrics that share data: n-gram tables, METEOR's tables, the parser and scene graphs, vectors, objects.
 METRICS = "lexical,METEOR,SPICE,CHAIRi,WMD,Self-CIDEr"
 #: Seconds after which a child counts as hung.
 PATIENCE = 60.0

@@ -3,8 +3,8 @@
     python -m tests.growth [--lengths 1000,10000] [--metrics NAMES] [--kinds random,one,sentences]
 
 prints processor time and the peak of allocated memory for captions of each length, against references of the
-same length, and their ratios. Measures that share an analysis, such as a parse, are charged for it once: the
-first of them. Tests do the same for shorter captions.
+same length, and their ratios. An analysis that several measures share, such as a parse, is charged to the first of
+them. Tests do the same for shorter captions.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ def measure(metrics: Sequence[str], folder: Path, steps: int, seed: int = 1) -> 
 
 
 def _process_bytes() -> int:
-    """Return the resident memory of this process; 0 on systems that do not tell."""
+    """Return the resident memory of this process, or 0 on systems that do not report it."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except OSError:

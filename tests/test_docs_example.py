@@ -1,4 +1,4 @@
-"""The cells of docs/tutorials/example.ipynb run unchanged, with the results that its text states."""
+"""The cells of docs/tutorials/example.ipynb run unchanged, with the results stated in its text."""
 
 from __future__ import annotations
 

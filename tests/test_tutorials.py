@@ -1,4 +1,4 @@
-"""The commands of the tutorials run as written, and print what the pages show."""
+"""The commands of the tutorials run as written and print the output shown."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
     python -m tools.make_learned ../shared/data --work FOLDER [--only NAME,…]
 
 Examples are drawn from COCO's references and nine systems; no judgement is learned from. THumB and CapEval1k chose the epochs of LCEval and
-NNEval (``captious train`` chooses them anew). The weights of CaptiousScore were chosen by THumB, COMPOSITE, CapEval1k and Crisscrossed Captions, those of CaptiousScore-lite by THumB, CapEval1k and the samples of
+NNEval (``captious train`` chooses them anew). The weights of CaptiousScore and CaptiousScore-lite were chosen by THumB, CapEval1k and the samples of
 COMPOSITE, PASCAL-50S and nocaps-FOIL (docs/results/learned.md), and stand here; the examples decide its bounds and make it a probability. Features are kept in the work folder, since they take minutes; those that are there already are used again.
 """
 
@@ -40,17 +40,17 @@ WITHOUT = ("thumb", "capeval1k", "composite")
 #: What CaptiousScore weighs. What the references do not support counts only below what three of four people's captions reach, recall only
 #: above what nearly all reach, and word order only where it is broken.
 FULL_PARTS = {
-    "sentence-centroid": Part(0.8), "sentence-max": Part(0.2), "sentence-agreement": Part(-0.1), "token-recall-idf": Part(0.6, low=1),
-    "token-union": Part(0.2, high=25), "token-agreement-recall-idf": Part(-0.1), "tuple-precision": Part(0.5, high=25),
-    "spice-f": Part(0.3, high=25), "word-order": Part(0.3, high=2),
+    "mapped-sentence-centroid": Part(1.2), "mapped-sentence-agreement": Part(-0.1), "mapped-token-recall-idf": Part(0.6, low=1),
+    "mapped-token-union": Part(0.2, high=25), "mapped-token-agreement-recall-idf": Part(-0.1),
+    "mapped-tuple-precision": Part(0.3, high=25), "spice-f": Part(0.3, high=25), "word-order": Part(0.3, high=2),
 }  # fmt: skip
 LITE_PARTS = {
     "mapped-caption-centroid": Part(1.0), "mapped-caption-max": Part(0.4), "mapped-caption-agreement": Part(-0.2), "caption-word-recall-idf": Part(0.4, low=1),
     "caption-word-union-idf": Part(0.3, high=25), "spice-f": Part(0.3, high=50), "word-order": Part(0.4, high=2),
 }  # fmt: skip
-#: Log odds of CaptiousScore-lite are lowered by this, then multiplied with this. Otherwise good captions are all so near to 1 that their
-#: scores hardly differ.
-LITE_LOWERED, LITE_SOFTENED = 1.0, 0.75
+#: Log odds of both are lowered by this, then multiplied with this. Otherwise good captions are all so near to 1 that their scores hardly
+#: differ.
+LOWERED, SOFTENED = 1.0, 0.75
 
 #: The worse captions that people's are told from, each kind as often; people's as often as both.
 AGAINST = ("other", "neighbour")
@@ -135,11 +135,8 @@ class Maker:
             name, features, columns(table, features)[rows], bare.labels[rows], plan, made=made
         ).network
 
-    def own(self, name: str, parts: dict[str, Part], lowered: float = 0.0, factor: float = 1.0) -> Network:
-        """A sum of features whose weights are given; people's captions against worse ones make it a probability.
-
-        Its log odds are lowered, then multiplied with ``factor``.
-        """
+    def own(self, name: str, parts: dict[str, Part]) -> Network:
+        """A sum of features whose weights are given; people's captions against worse ones make it a probability."""
         # CaptiousScore-lite needs no encoder, which takes most of the time.
         table = self.examples(tuple(parts), f"train-{name.casefold()}.npz")
         inputs, kind = columns(table, tuple(parts)), table["kind"]
@@ -159,9 +156,8 @@ class Maker:
             name, parts, inputs, inputs[kind == 0], (kind == 0).astype(np.float64), weights, made=made
         )
         ((layer, offset),) = network.layers
-        factor32 = np.float32(factor)
-        softened = (layer * factor32, (offset - np.float32(lowered)) * factor32)
-        return replace(network, layers=(softened,))
+        factor = np.float32(SOFTENED)
+        return replace(network, layers=((layer * factor, (offset - np.float32(LOWERED)) * factor),))
 
 
 def main() -> None:
@@ -175,9 +171,7 @@ def main() -> None:
         "lceval": lambda: maker.published("LCEval", (12,)),
         "nneval": lambda: maker.published("NNEval", (72, 72)),
         "captious_score": lambda: maker.own("CaptiousScore", FULL_PARTS),
-        "captious_score_lite": lambda: maker.own(
-            "CaptiousScore-lite", LITE_PARTS, LITE_LOWERED, LITE_SOFTENED
-        ),
+        "captious_score_lite": lambda: maker.own("CaptiousScore-lite", LITE_PARTS),
     }
     WEIGHTS_FOLDER.mkdir(exist_ok=True)
     for name in given.only.split(","):

@@ -1,4 +1,4 @@
-"""Small sets of judgements of our own, in every layout that people publish."""
+"""Small sets of judgements of our own, in every published layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command, and the figures that the reference tools give."""
+"""The command, and published figures."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_the_published_figures_of_flickr8k_expert(shared_data: Path) -> None:
     assert agreements["BLEU-4"].rows == 16_992 and agreements["BLEU-4"].units == 1_000
     for name, value in names.items():
         assert 100 * agreements[name].value == pytest.approx(value, abs=6e-4)
-    # Java SPICE has 44.888; our parser takes the place of its parser.
+    # Java SPICE has 44.888. The difference comes from our parser.
     assert 100 * agreements["SPICE"].value == pytest.approx(44.6, abs=0.3)
     interval = agreements["CIDEr-D"].interval
     assert interval is not None and interval[0] < 0.439 < interval[1] and interval[1] - interval[0] < 0.06
@@ -196,7 +196,7 @@ def test_pascal_as_wang_et_al(shared_data: Path) -> None:
 
 @pytest.mark.shared
 def test_thumb_as_published(shared_data: Path) -> None:
-    """Scores that came with the set correlate as their authors print: CLIP-S above all lexical metrics."""
+    """Scores published with the set correlate as printed: CLIP-S above all lexical metrics."""
     study = Study.of(load_judgements("thumb", shared_data), "ROUGE-L", published=True)
     agreements = {item.metric: item for item in measure(study.whole)}
     assert agreements["RefCLIPS (as published)"].undefined == 500 and agreements["ROUGE-L"].undefined == 0

@@ -54,7 +54,7 @@ def test_taus_by_counting_pairs() -> None:
 
 @pytest.mark.parametrize("name", list(COEFFICIENTS))
 def test_resampling_is_repeating_rows(name: str) -> None:
-    """The plain twin: draw the images, repeat their rows as often, and measure anew."""
+    """Plain implementation: draw images, repeat their rows as often as drawn, and compute the coefficient."""
     generator = np.random.default_rng(5)
     x, y = columns(90, 15, 4, 9)
     if name == "accuracy":

@@ -18,7 +18,7 @@ def test_more_references_up_to_all(many: Path) -> None:
     result = by_references(judged, "ROUGE-L", (1, 2, 9), draws=2, resamples=50)
     assert [point.label for point in result.points] == ["1", "2", "4"]
     rows = [point.agreements[0].rows for point in result.points]
-    # All references can be drawn in one way only.
+    # There is only one way to draw all references.
     assert rows == [720, 720, 360]
     whole = Study.of(judged, "ROUGE-L").whole
     assert result.points[-1].agreements[0].value == pytest.approx(whole.estimate("ROUGE-L"))

@@ -27,7 +27,7 @@ def test_williams_on_the_example_of_steiger() -> None:
 def test_williams_at_the_edges() -> None:
     assert williams(0.5, 0.5, 1.0, 50) == (0.0, 1.0)
     assert math.isnan(williams(0.5, 0.4, 0.3, 3)[1])
-    # Metrics that are nearly the same make a small difference certain.
+    # Between metrics that are nearly the same, even a small difference is significant.
     assert williams(0.50, 0.45, 0.99, 200)[1] < williams(0.50, 0.45, 0.2, 200)[1]
 
 

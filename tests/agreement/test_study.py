@@ -52,7 +52,7 @@ def test_an_own_reference_is_taken_out_of_the_references(small: Path) -> None:
         and removed[3] < 0.5
         and np.array_equal(np.delete(result, 3), np.delete(removed, 3))
     )
-    # Without the set's word for it, texts are compared, whatever their case and punctuation.
+    # If the set does not mark them, own references are found by their text, regardless of case and punctuation.
     assert isinstance(judged, RatedCaptions)
     bare = replace(
         judged, own=None, captions=[*judged.captions[:3], "Two women drink coffee .", *judged.captions[4:]]
@@ -150,7 +150,7 @@ def test_pairs_ties_half_and_both_candidates_removed() -> None:
     assert agreements["", "pearson"].value == pytest.approx(
         stats.pearsonr(whole.scores["ROUGE-L"], whole.human).statistic
     )
-    # "a dog runs on grass" is a candidate of the second pair: there, and only there, it is no reference.
+    # "a dog runs on grass" is a candidate of the second pair, and is left out of the references there only.
     result = Study.of(pairs(protocol=Protocol("accuracy", own="keep")), "ROUGE-L").whole.scores["ROUGE-L"]
     assert result[1] < whole.scores["ROUGE-L"][1] < 0 and result[0] == whole.scores["ROUGE-L"][0]
     drawn = Study.of(pairs(), "ROUGE-L", protocol={"references": 1, "draws": 3}).whole

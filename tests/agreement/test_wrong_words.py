@@ -58,7 +58,7 @@ def test_a_constant_metric_finds_as_many_as_chance() -> None:
 
 
 class LastWord(Measure):
-    """Score by length, and blame the last word of every caption."""
+    """Metric that scores by length and names the last word of every caption as wrong."""
 
     name = "LastWord"
     bounds = (None, None)

@@ -16,7 +16,7 @@ FOLDER = Path(benchmarks.__file__).parent
 
 
 def missing_names(source: str) -> list[str]:
-    """Return names of captious and of other benchmarks that code uses and that do not exist."""
+    """Return names that code imports from captious or other benchmarks but that do not exist."""
     missing = []
     modules: dict[str, ModuleType] = {}
     tree = ast.parse(source)

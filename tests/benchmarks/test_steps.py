@@ -1,4 +1,4 @@
-"""Stored steps of benchmarks: nothing is lost, measured twice, or shown when it is out of date."""
+"""Stored steps of benchmarks: none is lost, measured twice, or shown after it is out of date."""
 
 from __future__ import annotations
 

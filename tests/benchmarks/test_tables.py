@@ -117,7 +117,7 @@ def grown(name: str, *rows: tuple[int, float, float]) -> dict[str, dict[str, flo
 
 
 def test_growth_is_shown_beyond_the_fewest_images() -> None:
-    # In the order of measurement, which is not that of the table.
+    # The table has another order than the measurements.
     numbers = {
         **grown("and METEOR", (100_000, 10.0, 690.0), (1_000, 1.0, 100.0)),
         **grown("and SPICE", (1_000, 2.0, 200.0)),

@@ -1,4 +1,4 @@
-"""The command line as a user has it: a subprocess, files, exit codes."""
+"""The command line: files, output and exit codes."""
 
 from __future__ import annotations
 

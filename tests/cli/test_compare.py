@@ -135,7 +135,7 @@ def test_a_corpus_describes_itself() -> None:
 
 def test_a_small_lead_is_marked_only_without_intervals(nine: list[Path], tmp_path: Path) -> None:
     good = json.loads(Path(demo_path("good")).read_text())
-    # One word of one caption differs: the values do, and no test can tell them apart.
+    # One word of one caption differs, so the values differ, but not significantly.
     good[0]["caption"] += " umbrella"
     near = tmp_path / "near.json"
     near.write_text(json.dumps(good))

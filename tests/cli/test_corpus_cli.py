@@ -1,4 +1,4 @@
-"""``captious corpus`` as a user has it."""
+"""``captious corpus`` on files."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ REFS, GOOD, SAMPLES = (str(demo_path(name)) for name in ("references", "good", "
 
 
 def leaves(command: click.Command = app, path: str = "") -> dict[str, click.Command]:
-    """All commands without sub-commands, by their names."""
+    """Commands by name, except groups of commands."""
     if not isinstance(command, click.Group):
         return {path.strip(): command}
     context = click.Context(command)
@@ -37,7 +37,7 @@ def leaves(command: click.Command = app, path: str = "") -> dict[str, click.Comm
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """The one line that a mistake gets."""
+    """Return the error message, which has one line."""
     with pytest.raises(SystemExit) as ended:
         main(words)
     printed = capsys.readouterr()
@@ -85,7 +85,7 @@ ONE_NAME = {
 
 @pytest.mark.parametrize("name", leaves())
 def test_one_name_for_one_option(name: str) -> None:
-    """In all commands ``-m`` are metrics, ``-n`` is a number, ``-j`` are threads, ``-o`` is an output."""
+    """In all commands, ``-m`` names metrics, ``-n`` a number, ``-j`` threads and ``-o`` an output."""
     options = [p for p in leaves()[name].params if isinstance(p, click.Option)]
     flags = {flag for p in options for flag in p.opts}
     forbidden = set().union(*ONE_NAME.values()) - ({"--metric"} if name == "rerank" else set())
@@ -207,7 +207,7 @@ def test_suggested_metrics(word: str, names: list[str]) -> None:
 
 
 def completed(shell: type[ShellComplete], monkeypatch: pytest.MonkeyPatch, line: str) -> list[str]:
-    """The values that a shell offers at the end of a line, by the protocol between Click and its script."""
+    """Return the completions of a line, by the protocol between Click and its shell script."""
     words = shlex.split(line) + ([""] if line.endswith(" ") else [])
     monkeypatch.setenv("COMP_WORDS", line)
     monkeypatch.setenv("COMP_CWORD", words[-1] if shell is FishComplete else str(len(words) - 1))
@@ -249,7 +249,7 @@ def test_completion_of_values(
 
 @pytest.mark.parametrize("quiet", [[], ["-q"]])
 def test_interrupted_quiet_or_not(quiet: list[str]) -> None:
-    """The references come from a pipe. More is written than it holds, so the command has begun to read."""
+    """Interrupt a command that reads references from a pipe. More is written than the pipe holds, so reading has begun."""
     process = subprocess.Popen(
         [sys.executable, "-m", "captious", "score", "-", GOOD, *quiet],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -288,7 +288,7 @@ def test_all_commands_have_a_line_of_help() -> None:
 def test_a_default_metric_that_is_left_out_gets_one_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in a base install, which has no package with METEOR's tables."""
+    """Simulate a base install, which has no package with METEOR's tables."""
     from captious.text import meteor_data
 
     monkeypatch.delenv(meteor_data.VARIABLE, raising=False)

@@ -30,7 +30,7 @@ def run(*words: str, stdin: bytes | None = None) -> bytes:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Files that commands read."""
+    """Input files of the commands."""
     folder = tmp_path_factory.mktemp("made")
     rows = json.loads(Path(GOOD).read_text())
     for name, part in (("one", rows[:30]), ("two", rows[30:])):
@@ -79,7 +79,7 @@ PRINTING = {
     "task": ["task", "{}/task.json", GOOD, "--references", REFS],
     "why": ["why", GOOD, "--references", REFS, "--published", "BLEU-4 39.1"],
 }
-#: Commands that make a file.
+#: Commands that write a file.
 MAKING = {
     "score": ["score", REFS, GOOD, "-m", "BLEU-1"],
     "merge": ["merge", "{}/one.scores", "{}/two.scores"],
@@ -92,7 +92,7 @@ MAKING = {
     "concepts import": ["concepts", "import", "{}/concepts.pkl", "--images", "9"],
     "report": ["report", REFS, GOOD, "-m", "BLEU-1", "--no-corpus"],
 }
-#: Commands that take longer, and are run by the tests of what they make.
+#: Slower commands. The tests of their output run them.
 LONGER = {
     "train lceval",
     "train nneval",
@@ -230,7 +230,7 @@ def test_a_dash_is_standard_input(
 
 
 def _options(command: click.Command) -> list[tuple[str, str]]:
-    """The names of a command's options that write something, and the kind of target."""
+    """Return the output options of a command, each with its kind of target."""
     return [(p.opts[0], p.writes) for p in command.params if getattr(p, "writes", None)]
 
 
@@ -247,7 +247,7 @@ LEAVES = [leaf for name in COMMANDS if name not in FOREIGN for leaf in _leaves(_
 def test_outputs_into_folders_that_do_not_exist_are_refused_before_any_work(
     words: list[str], command: click.Command, tmp_path: Path
 ) -> None:
-    """The inputs do not exist either, and are not looked for."""
+    """The output is refused before the inputs, which do not exist either, are opened."""
     arguments = ["missing"] * sum(isinstance(p, click.Argument) for p in command.params)
     required = [
         word

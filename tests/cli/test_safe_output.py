@@ -1,4 +1,4 @@
-"""Nothing in a name, an id or a caption steers the terminal or a spreadsheet."""
+"""Names, ids and captions never control the terminal or a spreadsheet."""
 
 from __future__ import annotations
 

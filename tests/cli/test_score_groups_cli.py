@@ -1,4 +1,4 @@
-"""``captious score --group`` and ``--split``, as a person runs them."""
+"""``captious score --group`` and ``--split`` on files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GOOD, POOR = str(demo_path("good")), str(demo_path("poor"))
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """References with a domain, the same as one of Karpathy's files, and a table of categories."""
+    """References with domains, the same in the layout of Karpathy's files, and a table of categories."""
     folder = tmp_path_factory.mktemp("groups")
     references = json.loads(demo_path("references").read_text())
     for k, image in enumerate(references["images"]):

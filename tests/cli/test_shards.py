@@ -23,7 +23,7 @@ def run(*words: str) -> str:
 
 
 def test_a_run(tmp_path: Path) -> None:
-    """One of its own processes, as people run it; then again, and what would be to do."""
+    """A first run in a process of its own, a second run, and a forecast."""
     making.folder(tmp_path / "in", 3)
     words = [
         str(tmp_path / "in" / "*.parquet"),

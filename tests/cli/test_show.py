@@ -1,4 +1,4 @@
-"""Saved scores on the command line: made once, shown, compared and merged without scoring again."""
+"""Saved scores on the command line: shown, compared and merged without scoring again."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def test_output_and_status() -> None:
 
 
 def test_much_output_arrives_whole(tmp_path: Path) -> None:
-    """Into a pipe, where Python keeps back what it was not told to write."""
+    """Into a pipe, where Python buffers output."""
     path = tmp_path / "captions.txt"
     path.write_text("a dog runs on the grass .\n" * 20_000)
     done = subprocess.run(

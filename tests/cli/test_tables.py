@@ -1,4 +1,4 @@
-"""Tables: names, widths, formats, and what stands below them."""
+"""Tables: names, widths, formats, and notes below them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``captious tokenize`` as a user has it."""
+"""``captious tokenize`` on files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``captious train`` and ``captious explain``, as a person runs them."""
+"""``captious train`` and ``captious explain`` on files."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_explain_shows_what_moved_the_score(folder: Path, trained: Path) -> None
             ],
             "separated by commas",
         ),
-        # The references first: what else is missing (a judged set, here) is said when they are in order.
+        # References are checked first. Other missing inputs (here, a set of judgements) are reported afterwards.
         (
             ["train", "ROUGE-L", "--references", "nosuch.json", "-o", "x"],
             "nosuch.json: there is no such file",

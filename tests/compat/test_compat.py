@@ -1,4 +1,4 @@
-"""Drop-ins for pycocoevalcap beside pycocoevalcap itself, and beside its numbers kept in tests/gold."""
+"""Drop-in replacements for pycocoevalcap, compared with pycocoevalcap and with its output in tests/gold."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ODD = {
 
 
 def images(seed: int) -> tuple[dict[Any, list[str]], dict[Any, list[str]]]:
-    """Captions made of words of the demo, with keys in no order."""
+    """Captions of the demo's words, with unsorted keys."""
     chance = random.Random(seed)
     words = [word for line in list(load("tokens").values())[:300] for word in line.split() if word.isalpha()]
 
@@ -114,7 +114,7 @@ def test_spice_has_the_shape_of_the_original() -> None:
     references = {
         image: row["captions"] for image, row in load("spice")["references"].items() if image in gold
     }
-    # In an order that is not sorted; the answer is.
+    # The input is not sorted, the answer is.
     keys = sorted(gold, reverse=True)
     value, rows = compat.Spice().compute_score(
         {k: references[k] for k in keys}, {k: [gold[k]["caption"]] for k in keys}
@@ -130,7 +130,7 @@ def test_spice_has_the_shape_of_the_original() -> None:
             same += np.allclose(
                 [ours[key] for key in ("tp", "fp", "fn", "pr", "re", "f")], wanted, equal_nan=True
             )
-    # Our parser is not CoreNLP; where parses agree, all numbers do.
+    # Our parser is not CoreNLP. Where the parses are equal, all numbers are.
     assert same > 0.6 * 7 * len(keys)
     assert value == pytest.approx(np.mean([row["All"]["f"] for row in rows]))
 

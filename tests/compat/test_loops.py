@@ -43,7 +43,7 @@ def test_a_metric_of_torchmetrics() -> None:
     assert float(pickle.loads(pickle.dumps(metric)).compute()) == wanted()
     assert float(metric.to("cpu").clone().compute()) == wanted()
     assert metric.scores()["CIDEr-D"].signature is not None
-    # forward: the value of the batch, and the state of all
+    # forward returns the value of the batch and adds it to the state
     metric.reset()
     batch = metric(PREDICTIONS[:2], REFERENCES[:2])
     assert (
@@ -103,7 +103,7 @@ distributed.destroy_process_group()
 
 
 def test_two_processes(tmp_path: Path) -> None:
-    """Each has a part of the images, or one has them all, or a collection of metrics does."""
+    """Each process has some images; one process has all; a collection of metrics."""
     root = Path(__file__).resolve().parents[2]
     running = [
         subprocess.Popen(
@@ -121,7 +121,7 @@ def test_two_processes(tmp_path: Path) -> None:
 
 
 class Words:
-    """Tokenizer of the shape that transformers uses: ids to texts."""
+    """Tokenizer with the interface of transformers: ids to texts."""
 
     pad_token_id = 0
     words = ("<pad>", "a", "dog", "cat", "runs")

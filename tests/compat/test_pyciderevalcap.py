@@ -19,7 +19,7 @@ from tests.gold import load
 
 
 def sides() -> tuple[dict[Any, Any], list[dict[str, Any]]]:
-    """References by image and rows of results, of the demo."""
+    """References by image and rows of results from the demo."""
     references: dict[Any, Any] = {}
     for row in json.loads(demo_path("references").read_text())["annotations"]:
         references.setdefault(row["image_id"], []).append({"caption": row["caption"]})

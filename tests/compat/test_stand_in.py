@@ -114,7 +114,7 @@ def test_blip_lavis_and_oscar(package: str, tmp_path: Path) -> None:
 
 
 def raw_captions() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Return the demo as VLMEvalKit has it: by place, not tokenized."""
+    """Return the demo in VLMEvalKit's form: by position, not tokenized."""
     corpus = captious.load(demo_path("references"), demo_path("good"))
     texts, offsets = corpus.references.texts, corpus.references.image_offsets
     gts = {str(i): list(texts[offsets[i] : offsets[i + 1]]) for i in range(len(corpus))}
@@ -122,7 +122,7 @@ def raw_captions() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
 
 
 def test_vlmevalkit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It scores captions as they come, by place; the tokenizer 'raw' gives its numbers."""
+    """It scores untokenized captions by position. The tokenizer 'raw' gives the same numbers."""
     from pycocoevalcap.bleu.bleu import Bleu
     from pycocoevalcap.cider.cider import Cider
     from pycocoevalcap.rouge.rouge import Rouge
@@ -333,7 +333,7 @@ def test_install_and_uninstall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
     compat.install()
     try:
-        compat.install()  # twice is once
+        compat.install()  # a second call changes nothing
         import pycocoevalcap.bleu.bleu as during
 
         assert during.Bleu is compat.Bleu and before.Bleu is not compat.Bleu

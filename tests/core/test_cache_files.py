@@ -1,5 +1,4 @@
-"""The cache folder: what is in it, what is removed from it and what never is, and files in it that are not
-what they seem."""
+"""The cache folder: its files, which of them are removed and which never are, and damaged or forged files."""
 
 from __future__ import annotations
 
@@ -105,7 +104,7 @@ def test_files_of_others_are_never_removed(folder: Path, tmp_path: Path) -> None
 
 
 def make(folder: Path, key: str, size: int = 100) -> None:
-    """Have a file of the cache made, or used if it is there."""
+    """Create a cached file, or read the existing one."""
     derived(
         VECTORS,
         key,
@@ -178,11 +177,11 @@ def test_notes_are_bounded(tmp_path: Path, folder: Path) -> None:
     assert files(folder) == {f"digests/{name}.json"}
 
 
-# Files that are not what they seem ----------------------------------------------------------------
+# Damaged and forged files ---------------------------------------------------------------------------
 
 
 class Bomb:
-    """Something that shows whether it was unpickled."""
+    """Object that shows whether it was unpickled."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return os.mkdir, (os.environ["CAPTIOUS_CACHE"] + "/exploded",)

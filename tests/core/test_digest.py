@@ -1,4 +1,4 @@
-"""Names of content: equal content has one, other content another."""
+"""Digests: equal content has one digest, different content another."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_arrays_differ_by_content_type_and_shape() -> None:
     plain = np.arange(6)
     others = [plain[::-1], plain.astype(np.int32), plain.reshape(2, 3), plain.reshape(3, 2)]
     assert len({digest.of_arrays(array) for array in [plain, *others]}) == 5
-    # How they lie in memory is no content.
+    # Memory layout is not content.
     assert digest.of_arrays(np.asfortranarray(plain.reshape(2, 3))) == digest.of_arrays(plain.reshape(2, 3))
     assert digest.of_arrays(plain, plain[:0]) != digest.of_arrays(plain)
 

@@ -27,7 +27,7 @@ pytestmark = [
 
 
 def in_child(work: Callable[[], object], seconds: float = 20) -> bool:
-    """Whether a forked child returns a true value in time."""
+    """Return whether a forked child returns a true value in time."""
     child = os.fork()
     if not child:
         status = 1
@@ -47,7 +47,7 @@ def in_child(work: Callable[[], object], seconds: float = 20) -> bool:
 
 
 class Busy:
-    """A thread that stays inside some work until the block ends."""
+    """Thread that stays inside a function until the block ends."""
 
     def __init__(self, work: Callable[[Callable[[], None]], object]) -> None:
         self._inside, self._end = threading.Event(), threading.Event()

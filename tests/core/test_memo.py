@@ -1,4 +1,4 @@
-"""Things made once, from any thread, and carried to other processes."""
+"""Values computed once, from any thread, and pickled for other processes."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ def test_what_failed_is_tried_again() -> None:
 
 def test_products_travel_and_the_rest_does_not() -> None:
     memo = Memo()
-    memo.get("here", lambda: threading.Lock())  # something that cannot travel
+    memo.get("here", lambda: threading.Lock())  # a value that cannot be pickled
     assert memo.product(PAIR, ("x",), lambda: (3, "three")) == (3, "three")
     memo.product(PAIR, ("y",), lambda: (4, "four"))
-    for _ in range(2):  # a second time from what came with the first
+    for _ in range(2):  # computed again from the value that was pickled
         memo = pickle.loads(pickle.dumps(memo))
         assert sorted(memo.stored) == [("pair", "x"), ("pair", "y")]
     assert memo.product(PAIR, ("x",), lambda: pytest.fail("it is stored")) == (3, "three")

@@ -29,7 +29,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
-    """A terminal at which bars appear at once, for ``redirect_stderr`` (pytest has its own in fixtures)."""
+    """A terminal that shows bars at once, for ``redirect_stderr`` (pytest replaces standard error in fixtures)."""
     stream = Terminal()
     for name, value in (("TERM", "xterm"), ("COLUMNS", "120"), ("NO_COLOR", "1")):
         monkeypatch.setenv(name, value)

@@ -1,4 +1,4 @@
-"""Threads share references and corpora, and find what one thread alone finds, bit for bit."""
+"""Threads that share references and corpora get the results of a single thread, bit for bit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAMES = [str(name) for name in registry.resolve("all,sets,corpus")]
 QUICK = [
     str(name) for name in registry.resolve("lexical,CIDEr,Recall-1,precision,Div-1,Div-2,mBLEU-4,Self-CIDEr")
 ]
-#: Images of each system. Threads meet at what measures share, such as tables, not in long loops.
+#: Images of each system. Threads meet at data that measures share, such as tables, not in long loops.
 FEW = 15
 
 

@@ -55,16 +55,13 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
 
 
 def device(folder: Path, name: str, minor: int) -> Path:
-    """A device to write to.
-
-    For root one of its own: should the writer be broken, the machine's would be replaced.
-    """
+    """A device to write to. Root gets a new one, because a broken writer would replace the machine's own."""
     if os.geteuid() != 0:
         return Path("/dev") / name
     path = folder / name
     try:
         os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, minor))
-    except PermissionError:  # root in a container may make none
+    except PermissionError:  # in a container, root may not create devices
         pytest.skip("cannot make a device")
     return path
 
@@ -158,7 +155,7 @@ def run(*arguments: str | Path, **options: object) -> subprocess.CompletedProces
 
 @posix
 def test_no_room_is_one_message_with_exit_code_2(tmp_path: Path) -> None:
-    """Any output. A limit on the size of files acts as a full disk."""
+    """Every kind of output. A limit on the size of files simulates a full disk."""
     from captious.data import demo_path
 
     def no_room() -> None:

@@ -16,8 +16,7 @@ from captious.data import demo_path
 from captious.io import CaptionWarning, read
 from captious.metrics import registry
 
-#: All but the one that has no weights unless they are given.
-#: They need a file.
+#: Measures that need a file of weights, vectors or annotations.
 OF_FILES = ("Learned", "CLIP-S", "RefCLIP-S", "AMBER-CHAIR", "Cover", "Hal", "Cog")
 METRICS = [name for name in registry.of_family("all") if name not in OF_FILES]
 

@@ -88,7 +88,7 @@ def test_equal_captions_share_a_number(form: str, captions: list[list[int]]) -> 
         offsets_of([len(own) for own in captions]),
     )
     first, inverse = np.zeros(len(captions), np.int64), np.zeros(len(captions), np.int64)
-    # A table with hardly any room, so that captions meet in it.
+    # A table with hardly any room, so that captions collide in it.
     places = np.zeros(max(1 << (len(captions) + 1).bit_length(), 2), np.int32)
     with np.errstate(over="ignore"):
         count = form_of(_number_distinct, form)(tokens, offsets, places, first, inverse)
@@ -118,7 +118,7 @@ def test_many_texts_are_kept_in_an_array(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def test_an_index_of_an_earlier_version_is_read() -> None:
-    """Until version 0.4 files had the keys where they are found, and their numbers beside them."""
+    """Until version 0.4, files stored keys at their place in the hash table, with their numbers beside them."""
     encoded = Captions.of(texts(3, 5), "none").encoding
     arrays = dict(NUMBERED.pack(encoded.numbered(2)))
     keys, places = arrays.pop("keys"), arrays.pop("places")

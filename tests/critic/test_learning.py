@@ -1,6 +1,4 @@
-"""Critics learn to tell machines from people, do the same again from the same seed, and go on where they were
-stopped.
-"""
+"""Critics learn to distinguish machines from people, repeat themselves from the same seed, and resume training."""
 
 from __future__ import annotations
 
@@ -107,9 +105,7 @@ def test_critics_tell_machines_from_people(combine: str, context: tuple[str, ...
 
 
 def test_the_context_counts() -> None:
-    """A person's caption of another image is worse than one of this image, if that is what the critic was
-    taught.
-    """
+    """A critic trained with captions of other images ranks them below captions of this image."""
     wrong = Negatives(("pathological",), ("random caption",), (100.0, 100.0))
     critic = train(
         TAUGHT, replace(SMALL, context=("image",)), replace(QUICK, epochs=20, negatives=wrong), VECTORS
@@ -161,7 +157,7 @@ def test_a_training_that_was_stopped_ends_with_the_same_weights(
             load_critic(path)
     resumed = train(TAUGHT, SMALL, settings, VECTORS, output=path, resume=True)
     assert same(whole, resumed) and resumed.history == whole.history
-    # A finished training is not done again, and its file holds all of it.
+    # A finished training is not repeated. Its file holds all of it.
     assert same(whole, train(TAUGHT, SMALL, settings, VECTORS, output=path, resume=True))
     loaded = load_critic(path)
     assert (
@@ -239,7 +235,7 @@ def test_presets() -> None:
     """Those of Cui et al. (2018), section 4.1 and appendix A.4."""
     shape, settings = PRESETS["paper"]
     assert (shape.hidden, shape.layers, shape.classifier, shape.sketch) == (512, 1, 512, 8192)
-    assert (settings.epochs, settings.batch, settings.rate, settings.decay) == (10, 100, 1e-3, 0.9)
+    assert (settings.epochs, settings.batch, settings.rate, settings.decay) == (30, 100, 1e-3, 0.9)
     assert (settings.vocabulary, settings.least, settings.longest) == (10_000, 5, 15)
     quick = PRESETS["quick"]
     assert quick[0].hidden < shape.hidden and quick[1].epochs < settings.epochs
@@ -255,7 +251,7 @@ def test_presets() -> None:
     ids="+".join,
 )
 def test_scores_are_what_the_network_says_of_each_pair(combine: str, context: tuple[str, ...]) -> None:
-    """The fast way of scoring against the network itself, pair by pair."""
+    """Batched scoring equals the network itself, pair by pair."""
     words = train(
         TAUGHT, replace(SMALL, combine="linear", context=("reference",)), replace(QUICK, epochs=1), VECTORS
     ).words
@@ -286,7 +282,7 @@ def test_scores_are_what_the_network_says_of_each_pair(combine: str, context: tu
 
 
 def test_a_critic_that_reads_fluency(tmp_path: Path) -> None:
-    """The machine adds "and a" to people's captions. A critic that reads one word sees it by the detector alone."""
+    """The machine adds "and a" to people's captions. A critic that reads one word notices only through the detector."""
     people = [
         ["a man speaks while a dog barks", "a dog barks as a man talks", "people talk and a dog barks"],
         ["rain falls on a roof", "heavy rain hits a metal roof", "water drips while rain falls"],
@@ -321,7 +317,7 @@ def test_a_critic_that_reads_fluency(tmp_path: Path) -> None:
 
 
 def test_a_score_depends_on_nothing_but_caption_and_context(cbp: TrainedCritic) -> None:
-    """Not on the order of captions, nor on which others there are."""
+    """Scores depend neither on the order of captions nor on the other captions."""
     assert HELD.system is not None
     every = judged(cbp, HELD.system)
     turned = np.arange(20)[::-1].copy()

@@ -1,5 +1,5 @@
-"""Training examples of a critic: half by people, a third of the rest of each other kind, and never a caption as
-its own context.
+"""Training examples of a critic: half by people, the rest in equal parts of three kinds. No caption is its own
+context.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def test_weak_strengths_take_captions_of_near_images() -> None:
 
 def test_examples_depend_on_seed_and_step_alone() -> None:
     a, b = lessons(), lessons()
-    b.batch(1, 0, 30)  # what was asked before does not matter
+    b.batch(1, 0, 30)  # earlier calls do not matter
     first, again, other = a.batch(1, 3, 30), b.batch(1, 3, 30), b.batch(2, 3, 30)
     assert np.array_equal(first.candidates.tokens, again.candidates.tokens) and np.array_equal(
         first.contexts, again.contexts

@@ -1,6 +1,4 @@
-"""Two folds: critics never learn from an image that they judge. The command, and what it refuses before any
-training.
-"""
+"""Two folds: critics never learn from an image that they judge. The command refuses bad input before any training."""
 
 from __future__ import annotations
 
@@ -298,7 +296,7 @@ def test_one_system_in_one_file_and_no_augmentation(files: Files, tmp_path: Path
 
 
 def test_samples_from_a_captioner(files: Files, tmp_path: Path) -> None:
-    """The captioner of this package draws them, from the same objects."""
+    """Captions drawn by this package's captioner from the same objects."""
     model = tmp_path / "captioner.safetensors"
     done = CliRunner().invoke(
         app,
@@ -401,7 +399,7 @@ def test_without_torch_one_line_says_what_to_install(files: Files, monkeypatch: 
 
 
 def test_a_critic_trained_by_one_command_scores_captions(files: Files, tmp_path: Path) -> None:
-    """Right captions score higher than those of other images. All of it on the command line."""
+    """Right captions score higher than those of other images, from training to scoring on the command line."""
     from captious.cli.app import app
 
     critic = tmp_path / "critic.safetensors"

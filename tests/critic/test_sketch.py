@@ -11,7 +11,7 @@ from captious.critic.critic_network import CompactBilinear, CountSketch  # noqa:
 
 @pytest.mark.parametrize(("first", "second", "size"), [(3, 5, 16), (4, 4, 7), (6, 2, 2)])
 def test_it_is_a_count_sketch_of_the_outer_product(first: int, second: int, size: int) -> None:
-    """Each product goes to the sum of the places of its factors, with the product of their signs: exactly."""
+    """The place of a product is the sum of its factors' places, and its sign is the product of their signs."""
     torch.manual_seed(1)
     pool = CompactBilinear(first, second, size, seed=3)
     a, b = torch.randn(2, first), torch.randn(2, second)

@@ -1,6 +1,4 @@
-"""A small world for critics: people describe two things in many ways, a machine in one, and often gets a
-thing wrong.
-"""
+"""A small world for critics. People describe two things in many ways; a machine in one way, and often wrongly."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ PEOPLE = [
     "one {b} behind the {a} outside",
     "an old {a} with that {b}",
 ]
-#: What the machine says of every image, whatever is there.
+#: Words that the machine uses for every image.
 MACHINE = "there is a picture of a {a} on a {b}"
 
 

@@ -1,6 +1,4 @@
-"""The demo's diversity through the public interface, against the measures written down directly on the
-Stanford tokens.
-"""
+"""The demo's diversity through the public interface, against definitions written directly on the Stanford tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Content of single figures: axes, keys, intervals, and when a figure is left out."""
+"""Content of single figures: axes, legends, intervals, and when a figure is left out."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_people_are_in_the_figure_of_the_best_m(drawn: Path) -> None:
     assert "human (any m)" in (drawn / "diversity_best_m.svg").read_text(encoding="utf-8")
-    # The map lists captions, of people too.
+    # The map lists captions, including people's.
     shown = (drawn / "diversity_map.svg").read_text(encoding="utf-8")
     assert "similar captions are close together" in shown and "firefighters putting out a car fire" in shown
 

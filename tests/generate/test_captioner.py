@@ -1,12 +1,11 @@
-"""The captioner learns a small world, writes captions in every way, and does the same again from the same
-seed.
-"""
+"""The captioner learns a small world, decodes in every mode, and repeats itself from the same seed."""
 
 from __future__ import annotations
 
 import itertools
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +62,7 @@ def fc(
 
 
 def named(trained: TrainedCaptioner, images: ImageFeatures) -> float:
-    """The share of the objects of unseen images that greedy captions name."""
+    """Return the share of objects in unseen images that greedy captions name."""
     made = generate(trained, images.take(UNSEEN), CaptionPlan("greedy", 1)).captions
     return float(
         np.mean(
@@ -115,9 +114,7 @@ def test_fc_learns_and_its_file_holds_all_of_it(
 
 
 def test_geometry_moves_attention(tmp_path: Path) -> None:
-    """Regions with boxes: where they lie changes what the relation model writes; without boxes there is
-    nothing to change it.
-    """
+    """The relation model's captions depend on the positions of boxes, if regions have boxes."""
     from captious.generate.captioner.captioners import build
 
     torch.manual_seed(0)
@@ -274,17 +271,20 @@ def test_synonyms_vary_the_best_caption(fc: TrainedCaptioner, images: ImageFeatu
         "man": [0.9, 0.3],
         "ball": [0.3, 0.9],
     }
-    made = generate(
-        fc,
-        images.take(UNSEEN),
-        CaptionPlan(
-            "ss", 4, switch=(0.5, 1.0), vectors={w: np.array(v, np.float32) for w, v in vectors.items()}
-        ),
+    plan = CaptionPlan(
+        "ss", 4, switch=(0.5, 1.0), vectors={w: np.array(v, np.float32) for w, v in vectors.items()}
     )
+    made = generate(fc, images.take(UNSEEN), plan)
     best = generate(fc, images.take(UNSEEN), CaptionPlan("beam", 3)).captions
     assert made.logprobs is None
     assert [group[0] for group in made.captions] == [group[0] for group in best]
     assert any(group[3] != group[0] for group in made.captions)
+    # With one word to choose from, every word that has a vector becomes it, or stays.
+    few = generate(fc, images.take(UNSEEN), replace(plan, switch=(1.0, 1.0), vocabulary=["ball"]))
+    written = {word for group in few.captions for text in group[1:] for word in text.split()}
+    assert "ball" in written and not written & {"dog", "cat", "sofa", "man"}
+    near = generate(fc, images.take(UNSEEN), replace(plan, switch=(1.0, 1.0), neighbours=1))
+    assert all(len(set(group[1:])) == 1 for group in near.captions)
 
 
 def test_a_latent_vector_varies_captions(
@@ -500,7 +500,7 @@ def test_a_training_that_was_killed_goes_on_to_the_same_result(
 def test_a_reward_raises_what_it_rewards(
     fc: TrainedCaptioner, images: ImageFeatures, references: References, tmp_path: Path
 ) -> None:
-    """Samples become better in CIDEr-D, and less varied, when CIDEr-D is rewarded."""
+    """With CIDEr-D as the reward, samples score higher in CIDEr-D and are less varied."""
     import copy
 
     from captious import reward

@@ -173,6 +173,8 @@ def test_what_cannot_work_is_said_before_training(folder: Path, tmp_path: Path) 
         ),
         (["--sigma", "1:2"], "leave it out, or use --how gnc or drv"),
         (["--how", "ss", "--groups", 2], "use --how diverse"),
+        (["--neighbours", 3], "--how rs does not use --neighbours"),
+        (["--how", "ss", "--switch", "a:b"], "--switch is a number"),
         (["--score", captions, "--how", "beam"], "leave out --how"),
         (["--score", captions, "--captions", 3], "leave out --how"),
     ):

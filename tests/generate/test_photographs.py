@@ -1,4 +1,4 @@
-"""Photographs: a network looks at the whole of them, or at random parts."""
+"""Features of whole photographs and of random crops."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MEAN, SPREAD = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
 
 
 def network(path: Path) -> Path:
-    """A real network of ONNX: six filters of colours, rectified; its map is averaged by the reader."""
+    """A small ONNX network: six rectified colour filters. The reader averages its map."""
     filters = np.concatenate([np.eye(3), -np.eye(3)]).astype(np.float32).reshape(6, 3, 1, 1)
     graph = onnx.helper.make_graph(
         [
@@ -46,9 +46,7 @@ def network(path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Photographs of two colours side by side, their captions, a network, and a captioner trained on what it
-    sees.
-    """
+    """Photographs of two colours side by side, captions, a network, and a captioner trained on its features."""
     home = tmp_path_factory.mktemp("photographs")
     (home / "pictures").mkdir()
     names, random, captions = list(COLOURS), np.random.default_rng(1), []
@@ -92,8 +90,8 @@ def test_crops_are_parts_of_the_picture(folder: Path) -> None:
     crops = photographs.crops(["3", "5"], 6, keep=0.2, seed=3)
     assert len(crops) == 12 and crops.ids[0] == "3 0" and crops.ids[-1] == "5 5"
     whole = photographs.images(["3", "5"]).vectors
-    # A fifth of the picture shows one colour mostly, now the left, now the right one; all of it shows what
-    # the whole shows.
+    # A crop of a fifth of the picture has mostly one colour, the left or the right one; a crop of all of it has
+    # both.
     assert len(np.unique(crops.vectors[:6].round(2), axis=0)) > 2
     assert np.allclose(photographs.crops(["3"], 2, keep=1.0, seed=3).vectors, whole[:1], atol=1e-6)
     assert np.array_equal(crops.vectors, photographs.crops(["3", "5"], 6, keep=0.2, seed=3).vectors)
@@ -124,7 +122,7 @@ def test_captions_of_crops(folder: Path, tmp_path: Path) -> None:
     )
     again = generate_from_crops(trained, photographs, photographs.ids, CaptionPlan("crop", 4, keep=0.1))
     assert again.captions == [row["captions"] for row in found]
-    # Crops of everything are the picture.
+    # A crop of everything is the picture.
     assert [
         own[0]
         for own in generate_from_crops(

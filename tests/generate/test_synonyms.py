@@ -24,7 +24,7 @@ VECTORS = {
     "runs": [-1.0, 0.0, 0.0],
 }
 CAPTION = "a dog runs"
-#: Captions whose words may be put in.
+#: Captions whose words are candidates.
 WORDS = ["a dog runs", "a puppy runs", "a hound runs", "a cat runs", "a dog sees a cat"]
 
 
@@ -44,7 +44,7 @@ def test_words_are_switched_for_near_ones_in_proportion_to_similarity() -> None:
     assert {w[0] for w in words} == {"a"}  # no vector: stays
     assert {w[2] for w in words} == {"runs"}  # all its neighbours point away: stays
     counts = Counter(w[1] for w in words)
-    # "cat" is at a right angle (similarity 0) and never comes; "dog" is no neighbour of itself.
+    # "cat" is orthogonal (similarity 0) and never chosen; a word is not its own neighbour.
     assert set(counts) == {"puppy", "hound"}
     near, far = 1 / 1.01**0.5, 0.5**0.5
     assert counts["puppy"] / 4000 == pytest.approx(near / (near + far), abs=0.03)

@@ -645,7 +645,7 @@ def word_pairs() -> list[tuple[str, str]]:
 
 
 def next_lines() -> list[str]:
-    """Lines of one file: ends that the tokenizer divides by what follows, before beginnings of every kind, blank lines included."""
+    """Lines of one file: line ends that are split depending on the next line, before every kind of beginning or a blank line."""
     ends = [
         "etc.",
         "etc",

@@ -24,7 +24,7 @@ OBJECTS = json.dumps(
     {"images": [], "annotations": [{"id": 5, "image_id": 1, "bbox": [], "category_id": 3}]}
 ).encode()
 
-# name: (content, what the message must say)
+# name: (content, text of the message)
 FILES: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "is empty"),
     "blank": (b" \n\t\r\n", "is empty"),
@@ -254,7 +254,7 @@ SEEDS = [
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_bytes_are_read_or_refused(data: st.DataObject, tmp_path: Path) -> None:
-    """Whatever a file holds: captions, or an InputError; never another exception."""
+    """Any file gives captions or an InputError, never another exception."""
     content = bytearray(data.draw(st.sampled_from(SEEDS) | st.binary(max_size=60)))
     for _ in range(data.draw(st.integers(0, 4))):
         place = data.draw(st.integers(0, len(content)))

@@ -1,4 +1,4 @@
-"""Files as harnesses and data sets write them; the content is our own."""
+"""Files in the formats of harnesses and data sets, with captions of our own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""References and predictions that belong together, and those that do not."""
+"""References and predictions with matching ids, and with ids that do not match."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_swapped_files() -> None:
     samples = {image: [f"dog {image}", f"a dog {image}"] for image in range(10)}
     with pytest.raises(InputError, match="look swapped"):
         both(predictions(range(10)), samples)
-    # One reference and several samples per image do exist; then it has to be said.
+    # One reference and several samples per image exist, but need an option.
     aligned = align(read(predictions(range(10)), "references"), read(samples, "predictions", several=True))
     assert aligned.candidates == list(samples.values())
 

@@ -1,4 +1,4 @@
-"""The compiled JSON reader returns what the plain reader returns, or leaves the file to it."""
+"""The compiled JSON reader returns the same as the plain reader, or leaves the file to it."""
 
 from __future__ import annotations
 

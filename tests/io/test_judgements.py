@@ -1,5 +1,4 @@
-"""Every published layout of judgement sets, in files that the tests make themselves; and what is wrong with
-bad ones."""
+"""Every published layout of judgement sets, in files that the tests write, and messages for bad ones."""
 
 from __future__ import annotations
 
@@ -399,7 +398,7 @@ def test_polaris_csv_parquet_and_nebula(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_cells_are_never_run(tmp_path: Path, refs: str, message: str | None) -> None:
     table(tmp_path / "polaris_test.csv", [["mt", "refs", "score"], ["a dog", refs, "1"]])
-    if message is None:  # not a list: one caption like any other
+    if message is None:  # not a list: an ordinary caption
         assert rated(f"polaris={tmp_path}").references == [[refs]]
         return
     with pytest.raises(InputError, match=message):

@@ -1,5 +1,4 @@
-"""No file fills the memory or hangs the reader, whichever reader it is; the message says which limit, and
-how to raise it."""
+"""No file fills the memory or hangs a reader. The message names the limit and how to raise it."""
 
 from __future__ import annotations
 
@@ -49,7 +48,7 @@ def test_gzip_that_unpacks_to_too_much(reader: str, tmp_path: Path, monkeypatch:
 
 
 def test_a_bomb_is_stopped_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two hundred parts of 5 MB each: only the first few are ever made."""
+    """Two hundred parts of 5 MB each, of which only the first few are decompressed."""
     monkeypatch.setenv("CAPTIOUS_MAX_BYTES", "10M")
     path = tmp_path / "bomb.gz"
     path.write_bytes(gzip.compress(bytes(5_000_000)) * 199 + b"\x1f\x8bnot even gzip")

@@ -1,4 +1,4 @@
-"""MATLAB files are read as SciPy reads them; damaged ones are one message."""
+"""MATLAB files are read as SciPy reads them. Damaged ones give one message."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_values_are_those_of_scipy(compressed: bool) -> None:
 
 def test_files_of_machines_with_the_other_byte_order() -> None:
     little = saved({"a": np.array([[1.0, 2.0]])}, compressed=False)
-    # The same file by hand, with every number turned round.
+    # The same file by hand, with the bytes of every number reversed.
     words = [14, 56 + 0, 6, 8, 6, 0, 5, 8, 1, 2]
     body = np.array(words, ">u4").tobytes() + np.array([(1 << 16) | 1], ">u4").tobytes() + b"a\0\0\0"
     body += np.array([9, 16], ">u4").tobytes() + np.array([1.0, 2.0], ">f8").tobytes()

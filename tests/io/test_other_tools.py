@@ -1,4 +1,4 @@
-"""Files as other tools and data sets write them, and objects as other libraries hold them."""
+"""Files of other tools and data sets, and objects of other libraries."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_names_of_coco_files_match_numbers() -> None:
         read(dict.fromkeys(predictions, "a"), "references"), read({42: "x", 7: "y"}, "predictions")
     )
     assert list(aligned.candidates) == [["y"], ["x"]]
-    # Where two files would become one image, nothing is guessed.
+    # Ids are not shortened if two files would become one image.
     twins = {"train/1.jpg": "a", "val/1.jpg": "b"}
     with pytest.raises(InputError, match="no image in common"):
         align(read(references, "references"), read(twins, "predictions"))

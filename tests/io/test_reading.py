@@ -1,4 +1,4 @@
-"""Every format gives back the captions that were put in."""
+"""Every format returns the captions that were written."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_round_trip(form: str, captions: Captions, wrap: str, folder: Path) -> N
         data = gzip.compress(data, 1)
     elif wrap == "bom" and form != "parquet":
         data = b"\xef\xbb\xbf" + data
-    path = folder / "named_wrongly.xml"  # the name says nothing
+    path = folder / "named_wrongly.xml"  # the name does not tell the format
     path.write_bytes(data)
     check_file(read(path, "references"), captions)
     if form not in ("coco-annotations", "jsonl of references"):

@@ -1,4 +1,4 @@
-"""Input that was once read without a word, and wrongly."""
+"""Input that was once misread without a message."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_numbered_columns_are_all_taken(tmp_path: Path) -> None:
     assert found(tmp_path / "rows.json") == found(rows)
     pandas = pytest.importorskip("pandas")
     assert found(pandas.DataFrame(rows)) == found(rows)
-    # Names that are no family keep their meaning: the first that exists.
+    # Other names keep their meaning: the first that exists.
     assert found([{"id": 1, "said": "a", "guess": "b"}], caption_column="guess,said") == {"1": ["b"]}
 
 

@@ -192,7 +192,7 @@ def target() -> Target:
 
 
 def test_a_library_of_two_kernels(target: Target, tmp_path: Path) -> None:
-    """Compiled, linked and loaded as the whole is."""
+    """Compiled, linked and loaded like the whole library."""
     objects = []
     for each in (outer_product, unsigned):
         path = tmp_path / f"{each.__name__}.o"

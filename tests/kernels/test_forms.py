@@ -1,4 +1,4 @@
-"""Both forms of every kernel give the same bits on what real workloads pass to them."""
+"""Both forms of every kernel give the same bits on the arguments of real workloads."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def test_truth_values_are_no_numbers() -> None:
             built(*arguments, clip, np.zeros(1))
     for clip in (True, np.True_):
         built(*arguments, clip, np.zeros(1))
-    # A whole number will do for a float, but not the other way round.
+    # An integer is accepted as a float, but not a float as an integer.
     arguments[9] = 1
     built(*arguments, True, np.zeros(1))
     arguments[9] = "1.0"
@@ -258,7 +258,7 @@ def test_a_failure_of_the_library_is_an_error() -> None:
 
 
 def long_call(seconds: float) -> Callable[[], float]:
-    """Return a kernel call that takes about so long."""
+    """Return a kernel call that takes about this many seconds."""
     tokens, offsets = np.arange(400, dtype=np.int32) % 50, np.array([0, 400])
     run = form_of(common_subsequences, "built")
 

@@ -1,4 +1,4 @@
-"""Properties that hold for every measure there is: of captions, of sets of captions, of whole corpora."""
+"""Properties of every measure: of captions, of sets of captions, of whole corpora."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def vectors_of(names: Iterable[str]) -> KeyedVectors:
     )
 
 
-#: What measures need beside captions.
+#: Data that measures need besides captions.
 GIVEN: dict[str, Any] = {
     "train": [
         "a red bus on a street",
@@ -105,7 +105,7 @@ def corpus_of(
     return Corpus.build(ids, [sets[i] for i in ids], theirs, tokenizer="none")
 
 
-#: Images of another place in the order, with another reference, without references, and so on.
+#: Variants of the corpus: another order, another reference, no references, and so on.
 VARIANTS: dict[str, Callable[[], Corpus]] = {
     "base": lambda: corpus_of(SETS),
     "again": lambda: corpus_of(SETS),

@@ -202,7 +202,7 @@ def site(tmp_path: Path) -> Path:
     return folder
 
 
-#: Run several command lines in one process, which finds the package at its first.
+#: Run several command lines in one process. The first one discovers the package.
 COMMANDS = """
 import json, sys
 from tests.command import run

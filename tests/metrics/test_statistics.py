@@ -1,4 +1,4 @@
-"""Rows of words: put together from several tables, resampled and swapped as the texts that they make."""
+"""Rows of words: joined from several tables, resampled and swapped like the texts they represent."""
 
 from __future__ import annotations
 

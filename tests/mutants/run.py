@@ -42,6 +42,9 @@ STORED = ROOT / ".pytest_cache" / "mutants.json"
 LIBRARY = PACKAGE / "kernels" / "lib"
 #: Seconds after which tests that do not end count as failed.
 PATIENCE = 1800.0
+#: Seconds of processor time after which named tests count as failed. Some mutants loop without end. Without a mutant,
+#: no named tests take more than 30 seconds.
+PROCESSOR_TIME = 100
 
 NOTICED, UNNOTICED, UNCERTAIN, STALE = "noticed", "UNNOTICED", "UNCERTAIN", "STALE"
 
@@ -128,12 +131,13 @@ class Copy:
             "arguments": [*arguments, *(f"tests/{test}" for test in tests)],
             "output": str(self.output),
             "seconds": PATIENCE,
+            "processor": PROCESSOR_TIME if tests and not to_the_end else None,
         }
         self._server.stdin.write(json.dumps(request) + "\n")
         self._server.stdin.flush()
         code = int(self._server.stdout.readline())
         if code == -1:
-            return 1, f"FAILED {f'tests/{tests[0]}' if tests else 'tests'} - no end after {PATIENCE:g} s\n"
+            return 1, f"FAILED {f'tests/{tests[0]}' if tests else 'tests'} - no end\n"
         return code, self.output.read_text(encoding="utf-8", errors="replace")
 
     def judge(self, mutant: Mutant, named: bool) -> Result:
@@ -209,7 +213,7 @@ class StoredResults:
     def __init__(self, path: Path, fresh: bool) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._package = _digest(sorted((ROOT / PACKAGE).rglob("*")))
+        self._package = package_digest()
         self._rows: dict[str, list[object]] = {}
         if not fresh and path.exists():
             self._rows = json.loads(path.read_text(encoding="utf-8"))
@@ -232,6 +236,12 @@ class StoredResults:
             temporary = self.path.with_suffix(".tmp")
             temporary.write_text(json.dumps(self._rows, indent=1), encoding="utf-8")
             temporary.replace(self.path)
+
+
+def package_digest() -> str:
+    """Return the digest of the package that the mutants are applied to, without the library of kernels."""
+    files = (ROOT / PACKAGE).rglob("*")
+    return _digest(sorted(file for file in files if not file.is_relative_to(ROOT / LIBRARY)))
 
 
 def _digest(files: Iterable[Path], *texts: str) -> str:
@@ -348,6 +358,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(
         "\n"
         + ", ".join(f"{count} {outcome}" for outcome, count in counted.items())
-        + f"; {time.monotonic() - start:.0f} s"
+        + f"; {time.monotonic() - start:.0f} s; package {package_digest()}"
     )
     return 0 if set(counted) == {NOTICED} else 1

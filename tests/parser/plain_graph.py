@@ -1,4 +1,4 @@
-"""Collapsed graphs by plain code with texts: what the kernels have to produce.
+"""Collapsed graphs in plain Python on texts: the expected output of the kernels.
 
 The steps, in order: join prepositions of several words; give conjoined prepositional phrases a copy of their
 governor; move prepositions and conjunctions into the names of relations; copy the relations of a word to its

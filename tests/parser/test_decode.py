@@ -57,8 +57,7 @@ def test_distance_counts() -> None:
     # Heads one to the left have the highest score.
     best_trees(scores, np.array([0, 0.5, 0, 0, 0], np.float32), heads)
     assert heads.tolist() == [[0, 1, 2]]
-    # Heads two to the left, or one to the right; without a taste of its own the second word prefers the
-    # first.
+    # Heads two to the left, or one to the right; without a preference of its own, the second word takes the first.
     tied = scores.copy()
     tied[0, 1, 1] = 0.1
     best_trees(tied, np.array([0.5, 0, 0, 0, 0], np.float32), heads)
@@ -127,7 +126,7 @@ def cell_arrays(
     place: int,
     kept: int,
 ) -> None:
-    """Do what `cell` does, in array operations."""
+    """Compute `cell` in array operations."""
     n, width = state.shape
     gates = squash_array(gates[:n] + inputs[rows, side])
     half = np.float32(0.5)

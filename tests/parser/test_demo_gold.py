@@ -11,9 +11,9 @@ from captious.parser.parsed_sentences import lemma, split, terminators
 from tests.gold import load, sentences
 
 _APART = ([(6, 3, "advmod"), (6, 4, "case")], [(3, 4, "mwe"), (6, 3, "case")])
-#: Captions whose graph the rules get wrong, all of them known: what is missing, and what is too much.
+#: All captions whose graph the rules get wrong: missing arcs, and extra arcs.
 DEVIATIONS: dict[str, tuple[list[Edge], list[Edge]]] = {
-    # CoreNLP does not hand the subject of "there 's" to a conjunct.
+    # CoreNLP does not copy the subject of "there 's" to a conjunct.
     "there 's a sign that is n't lit and a man who should n't walk": ([], [(2, 11, "nsubj")]),
     # "but not" has a name of its own.
     "either a dog or a cat but not a bird": ([(3, 10, "conj:negcc")], [(3, 10, "conj:not")]),

@@ -1,4 +1,4 @@
-"""``captious parse`` as a user has it: files in, CoNLL-U or trees out, mistakes named."""
+"""``captious parse``: files in, CoNLL-U or trees out, messages for mistakes."""
 
 from __future__ import annotations
 

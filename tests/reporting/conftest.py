@@ -31,7 +31,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def demo_report() -> captious.Report:
-    """All that a report can have, of the demo."""
+    """A report of the demo with every part that a report can have."""
     names = ["good", "generic", "poor"]
     return captious.report(
         *(demo_path(name) for name in names),
@@ -63,7 +63,7 @@ def hostile_report() -> captious.Report:
 
 
 class Watched:
-    """A page in the browser, with everything that it must not do written down."""
+    """A page in the browser that records everything it must not do."""
 
     def __init__(self, browser: Any, path: Path, address: str = "", **context: Any) -> None:
         self.context = browser.new_context(viewport={"width": 1280, "height": 900}, **context)

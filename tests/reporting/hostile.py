@@ -1,4 +1,4 @@
-"""Captions, ids and names that would do harm in a page that takes them for anything but text."""
+"""Captions, ids and names that do harm if a page treats them as anything but text."""
 
 from __future__ import annotations
 

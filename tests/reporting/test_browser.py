@@ -1,6 +1,4 @@
-"""The page in a real browser: what people see, can do by keyboard, and what must not happen whatever the
-captions say.
-"""
+"""The page in a real browser: its content, use by keyboard, and safety from hostile captions."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ def test_the_leaderboard_has_the_scores(demo_page: Path, demo_report: captious.R
         metrics = demo_report.meta["metrics"]
         assert shown[:3] == ["place", "1", "good"]
         assert all(f"{metric['values'][0]:.4f}" in shown for metric in metrics)
-        # By METEOR, then the other way round.
+        # By METEOR, then in reverse.
         seen.page.click('[data-metric="METEOR"]')
 
         def names() -> list[str]:
@@ -310,7 +308,7 @@ def test_hostile_text_is_text_everywhere(hostile_page: Path, watch: Any) -> None
             assert page.locator(".detail h3 bdi").count() == 1, image
         seen.show("#image=" + quote(hostile.IDS[0]) + "&system=0")
         assert page.locator(".card .quote").first.inner_text() == hostile.TEXTS[0]
-        # Nothing but the page's own elements: no caption became one.
+        # Only the page's own elements: no caption became one.
         kinds = page.evaluate("[...new Set([...document.body.querySelectorAll('*')].map(e => e.localName))]")
         assert not {"img", "iframe", "object", "embed", "link", "b", "i", "form input[type=hidden]"} & set(
             kinds

@@ -53,7 +53,7 @@ def test_a_policy_allows_the_script_of_the_page_and_nothing_else(demo_report: ca
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert f"{kind}-src 'sha256-{digest}'" in policy
     assert policy.startswith("default-src 'none'") and "img-src 'none'" in policy and "unsafe" not in policy
-    # Everything but the data is small, and all of it is our own.
+    # Apart from the data, the page is small and loads nothing.
     assert len(re.findall(r"<script>(.*?)</script>", page, flags=re.S)[0]) < 200_000
     assert not re.search(r"(?:src|href)=", re.sub(r"<script.*?</script>", "", page, flags=re.S))
 
@@ -373,7 +373,7 @@ def test_a_feature_of_several_systems_and_metrics_stands_in_the_page_once(
 ) -> None:
     block = learned_report._blocks["learned"]
     lite = [system["CaptiousScore-lite"][1] for system in block["systems"]]
-    # About the references alone, so it is the same for all systems.
+    # It describes the references, so it is the same for all systems.
     agreement = LITE.index("mapped-caption-agreement")
     assert lite[0][agreement] == lite[1][agreement] and lite[0][0] != lite[1][0]
     used = {column for system in block["systems"] for _, columns in system.values() for column in columns}

@@ -178,7 +178,7 @@ def test_thumbnails_and_boxes_are_drawn(folder: Path, tmp_path: Path, watch: Any
         seen.show("#image=7")
         assert "There is no picture of this image." in page.locator(".detail").inner_text()
         assert page.locator(".thumb").count() == 2
-        # Pictures inside the page are no requests to anyone.
+        # Pictures inside the page need no requests.
         assert not [wrong for wrong in seen.wrong if not wrong.startswith("request: data:image/jpeg")]
 
 

@@ -1,4 +1,4 @@
-"""The static site: only comparable numbers share a column, pages work from a folder, names are text."""
+"""The static site: only comparable numbers share a column, pages work without a server, names are escaped."""
 
 from __future__ import annotations
 

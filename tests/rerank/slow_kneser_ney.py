@@ -1,4 +1,4 @@
-"""Modified Kneser–Ney from dictionaries, straight from Chen & Goodman (1999): the readable twin of
+"""Modified Kneser–Ney from dictionaries, after Chen & Goodman (1999): the plain form of
 ``captious.rerank.language_models.ngram``.
 """
 

@@ -80,7 +80,7 @@ def test_the_order_of_candidates_does_not_matter_but_for_ties(
         for one in (found, other)
     ]
     assert all(np.isfinite(one.values).all() for one in values)
-    # Equals may change places; their score does not.
+    # Captions with equal scores may change places.
     assert values[0].values[values[0].chosen] == pytest.approx(values[1].values[values[1].chosen])
 
 
@@ -311,7 +311,7 @@ def test_saved_scores(tmp_path: Path) -> None:
         for image, texts in list(predictions.items())[:5]
     }
     assert chosen.values[chosen.chosen][:5] == pytest.approx(list(best.values()))
-    # Of CHAIR less is better.
+    # Lower is better for CHAIR.
     assert (rerank(found, read_given(tmp_path / "c.scores", "CHAIRs")).values <= 0).all()
     with pytest.raises(InputError, match="select one with --metric"):
         read_given(tmp_path / "c.scores")

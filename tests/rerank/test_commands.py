@@ -303,7 +303,8 @@ def test_the_likelihood_test_by_command(folder: Path, tmp_path: Path) -> None:
     training = write(tmp_path / "training.jsonl", [{"image_id": 1, "captions": generic * 2}])
     common = ["--training", training, "-k", 3]
     need = tmp_path / "need.jsonl"
-    run("likelihood", REFS, "--write", need, *common)
+    written = run("likelihood", REFS, "--write", need, *common)
+    assert all(f"{text} (2)" in written for text in generic)
     listed = lines(need)
     # A model that likes short captions.
     for row in listed:

@@ -63,7 +63,7 @@ def make(kind: str) -> Unigram | NGram | LSTM:
 
 
 def next_words(model: LanguageModel, context: list[str]) -> float:
-    """The sum of the probabilities of all that may come next."""
+    """Return the sum of the probabilities of all next words."""
     assert isinstance(model, WordModel)
     words = [*model.vocabulary.words[3:], "never-heard"]
     ends = model.score([context]).of(0)[-1]
@@ -73,8 +73,8 @@ def next_words(model: LanguageModel, context: list[str]) -> float:
 
 
 def test_kneser_ney_by_hand() -> None:
-    # Too few n-grams to tell discounts: 0.5, 1, 1.5. Continuations: a 1, b 1, c 1, end 2, of 5; what is
-    # taken, 2.5 of 5, goes to five words evenly.
+    # Too few n-grams to tell discounts: 0.5, 1, 1.5. Continuations: a 1, b 1, c 1, end 2, of 5. The discounted
+    # mass, 2.5 of 5, goes to five words evenly.
     model = NGram.learn(SMALL, 2)
     p = {"a": 0.2, "b": 0.2, "c": 0.2, "end": 0.3, "unknown": 0.1}
     found = model.score([["a", "b"], ["a", "c"], ["x"]])
@@ -82,7 +82,7 @@ def test_kneser_ney_by_hand() -> None:
         [0.5 + 0.5 * p["a"], 1 / 3 + 0.5 * p["b"], 0.5 + 0.5 * p["end"]]
     )
     assert np.exp(found.of(1)) == pytest.approx([0.6, 0.5 / 3 + 0.5 * p["c"], 0.5 + 0.5 * p["end"]])
-    # After an unknown word nothing is known: the end as such.
+    # After an unknown word, the end has its unigram probability.
     assert np.exp(found.of(2)) == pytest.approx([0.5 * p["unknown"], p["end"]])
     assert found.unknown.tolist() == [False] * 6 + [True, False]
 
@@ -122,7 +122,7 @@ def test_whatever_was_learned_sums_to_one(captions: list[list[str]], order: int,
 
 
 def test_unigrams_are_shares_of_tokens() -> None:
-    model = Unigram.learn([["a", "a", "b"], ["a"]])  # 4 words, 2 ends, and one for what is not known
+    model = Unigram.learn([["a", "a", "b"], ["a"]])  # 4 words, 2 ends, and one for unknown words
     assert np.exp(model.score([["a", "z"]]).of(0)) == pytest.approx([3 / 7, 1 / 7, 2 / 7])
     rare = Unigram.learn([["a", "a", "b"], ["a", "c"]], least=2)
     assert np.exp(rare.score([["b"]]).of(0)) == pytest.approx([2 / 7, 2 / 7])

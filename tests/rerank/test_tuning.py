@@ -1,4 +1,4 @@
-"""Tuning: what the grid says is what scoring the chosen captions says."""
+"""Tuning: the grid's values equal the scores of the chosen captions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ PRINTED = [
 def test_the_geometric_mean_is_that_of_the_paper(row: tuple[float, ...]) -> None:
     measures = make_measures(
         ["BLEU-4", "ROUGE-L", "CIDEr-D", "CHAIRs", "BLEU-1", "BLEU-2"], {}
-    )  # which they are does not matter here
+    )  # any of them will do here
     values = {measure.name: np.array(value / 100) for measure, value in zip(measures, row)}
     assert float(geometric_mean(values, measures, 5000)) == pytest.approx(row[-1], abs=0.0051)
 

@@ -38,7 +38,7 @@ def scores(corpora: list[Corpus]) -> list[Scores]:
 
 
 class Value(Measure):
-    """Whatever the test says each image is worth."""
+    """Measure whose value of each image is set by the test."""
 
     needs = frozenset()
 
@@ -310,7 +310,7 @@ def test_json_has_everything(scores: list[Scores]) -> None:
 
 
 class Words(Measure):
-    """How many different words: rows of words, not of numbers."""
+    """Number of different words: its rows are words, not numbers."""
 
     name = "Words"
     rows = "corpus"

@@ -25,7 +25,7 @@ from tests.threads import NORMS, TRAIN, rows, systems
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-#: Everything but what carries a model of 90 MB with it.
+#: All measures except those that carry a model of 90 MB.
 NAMES = [
     name
     for name in registry.names()
@@ -82,7 +82,7 @@ def test_prepared_states_of_all_measures(tmp_path: Path) -> None:
 
 
 def test_references_pickle_with_their_cached_products(tmp_path: Path) -> None:
-    """Sent before and after they were used: n-grams, lines and scene graphs that were made travel along."""
+    """Pickled before and after use: computed n-grams, lines and scene graphs are included."""
     references = References.read(demo_path("references"))
     names = ["BLEU-4", "CIDEr-D", "METEOR", "SPICE", "SPICE-U", "HWCM-2", "mBLEU-2", "Self-CIDEr", "Novel"]
     fresh = elsewhere(PREPARE_THERE, {"references": references, "names": names, "train": TRAIN}, tmp_path)
@@ -105,7 +105,7 @@ def test_shared_parts_stay_shared() -> None:
     again_references, again = pickle.loads(pickle.dumps((references, corpora)))
     assert again[0].references is again[1].references is again_references.captions
     assert again[0].candidates.encoding.base is again_references.captions.encoding
-    # A new system can be laid over what came back.
+    # A new system can be encoded over the unpickled references.
     third = again_references.corpus(read(demo_path("generic"), "predictions"), "generic")
     assert third.references is again_references.captions
     mine = references.corpus(read(demo_path("generic"), "predictions"), "generic")

@@ -1,4 +1,4 @@
-"""Prepared references: frozen, kept in a file, and the same numbers from it as from the captions themselves."""
+"""Prepared references: frozen, stored in a file, and with the same scores as the captions themselves."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import captious
+from captious.core import container
 from captious.core.container import _checksum
 from captious.core.errors import InputError
 from captious.corpus import Captions
 from captious.data import demo_path
 from captious.io import read
 from captious.io import reading as prepared_files
-from captious.io import saved_files as container
 from captious.parser.choice import get
 from captious.parser.fast_parser import ParsedBatch
 from captious.results.references import References
@@ -54,7 +54,7 @@ def assert_equal(a: Scores, b: Scores) -> None:
 def test_scores_from_the_file_are_those_from_the_captions(prepared: Path) -> None:
     raw = captious.score(captious.load(REFERENCES, system("good")), METRICS)
     assert_equal(captious.score(captious.load(prepared, system("good")), METRICS), raw)
-    # The second system finds everything made.
+    # The second system reuses everything.
     references = References.read(prepared)
     for name in ("good", "poor"):
         raw = captious.score(captious.load(REFERENCES, system(name)), METRICS)

@@ -1,4 +1,4 @@
-"""Scores in files: the same bits afterwards, parts that make a whole, and files that cannot be trusted."""
+"""Scores in files: the same bits after loading, parts merged into a whole, and untrusted files."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import captious
+from captious.core import container
 from captious.corpus import Corpus
 from captious.data import demo_path
 from captious.diversity_analysis.sets import best, diversity, human
-from captious.io import saved_files as container
 from captious.metrics import registry
 from captious.metrics.base import FloatArray, Measure, Sequences
 from captious.results import saved_scores as records
@@ -42,7 +42,7 @@ def sets() -> Scores:
 
 
 def assert_same(a: Scores, b: Scores) -> None:
-    """Not a bit differs in anything that is derived."""
+    """All derived values are bit-equal."""
     assert list(a) == list(b)
     for name in a:
         one, other = a[name], b[name]
@@ -322,7 +322,7 @@ def test_nothing_is_half_written(scores: Scores, tmp_path: Path) -> None:
 
 
 def shards(load: Any, name: str = "good", n: int = 3, **options: Any) -> list[Corpus]:
-    """Every n-th image: parts that lie between each other."""
+    """Every n-th image: interleaved parts."""
     whole = captious.io.read(demo_path(name), "predictions", several=options.get("several"))
     return [
         captious.load(

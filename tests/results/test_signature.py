@@ -79,14 +79,14 @@ def test_nothing_in_a_field_breaks_the_text_apart() -> None:
 
 
 def of(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Those of the options that a measure has."""
+    """Return the options that a measure has."""
     own = {option.name for option in registry.measure_class(name).options}
     return {key: value for key, value in options.items() if key in own}
 
 
 @cache
 def two_systems() -> tuple[Corpus, Corpus]:
-    """The candidates are what is judged: another system has the same signature."""
+    """Candidates are not part of a signature: another system has the same one."""
     result = corpus(candidates=SETS, several=True)
     return result, Corpus.build(result.ids, [["a cat sleeps", "x"]] * 3, result.references, name="other")
 

@@ -1,4 +1,4 @@
-"""P-values and intervals against what is known exactly: both sides, enumeration, coverage."""
+"""P-values and intervals against exact values: both sides, enumeration, coverage."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rows(values: object) -> np.ndarray:
 
 
 def test_the_bootstrap_counts_both_sides() -> None:
-    """A − B or B − A: the same p, and the interval turned round."""
+    """A − B and B − A have the same p-value, and mirrored intervals."""
     rng = np.random.default_rng(3)
     for shift in (0.0, 0.1, 0.3):
         a, b = rng.normal(0.0, 1.0, 60), rng.normal(shift, 1.0, 60)
@@ -132,7 +132,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(level: float) -> None:
 
 
 def test_bootstrap_p_under_the_null_is_small_as_often_as_it_says() -> None:
-    """No difference but noise: p < 0.1 in about a tenth of the trials (halved p-values would give a fifth)."""
+    """Noise alone: p < 0.1 in about 10 % of the trials (halved p-values would give 20 %)."""
     rng = np.random.default_rng(21)
     small = 0
     for trial in range(500):

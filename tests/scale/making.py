@@ -78,7 +78,7 @@ def folder(path: Path, number: int = 4, times: int = 1) -> Path:
 
 
 class Serial(Executor):
-    """An executor that does everything at once, here."""
+    """Executor that runs everything immediately, in this thread."""
 
     def submit(self, function: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
         future: Future[Any] = Future()

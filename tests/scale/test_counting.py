@@ -55,7 +55,7 @@ def test_half_a_run_is_refused(tmp_path: Path) -> None:
 
 @given(st.lists(st.lists(st.integers(0, 30), max_size=60), min_size=1, max_size=8), st.integers(1, 12))
 def test_frequent_items_are_within_the_bound(shards: list[list[int]], size: int) -> None:
-    """Every count is too low by at most the error, the error is within what theory allows, and more frequent
+    """Every count is too low by at most the error, the error is within the theoretical bound, and more frequent
     items are kept.
     """
     exact = Counter(str(item) for items in shards for item in items)

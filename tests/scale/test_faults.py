@@ -1,4 +1,4 @@
-"""Finished work survives faults, and another run ends in the same bytes. Workers and clients are killed, disks
+"""Finished work survives faults, and a second run ends with the same bytes. Workers and clients are killed, disks
 are full, shards are broken.
 """
 
@@ -55,7 +55,7 @@ def start(shards: Path, out: Path, *more: str, **settings: object) -> subprocess
 
 
 def workers(pid: int) -> list[int]:
-    """The processes that a client started to work."""
+    """Return the worker processes of a client."""
     found = []
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()

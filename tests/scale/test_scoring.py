@@ -1,4 +1,4 @@
-"""The same numbers as from one file, whatever the shards, batches and formats."""
+"""The same numbers as from one file, for any shards, batches and formats."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def test_other_ways_to_write_ids(tmp_path: Path) -> None:
 
 
 def test_the_references_are_sent_as_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once in a process they are mapped, and what travels with a shard is small."""
+    """References are mapped once per process, and the data sent with a shard are small."""
     import pickle
 
     making.folder(tmp_path / "in")

@@ -39,7 +39,7 @@ def test_one_shard_is_measured_as_one_file(tmp_path: Path, monkeypatch: pytest.M
     found = scale.score(
         one_shard(tmp_path / "in", rows), None, ALL, output=tmp_path / "out", executor=Serial()
     )
-    # One image with all captions, in their order, is the text that the shard is.
+    # One image with all captions in order is the same text as the shard.
     corpus = captious.load(None, {"all": [caption for _, caption in rows]}, several=True)
     for name, score in captious.score(corpus, "ASL,SDSL,Types,Hapax,TTR1,TTR2").items():
         ours = found.values[name] if name in found.values else found.scores[name].value

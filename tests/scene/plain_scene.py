@@ -1,4 +1,4 @@
-"""Scene graphs on plain objects, written without kernels: the reference that the arrays are compared with."""
+"""Scene graphs on plain objects, without kernels: the expected results of the arrays."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _phrase_start(graph: Dependencies, arcs: list[Arc], quantifier: int, noun: i
             return 0
         if not graph.tags[noun].startswith("PRP") and not any(g == noun and r == "det" for g, _, r in arcs):
             return 0
-    # Whatever hangs on the quantifier from the left belongs to the phrase, even a preposition: of "with lots
+    # Every dependent to the left of the quantifier belongs to the phrase, even a preposition: of "with lots
     # of donuts" the reference makes the attribute (donut, with).
     return min(own, default=quantifier)
 
@@ -327,7 +327,7 @@ class PlainConcept:
         """Whether the two share a synset or a word."""
         if not self.synsets.isdisjoint(other.synsets):
             return True
-        # Mostly one word beside one or two: looking is quicker than building sets.
+        # Usually one word against one or two: comparing is faster than building sets.
         words = other.words
         return any(word in words for word in self.words) if len(self.words) > 1 else self.words[0] in words
 
@@ -519,5 +519,5 @@ def uniqueness(candidate: Iterable[Tuple], reference: Iterable[Tuple], table: Co
 
 
 def _sum(values: list[float]) -> float:
-    """One after the other: Python's own sum rounds in other ways from version 3.12 on."""
+    """Add in order: from version 3.12 on, Python's sum rounds differently."""
     return reduce(add, values, 0.0)

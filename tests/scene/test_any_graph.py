@@ -1,4 +1,4 @@
-"""Whatever graph a parser may produce, the rules give tuples of words and never fail."""
+"""For any graph, the rules return tuples of words and never fail."""
 
 from __future__ import annotations
 

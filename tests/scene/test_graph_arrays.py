@@ -36,7 +36,7 @@ def built(groups: list[list[Tuple]]) -> SceneGraphs:
 
 
 def scenes(seed: int, count: int) -> tuple[list[list[Tuple]], list[list[Tuple]]]:
-    """Candidates that repeat some of what their references say, and the references."""
+    """Candidates that repeat some words of their references, and the references."""
     rng = random.Random(seed)
     references = [stated(rng) for _ in range(count)]
     candidates = [
@@ -59,7 +59,7 @@ def test_graphs_and_counts_of_plain_kernels() -> None:
 
 
 def compare(*sides: list[list[Tuple]]) -> NDArray[np.int64]:
-    """Compare all that candidates and references have with plain graphs; return the counts."""
+    """Compare graphs and counts with plain graphs, and return the counts."""
     synonyms = Synonyms.load()
     graphs = [built(side) for side in sides]
     plain = [[plain_scene.PlainGraph(group, synonyms) for group in side] for side in sides]

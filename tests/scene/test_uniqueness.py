@@ -15,7 +15,7 @@ from captious.text.synonyms import Synonyms
 from tests.forms import both_forms, form_of
 from tests.scene import plain_scene
 
-#: Some are synonyms of others; a name with a stroke may be that of two words.
+#: Some are synonyms of others; a name with a slash stands for two words.
 WORDS = [
     "couch",
     "sofa",

@@ -1,4 +1,4 @@
-"""Random trees over the words, tags and relations that rules ask about: rare rules meet often."""
+"""Random trees over the words, tags and relations that rules test, so that rare rules apply often."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from captious.parser.graph_codes import (
 
 
 def _listed(text: str) -> list[str]:
-    """Words, as often as they are written: some are wanted more often than others."""
+    """Return words, each as often as written: some are needed more often."""
     return text.split()
 
 
@@ -60,7 +60,7 @@ def tree(rng: random.Random, size: int) -> Sentence:
 
 
 class Grower:
-    """Sentences of phrases that rules are about, with a little noise.
+    """Sentences of phrases that rules treat, with a little noise.
 
     Prepositions of several words, conjoined ones, quantifiers, passives, pronouns.
     """
@@ -79,7 +79,7 @@ class Grower:
         return len(self.rows) - 1
 
     def put(self, form: str, tag: str, head: int, relation: str) -> int:
-        """A word that comes next."""
+        """Add a word, and return its number."""
         number = self.word(form, tag, head, relation)
         self.order.append(number)
         return number

@@ -61,7 +61,7 @@ def test_a_task_of_our_own(tmp_path: Path) -> None:
         )
     with pytest.warns(CaptionWarning, match="60 images, and the task 'mine' has 5,000"):
         run_task(write_task(tmp_path, references={"path": "refs.json", "images": 5000}), [demo_path("good")])
-    # A file that holds the split alone has no column of splits.
+    # A file of one split has no column of splits.
     alone = write_task(tmp_path, references={"path": "refs.json", "split": "test"})
     assert run_task(alone, [demo_path("good")]).scores[0]["BLEU-1"].value == wanted.value
 

@@ -41,7 +41,7 @@ def test_lines_of_one_file_are_split_by_what_follows_them() -> None:
     lines = [line for line, _ in rows]
     ours = [" ".join(tokens) for tokens in ptb.tokenize_lines(lines, keep_punctuation=True)]
     assert [pair for pair in zip(lines, ours, (line for _, line in rows)) if pair[1] != pair[2]] == []
-    # The gold means something: some lines come out otherwise when each is a caption by itself.
+    # The gold is not trivial: some lines have other tokens as single captions.
     alone = [" ".join(tokens) for tokens in ptb.tokenize_batch(lines, keep_punctuation=True)]
     assert sum(a != b for a, b in zip(ours, alone)) > 100
     words = ptb.tokenize_lines(lines)
@@ -57,10 +57,7 @@ def test_what_counts_as_punctuation_is_what_the_coco_tools_drop() -> None:
 @pytest.mark.shared
 @pytest.mark.parametrize("file", ["tokens_captions", "tokens_adversarial"])
 def test_every_line_of_the_public_gold_has_a_next_line_that_explains_it(shared_data: Path, file: str) -> None:
-    """Their next lines are not known.
-
-    Whatever it was, it began with a capital article, a small letter or something else.
-    """
+    """Their next lines are unknown. Each began with a capital article, a small letter, or something else."""
     with gzip.open(shared_data / "gold" / f"{file}.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     wrong = rows

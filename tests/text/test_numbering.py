@@ -118,7 +118,7 @@ def test_tables_grow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_words_that_begin_alike_are_told_apart() -> None:
-    """In a table so full that most of them are looked for in each other's places."""
+    """In a table so full that most words collide."""
     words = [f"abcdefgh{'x' * k}{end}" for k in range(5, -1, -1) for end in ("", "y", "z", "v", "w")]
     text = np.frombuffer("".join(f"{word}\n" for word in [*words, *words[::-1]]).encode(), np.uint8)
     places, ends, heads = np.zeros(32, np.int32), np.zeros(40, np.int64), np.zeros(40, np.uint64)

@@ -1,5 +1,4 @@
-"""The PTB tokenizer: what the reference does, by hand-made examples, by gold, and one path against the
-other."""
+"""The PTB tokenizer against the reference: examples by hand, gold, and both implementations."""
 
 from __future__ import annotations
 
@@ -227,7 +226,7 @@ def test_remembered_scans_give_the_same_tokens(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_shipped_automaton_is_that_of_the_rules() -> None:
-    """If it is not: python -m tools.make_tokenizer."""
+    """If this fails, run: python -m tools.make_tokenizer."""
     shipped, generated = Automaton.shipped().arrays, generate().arrays
     assert list(shipped) == list(generated)
     for name, values in generated.items():

@@ -1,4 +1,4 @@
-"""The spaCy-like tokenizer: what the convention asks for, case by case."""
+"""The spaCy-like tokenizer: the rules of the convention, case by case."""
 
 from __future__ import annotations
 

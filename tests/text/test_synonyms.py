@@ -109,7 +109,7 @@ def test_synsets_are_those_of_a_plain_dictionary(
 
 
 def test_the_shipped_table_is_that_of_meteor() -> None:
-    """The same words, synsets and base forms: the digest, computed anew, of ours and of the jar's lists."""
+    """Our lists and the jar's have the same words, synsets and base forms: the digests are equal."""
     pytest.importorskip("pycocoevalcap")
     ours, theirs = Synonyms.load(), read_meteor(meteor_data.find())
     assert ours.digest == ours.computed_digest() == theirs.digest == theirs.computed_digest()

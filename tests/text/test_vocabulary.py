@@ -1,4 +1,4 @@
-"""Words as numbers: growing, frozen, and laid over others."""
+"""Words as numbers: growing, frozen, and overlaid on others."""
 
 from __future__ import annotations
 

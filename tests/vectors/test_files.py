@@ -1,4 +1,4 @@
-"""Files of word vectors, checked against what gensim writes and reads."""
+"""Files of word vectors, compared with gensim in both directions."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def test_a_folder_of_the_same_format_and_damage_to_it(encoder: SentenceEncoder, 
     unpack(source, folder)
     copy = SentenceEncoder(folder)
     np.testing.assert_array_equal(copy.encode(["a dog"]), encoder.encode(["a dog"]))
-    # The same content has the same name in signatures, wherever it comes from.
+    # The same content has the same name in signatures, whatever its path.
     assert (copy.label, copy.digest) == (encoder.label, encoder.digest) and encoder.label == "bert-6x384"
     weights = folder / "model.safetensors"
     with weights.open("r+b") as handle:

@@ -120,5 +120,5 @@ def test_large_problems(n: int, m: int, kind: str) -> None:
     )
     cheapest = ot.emd2(a / a.sum(), b / b.sum(), cost, numItermax=1_000_000)
     assert distance("built", x, y, a, b) == pytest.approx(cheapest, rel=1e-12, abs=1e-12)
-    # The plain form, which is slow, tells the plan, too.
+    # The plain form, which is slow, returns the plan, too.
     check(cost[:40, :30].copy(), a[:40], b[:30])

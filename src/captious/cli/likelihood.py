@@ -22,6 +22,7 @@ from captious.core.errors import InputError
 
 if TYPE_CHECKING:
     from captious.rerank import LikelihoodReport
+    from captious.rerank.likelihood import GenericCaptions
 
 
 def likelihood(
@@ -121,6 +122,7 @@ def likelihood(
         rows = generic.to_score()
         write_json_lines(rows, write)
         say(f"{write}: {sum(len(row['captions']) for row in rows):,} captions of {len(rows):,} images", write)
+        say(f"distractors: {_listed(generic)}", write)
         return
     report = likelihood_study(
         generic, scored, models=models or (), lam=lam, alpha=alpha, normalise=normalise, trials=trials
@@ -145,13 +147,16 @@ def _show(report: LikelihoodReport) -> None:
         ["", *heads.values()],
         table,
     )
-    distractors = "; ".join(f"{text} ({count:,})" for text, count in report.generic.commonest)
     note(
         f"{first.left_out:,} images have no certainly wrong distractor and were left out. "
-        f"Distractors: {distractors}"
+        f"Distractors: {_listed(report.generic)}"
     )
     if report.p is not None:
         note(f"With the language model, the first column differs with p = {report.p:.4f} (randomisation).")
+
+
+def _listed(generic: GenericCaptions) -> str:
+    return "; ".join(f"{text} ({count:,})" for text, count in generic.commonest)
 
 
 def _show_words(scored: Path, image: str, figure: Path | None) -> None:

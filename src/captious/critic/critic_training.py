@@ -35,7 +35,7 @@ from captious.vectors import WordVectors
 class CriticSettings:
     """Training settings."""
 
-    epochs: int = 10
+    epochs: int = 30
     batch: int = 100
     rate: float = 1e-3
     #: Factor of the learning rate after every epoch.

@@ -78,10 +78,8 @@ def curve(agreement_curve: AgreementCurve) -> Any:
             axes.plot(
                 x,
                 [100 * item.value for _, item in points],
-                color=look.colour,
-                marker=look.marker,
-                linestyle=look.line,
                 label=style.shorten(name),
+                **look.of_line(),
             )
             if all(item.interval is not None for _, item in points) and len(names) <= 4:
                 low, high = ([100 * item.interval[k] for _, item in points if item.interval] for k in (0, 1))
@@ -89,7 +87,7 @@ def curve(agreement_curve: AgreementCurve) -> Any:
         axes.set_xlabel(agreement_curve.axis)
         axes.set_ylabel(f"{agreement_curve.points[0].agreements[0].coefficient} × 100")
         axes.set_title(style.shorten(f"{agreement_curve.judgements} by {agreement_curve.axis}"))
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+        style.legend_beside(axes)
     return figure
 
 

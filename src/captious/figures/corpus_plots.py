@@ -62,10 +62,19 @@ def _legend(axes: Any, order: Sequence[float]) -> None:
     """Draw the legend beside the figure, in the order of the lines from top to bottom."""
     handles, labels = axes.get_legend_handles_labels()
     by_height = sorted(range(len(handles)), key=lambda i: -order[i])
-    axes.legend(
-        [handles[i] for i in by_height], [labels[i] for i in by_height],
-        loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0.0, handlelength=2.6,
-    )  # fmt: skip
+    style.legend_beside(
+        axes,
+        handles=[handles[i] for i in by_height],
+        labels=[labels[i] for i in by_height],
+        handlelength=2.6,
+    )
+
+
+def _line(axes: Any, x: Any, y: Any, label: str, look: style.SystemLook, **settings: Any) -> None:
+    """Draw the line of a system. That of people is thicker, with larger markers."""
+    human = look is style.HUMAN_LOOK
+    settings = {"linewidth": 2.2 if human else 1.6, "markersize": 10 if human else 6, **settings}
+    axes.plot(x, y, label=label, **look.of_line(), **settings)
 
 
 def _label(report: CorpusReport) -> str:
@@ -79,17 +88,8 @@ def type_token_curves(result: CorpusDiversity) -> Any:
         figure, axes = plt.subplots(figsize=(8.4, 4.6))
         end = max(int(curve.tokens[-1]) for _, _, curve in curves)
         for report, look, curve in curves:
-            axes.plot(
-                curve.tokens,
-                curve.types,
-                color=look.colour,
-                linestyle=look.line,
-                marker=look.marker,
-                markersize=6,
-                markevery=max(1, len(curve.tokens) // 8),
-                label=_label(report),
-                linewidth=2.2 if report is result.humans else 1.6,
-            )
+            every = max(1, len(curve.tokens) // 8)
+            _line(axes, curve.tokens, curve.types, _label(report), look, markersize=6, markevery=every)
         axes.set_xlim(0, end)
         axes.set_ylim(bottom=0)
         axes.xaxis.set_major_formatter(_thousands)
@@ -126,16 +126,7 @@ def coverage_by_decile(result: CorpusDiversity) -> Any:
             if report.global_recall is None:
                 continue
             share = report.global_recall.deciles
-            axes.plot(
-                at,
-                100 * share,
-                color=look.colour,
-                linestyle=look.line,
-                marker=look.marker,
-                label=_label(report),
-                linewidth=2.2 if report is result.humans else 1.6,
-                markersize=10 if report is result.humans else 6,
-            )
+            _line(axes, at, 100 * share, _label(report), look)
             heights.append(float(np.nansum(share)))
         # Each tenth on its own: the curve is not cumulative.
         axes.set_xticks(at, [f"{10 * k - 10}–{10 * k}" for k in range(1, 11)], fontsize=9)
@@ -157,18 +148,8 @@ def local_recall(result: CorpusDiversity) -> Any:
             share = result.recall_by_class(report)
             if share is None:
                 continue
-            x = at[: len(share)]
             label = _label(report) if report.local_recall is not None else "humans (one against the rest)"
-            axes.plot(
-                x,
-                100 * share,
-                color=look.colour,
-                linestyle=look.line,
-                marker=look.marker,
-                label=label,
-                linewidth=2.2 if report is result.humans else 1.6,
-                markersize=10 if report is result.humans else 6,
-            )
+            _line(axes, at[: len(share)], 100 * share, label, look)
             heights.append(float(share[min(result.n, len(share), max(1, result.n - 1)) - 1]))
         axes.set_xticks(at)
         axes.set_ylim(0, 100)
@@ -234,12 +215,12 @@ def _dots(
             is_zero = per_thousand == 0
             size = 11 if report is result.humans else 7
             axes.plot(
-                positions[~is_zero], per_thousand[~is_zero], linestyle="", marker=look.marker,
-                color=look.colour, markersize=size, label=_label(report),
+                positions[~is_zero], per_thousand[~is_zero], markersize=size, label=_label(report),
+                **look.of_points(),
             )  # fmt: skip
             axes.plot(
-                positions[is_zero], np.full(int(is_zero.sum()), zero), linestyle="", marker=look.marker,
-                markerfacecolor="white", markeredgecolor=look.colour, markersize=size,
+                positions[is_zero], np.full(int(is_zero.sum()), zero), markersize=size,
+                markerfacecolor="white", **look.of_points(),
             )  # fmt: skip
         axes.set_yscale("log")
         top = max([float(value) for row in frequencies for value in row] + [10 * bottom])
@@ -256,7 +237,7 @@ def _dots(
         axes.set_xlabel(x)
         axes.set_ylabel(y)
         axes.set_title(title)
-        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0.0)
+        style.legend_beside(axes)
     return figure
 
 

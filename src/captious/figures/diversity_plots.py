@@ -72,7 +72,7 @@ def plane(
         axes.set_xlabel(f"accuracy ({accuracy})")
         axes.set_ylabel(f"diversity ({diversity})")
         axes.set_title("Accuracy and diversity")
-        _legend_beside(axes)
+        style.legend_beside(axes)
     return figure
 
 
@@ -130,11 +130,6 @@ def _extent(point: PlanePoint) -> list[tuple[float, float]]:
     return points + [(point.accuracy, end) for end in point.diversity_interval or ()]
 
 
-def _legend_beside(axes: Any) -> None:
-    """Draw the legend beside the figure, where it hides nothing."""
-    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0.0)
-
-
 class PlotCurve(NamedTuple):
     """A line of the effect of m, or of word frequencies."""
 
@@ -166,7 +161,7 @@ def effect_of_m(
         margin = max(0.5 * (high - low), 0.02)
         axes.set_ylim(max(0.0, low - margin), min(1.02, high + margin))
         axes.set_title("Diversity of the best captions")
-        _legend_beside(axes)
+        style.legend_beside(axes)
     return figure
 
 
@@ -182,7 +177,7 @@ def word_frequencies(curves: Sequence[PlotCurve], *, looks: Looks = None) -> Any
         axes.set_xlabel("rank of the word")
         axes.set_ylabel("share of all words")
         axes.set_title("Word frequencies")
-        _legend_beside(axes)
+        style.legend_beside(axes)
     return figure
 
 
@@ -190,9 +185,8 @@ def _lines(axes: Any, curves: Sequence[PlotCurve], looks: Looks, *, markers: boo
     for curve, look in zip(curves, _look_of([c.name for c in curves], [c.human for c in curves], looks)):
         axes.plot(
             curve.x, curve.y,
-            color=look.colour, linestyle=look.line, marker=look.marker if markers else None,
             markeredgecolor="white", markeredgewidth=0.7, markersize=13 if curve.human else 8,
-            label=style.shorten(curve.name, 40),
+            label=style.shorten(curve.name, 40), **look.of_line() | ({} if markers else {"marker": ""}),
         )  # fmt: skip
         if curve.intervals:
             errors = [
@@ -370,7 +364,7 @@ def mds_map(groups: Sequence[MapGroup], *, similarity: str = "CIDEr", looks: Loo
             )
             for i in images
         ]
-        axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0.0)
+        style.legend_beside(axes, handles=handles)
     return figure
 
 

@@ -45,12 +45,12 @@ def relations(
             for system, value in values.items():
                 look = _look(system, people, looks)
                 axes.plot(
-                    [x[system]], [value], color=look.colour, marker=look.marker, linestyle="",
-                    markersize=13 if system == people else 8, label=style.shorten(system, 40),
+                    [x[system]], [value], markersize=13 if system == people else 8,
+                    label=style.shorten(system, 40), **look.of_points(),
                 )  # fmt: skip
             axes.set_xlabel(label)
             axes.set_ylabel(name)
-        grid[0][-1].legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+        style.legend_beside(grid[0][-1])
     return figure
 
 
@@ -73,7 +73,7 @@ def ranking(measures: Mapping[str, Mapping[str, float]], people: str | None, *, 
         axes.invert_yaxis()
         axes.set_ylabel("rank (1: most diverse)")
         axes.set_title("Ranking of systems by measures")
-        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+        style.legend_beside(axes)
     return figure
 
 
@@ -90,8 +90,8 @@ def human_scores(
             for system, values, scores in systems:
                 look = _look(system, people, looks)
                 axes.plot(
-                    values, scores, color=look.colour, marker=look.marker, linestyle="", markersize=5,
-                    alpha=0.6, label=style.shorten(system, 40),
+                    values, scores, markersize=5, alpha=0.6, label=style.shorten(system, 40),
+                    **look.of_points(),
                 )  # fmt: skip
             x, y = (np.concatenate([row[k] for row in systems]).astype(np.float64) for k in (1, 2))
             defined = np.isfinite(x) & np.isfinite(y)
@@ -101,7 +101,7 @@ def human_scores(
                 axes.plot(ends, start + slope * ends, color="#C1272D", marker="", linewidth=2)
             axes.set_xlabel(measure)
             axes.set_ylabel("score by people")
-        grid[0][-1].legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+        style.legend_beside(grid[0][-1])
     return figure
 
 

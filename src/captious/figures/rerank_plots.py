@@ -72,11 +72,9 @@ def curves(points: Sequence[TemplatePoint], systems: Mapping[str, TemplatePoint]
                 axes.plot(
                     [p.length for p in of_size],
                     [p.values[metric] for p in of_size],
-                    color=look.colour,
-                    marker=look.marker,
-                    linestyle=look.line,
                     markersize=5,
                     label=label,
+                    **look.of_line(),
                 )
             for (name, point), look in zip((systems or {}).items(), looks[len(sizes) :]):
                 axes.plot(
@@ -90,7 +88,7 @@ def curves(points: Sequence[TemplatePoint], systems: Mapping[str, TemplatePoint]
                 )
             axes.set_xlabel("mean number of words")
             axes.set_ylabel(style.shorten(metric))
-        grid[0][-1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+        style.legend_beside(grid[0][-1])
     return figure
 
 

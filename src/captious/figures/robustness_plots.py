@@ -35,19 +35,11 @@ def transformation(curves: Sequence[RobustnessCurve]) -> Any:
         ordered = sorted(curves, key=lambda item: -item.area)
         for item, look in zip(ordered, style.looks(len(ordered))):
             label = f"{style.shorten(item.metric)} ({item.area:.2f})"
-            axes.plot(
-                item.strengths,
-                item.values,
-                color=look.colour,
-                marker=look.marker,
-                linestyle=look.line,
-                markersize=5,
-                label=label,
-            )
+            axes.plot(item.strengths, item.values, markersize=5, label=label, **look.of_line())
         axes.set_xlabel("strength of the transformation (%)")
         axes.set_ylabel("score (human caption = 1)")
         axes.set_title(curves[0].transformation)
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), title="metric (area)")
+        style.legend_beside(axes, title="metric (area)")
     return figure
 
 

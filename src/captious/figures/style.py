@@ -70,6 +70,14 @@ class SystemLook(NamedTuple):
     marker: str
     line: str
 
+    def of_line(self) -> dict[str, str]:
+        """Return matplotlib's settings of a line with markers."""
+        return {"color": self.colour, "linestyle": self.line, "marker": self.marker}
+
+    def of_points(self) -> dict[str, str]:
+        """Return matplotlib's settings of markers without a line."""
+        return {"color": self.colour, "linestyle": "", "marker": self.marker}
+
 
 def looks(count: int) -> list[SystemLook]:
     """Return looks for ``count`` systems. Beyond seven, colours repeat with other markers and lines."""
@@ -127,6 +135,11 @@ def write_cells(axes: Any, values: Any, *, form: str, dark: float, fontsize: int
             colour = "white" if abs(value) > dark else "black"
             text = format(value, form)
             axes.text(j, i, text, ha="center", va="center", fontsize=fontsize, color=colour)
+
+
+def legend_beside(axes: Any, **settings: Any) -> None:
+    """Draw the legend beside the figure, where it hides nothing."""
+    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0.0, **settings)
 
 
 def save(figure: Any, folder: str | Path, name: str, formats: Sequence[str] = FORMATS) -> list[Path]:

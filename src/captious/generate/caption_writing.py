@@ -51,8 +51,8 @@ def generate_captions(
         Threads of PyTorch.
     plan
         Other fields of :class:`~captious.generate.captioner.caption_sets.CaptionPlan`: keep, switch, vectors,
-        training, similarity, same_tags, groups, penalty, seed. A setting that ``how`` does not use
-        raises InputError.
+        training, vocabulary, neighbours, similarity, same_tags, groups, penalty, seed. A setting that ``how``
+        does not use raises InputError.
 
     Returns
     -------

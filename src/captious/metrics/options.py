@@ -116,7 +116,7 @@ PARSER = Option(
 WEIGHTS = Option(
     "weights",
     "Weights of a learned metric (captious train), for Learned; "
-    "captious_score_lite-0.8 and -0.7 are CaptiousScore-lite as of these versions.",
+    "captious_score-0.8, captious_score_lite-0.8 and -0.7 are our own metrics as of these versions.",
     metavar="FILE",
 )
 CHAINS = Option(

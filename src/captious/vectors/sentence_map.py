@@ -53,8 +53,8 @@ class SentenceMap:
         """Return the mapped vectors, scaled to length one."""
         mapped = np.empty_like(vectors)
         for start in range(0, len(vectors), _PORTION):
-            rows = vectors[start : start + _PORTION]
-            rows = rows + (rows @ self.left) @ self.right
+            portion = vectors[start : start + _PORTION]
+            rows = np.asarray(portion + (portion @ self.left) @ self.right, np.float32)
             scale_rows(rows)
             mapped[start : start + _PORTION] = rows
         return mapped

@@ -49,7 +49,7 @@ PARSED = {
 
 
 class ByHand:
-    """A parser that knows the sentences above; it sees tokens, as parsers do."""
+    """Parser that knows the sentences above. It reads tokens, as parsers do."""
 
     label, digest = "by-hand", "1"
 
@@ -104,7 +104,7 @@ def test_a_text_is_parsed_once_and_parts_share_the_trees_of_all() -> None:
     assert part.rows.tolist() == [2]
     assert parser.calls == ["bus stop", "", "two dogs cats run"]
     assert [bank.tags.words[t] for t in bank.trees.tags] == ["NN", "NN", "CD", "NNS", "NNS", "VBP"]
-    # Parts of captions that were not parsed are parsed by themselves, not with all the others.
+    # Captions of a part that was not parsed are parsed alone, not with all the others.
     alone = ByHand()
     trees.parsed(Captions.of([["bus stop"], ["two dogs cats run"]], "none").take_images(np.array([0])), alone)
     assert alone.calls == ["bus stop"]

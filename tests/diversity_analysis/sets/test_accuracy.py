@@ -129,7 +129,7 @@ def test_best_m(make: Make) -> None:
         direct = captious.diversity(dict(zip(corpus.ids, kept)), df=table, tokenizer="none")
         for name in ("Self-CIDEr", "LSA", "1-mBLEU-mix"):
             assert row.scores[name].value == pytest.approx(direct[name].value), name
-    # Accuracy falls as worse captions come in.
+    # Accuracy falls as worse captions are added.
     means = [row.scores["mean CIDEr-D"].value for row in rows[:2]]
     assert means == sorted(means, reverse=True)
     whole = captious.diversity(make(10, (10,)))

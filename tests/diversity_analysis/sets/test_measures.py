@@ -1,4 +1,4 @@
-"""Every measure against the same thing written down directly, and in the corners."""
+"""Every measure against its definition, written directly, and in corner cases."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ def test_any_metric_can_be_the_kernel(make: Make) -> None:
         by_object = captious.diversity(corpus, kernel=RougeL(), accuracy=())["Self-CIDEr"]
     assert by_name.per_image == by_object.per_image
     assert "kernel:ROUGE-L" in by_name.signature
-    # CIDEr through the general door is CIDEr through its own.
+    # The general function with CIDEr's kernel equals CIDEr's own.
     general = captious.diversity(corpus, kernel=captious.metrics.captions.cider.Cider(), accuracy=())[
         "Self-CIDEr"
     ]
@@ -257,7 +257,7 @@ def test_a_function_can_be_the_kernel_and_is_checked() -> None:
         return [float(len({*a.split()} & {*b.split()})) for a, b in zip(first, second)]
 
     found = captious.diversity(sets, kernel=overlap, tokenizer="none")
-    # Words of 0/1 vectors: exactly what LSA counts.
+    # With 0/1 vectors of words, the kernel is LSA's.
     assert found["Self-CIDEr"].per_image == pytest.approx(found["LSA"].per_image)
     with pytest.raises(InputError, match="returned an array of shape"):
         captious.diversity(sets, kernel=lambda a, b: [1.0], tokenizer="none")

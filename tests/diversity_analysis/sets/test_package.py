@@ -1,4 +1,4 @@
-"""``captious.diversity`` is a function, however the rooms that it uses are imported."""
+"""``captious.diversity`` is a function, in whatever order modules are imported."""
 
 from __future__ import annotations
 

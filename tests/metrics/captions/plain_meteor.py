@@ -1,6 +1,5 @@
-"""METEOR's alignment written down once more, plainly: paths as objects, matches as tuples, lists and sorting.
-
-Slow, and free of everything that makes the kernel quick, so that a mistake is unlikely to be in both.
+"""METEOR's alignment in plain Python: paths as objects, matches as tuples, lists and sorting. It is slow and shares
+no technique with the kernel, so both are unlikely to have the same mistake.
 """
 
 from __future__ import annotations

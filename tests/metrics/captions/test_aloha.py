@@ -69,7 +69,7 @@ def test_objects_are_assigned_one_to_one() -> None:
     assert captious.score({"1": ["a dog, a cat"]}, {"1": "A cat and a dog."}, "ALOHa", aloha="matching")[
         "ALOHa"
     ].value == pytest.approx(1.0)
-    # More objects than the references have: one is left over.
+    # More objects than the references have: one has no partner.
     alone = captious.score({"1": ["a dog"]}, {"1": "a dog and a cat"}, "ALOHa", aloha="matching")["ALOHa"]
     assert alone.value == 0.0
     assert "aloha:matching" in alone.signature

@@ -126,7 +126,7 @@ def test_what_is_missing_is_said(folder: Path, tmp_path: Path) -> None:
 
 
 def test_coverage_of_chair_s_own_objects() -> None:
-    """Distinct classes, pooled over images; what the references name counts as in the image."""
+    """Distinct classes, pooled over images. Objects that the references name count as in the image."""
     references = {"1": ["a dog and a cat"], "2": ["a bus"]}
     predictions = {"1": "two dogs and another dog near a car", "2": "a street"}
     score = captious.score(references, predictions, "CHAIR-Cover", objects={"1": ["chair"], "2": []})

@@ -1,4 +1,4 @@
-"""CHAIR: what captions name, what images have, and the difference."""
+"""CHAIR: objects that captions name, objects of images, and the difference."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_chair(corpus: Corpus) -> None:
     assert scores["CHAIRi"].value == pytest.approx(1 / 5)
     assert not scores["CHAIRi"].metric.higher_is_better
     assert scores["CHAIRi"].per_image["a"] == pytest.approx(1 / 3)
-    # The couch is in no list of objects but in a reference.
+    # The couch is in a reference, not in a list of objects.
     assert [m.object for m in ChairI(OBJECTS).mentions(corpus)[0].hallucinated] == ["cat"]
 
 

@@ -1,4 +1,4 @@
-"""CHAIR's walk over arrays beside a plain reading of the same rules, word by word."""
+"""CHAIR's matching on arrays against a plain implementation of the same rules, word by word."""
 
 from __future__ import annotations
 

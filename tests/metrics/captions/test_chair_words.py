@@ -7,7 +7,7 @@ import pytest
 import captious
 from captious.data import demo_path
 
-#: Plural → class, for each of COCO's classes, and words that people use for them.
+#: Plural → class, for each of COCO's classes, and everyday words for them.
 PLURALS = {
     "people": "person",
     "men": "person",
@@ -120,7 +120,7 @@ def test_a_plural_names_its_class(plural: str) -> None:
     assert found["CHAIRs"].per_image == {"has": 0.0, "lacks": 1.0}
 
 
-#: Images of the demo: objects that the poor system makes up, and all that it names, as a person counts them.
+#: Images of the demo: objects that the poor system invents, and all that it names, counted by hand.
 COUNTED = {
     "1001": (3, 3),
     "1002": (3, 4),

@@ -36,7 +36,7 @@ def test_captions_that_are_hard_to_read_score_as_with_the_coco_tools() -> None:
 
 
 def test_meteor_says_of_each_pair_what_the_jar_says() -> None:
-    """Statistics lines to the last number: alignment, stems, synonyms, paraphrases, function words."""
+    """All numbers of the statistics lines: alignment, stems, synonyms, paraphrases, function words."""
     rows = load("meteor")
     ours = meteor.statistics([row[0] for row in rows], [row[1] for row in rows])
     theirs = np.array([row[2].split() for row in rows], np.float64)

@@ -1,4 +1,4 @@
-"""The fluency detector, SPIDEr-FL and FENSE's form."""
+"""The fluency detector, SPIDEr-FL and FENSE."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HWCM beside its definition on objects: chains in dictionaries, one caption at a time."""
+"""HWCM against a definition on objects: chains in dictionaries, one caption at a time."""
 
 from __future__ import annotations
 

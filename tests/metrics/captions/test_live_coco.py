@@ -1,4 +1,4 @@
-"""BLEU, ROUGE-L and CIDEr-D beside pycocoevalcap's own code, which is plain Python, on random captions."""
+"""BLEU, ROUGE-L and CIDEr-D against pycocoevalcap's own code, which is plain Python, on random captions."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ FEW = st.lists(st.sampled_from(["a", "the", "dog", "cat", "on", "mat"]), max_siz
 @given(st.lists(st.tuples(FEW, st.lists(FEW, min_size=1, max_size=7)), min_size=2, max_size=6))
 @settings(max_examples=80, deadline=None)
 def test_few_words_that_meet_often(images: Images) -> None:
-    assume(any(words for _, references in images for words in references))  # or the COCO tools give up
+    assume(any(words for _, references in images for words in references))  # else the COCO tools fail
     check(images)
 
 

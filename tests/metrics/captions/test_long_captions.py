@@ -172,7 +172,7 @@ def gathered(
 def all_matches(
     parts: tuple[matches.Lines, matches.Lines, matches.WordRelations, matches.PhraseRelations],
 ) -> list[list[list[int]]]:
-    """The same by comparing every place with every other, in the order of the reference implementation."""
+    """Plain form: compare every position with every other, in the order of the reference implementation."""
     ours, theirs, words, phrases = parts
     count = len(ours.tokens)
     goes_to = [set(words.related[a:b].tolist()) for a, b in pairwise(words.related_offsets.tolist())]
@@ -251,7 +251,7 @@ def test_meteor_tries_the_nearest_of_many_matches(seed: int, monkeypatch: pytest
     found, fixed = gathered(parts)
     for j, every in enumerate(all_matches(parts)):
         away = sorted(abs(row[0] - 2 * j) for row in every)
-        # As far as there are not more than four, those at one distance all or none.
+        # At most four matches per word; those at one distance are taken together or not at all.
         far = max(d for d in range(-1, 60) if sum(one <= d for one in away) <= 4)
         assert found[j] == (
             every if len(every) <= 4 else [row for row in every if abs(row[0] - 2 * j) <= far]
@@ -286,7 +286,7 @@ def test_meteor_has_room_for_thousands_of_places(count: int) -> None:
 
 
 def test_hostile_chunks_are_split_in_linear_time() -> None:
-    """With quadratic time this test would never end."""
+    """With quadratic time, this test would take hours."""
     many = 200_000
     assert split_chunk("a.a." * many)[-1] == "."
     assert split_chunk("a.a." * many + ")" * many)[-many:] == [")"] * many

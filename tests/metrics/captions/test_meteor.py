@@ -1,4 +1,4 @@
-"""METEOR: equal to the reference implementation on the gold data, and right on what no gold data has."""
+"""METEOR: equal to the reference implementation on the gold data, and correct beyond it."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_corpus_value_comes_from_summed_statistics() -> None:
     score = captious.score(corpus, "METEOR")["METEOR"]
     assert score.value == float(metric.value(statistics.sum(axis=0)))
     assert score.value != pytest.approx(float(score.per_caption.mean()), abs=1e-3)
-    # A caption that matches altogether brings no chunk into the sum.
+    # A caption that matches completely adds no chunk to the sum.
     assert statistics[0, 20] == 1
     assert statistics[0, 23] == 0
     assert statistics[1, 20] == statistics[1, 23]

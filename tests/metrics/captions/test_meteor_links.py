@@ -1,4 +1,4 @@
-"""The alignment that people see is the one that was counted."""
+"""The displayed alignment is the one that was counted."""
 
 from __future__ import annotations
 
@@ -38,10 +38,12 @@ def test_matches_add_up_to_the_statistics(system: str) -> None:
 
 
 def test_an_exact_match_joins_equal_words() -> None:
-    _, (found, _), _ = _aligned(
-        {"1": ["a cat", "two dogs run fast"], "2": ["x"]}, {"1": "the dogs run", "2": "x"}
+    # The two references of the first image are equally good, which must not affect the second image.
+    _, (_, found, _), _ = _aligned(
+        {"0": ["x", "x"], "1": ["a cat", "two dogs run fast"], "2": ["x"]},
+        {"0": "x", "1": "the dogs run", "2": "x"},
     )
-    assert found.reference == 1
+    assert found.reference == 3
     said = {
         (found.words[i], found.reference_words[j])
         for j, _, i, _, module in found.matches.tolist()
@@ -52,9 +54,9 @@ def test_an_exact_match_joins_equal_words() -> None:
 
 @pytest.mark.parametrize("beam", [False, True])
 def test_of_alignments_as_good_the_nearest_is_taken(beam: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the reference reckons distances, by merged paths and by a beam alike."""
+    """Merged paths and a beam both compute distances as the reference does."""
     if beam:
-        # Only the plain form can see the change.
+        # The change affects only the plain form.
         monkeypatch.setattr(alignment, "SHORT", 0)
     predictions = {"1": "dog dog couch", "2": "couch hill dog", "3": "dog couch couch"}
     with running("plain" if beam else "built"):

@@ -1,4 +1,4 @@
-"""The parts METEOR is made of, on small tables of our own: normaliser, paraphrase index, alignment."""
+"""Parts of METEOR on small tables of our own: normaliser, paraphrase index, alignment."""
 
 from __future__ import annotations
 
@@ -305,7 +305,7 @@ class TestIndex:
 
 
 def open_in(cache: Path, data: Path) -> meteor_tables.Paraphrases:
-    """Open as a new process would: nothing remembered."""
+    """Open it as a new process does, without a cache in memory."""
     meteor_tables._open_index.cache_clear()
     before = os.environ.get("CAPTIOUS_CACHE")
     os.environ["CAPTIOUS_CACHE"] = str(cache)

@@ -1,4 +1,4 @@
-"""TokenSim, Soft-SPICE and the centroid of references against their definitions, computed plainly."""
+"""TokenSim, Soft-SPICE and the centroid of references against plain implementations of their definitions."""
 
 from __future__ import annotations
 

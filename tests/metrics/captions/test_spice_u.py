@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ from captious.io import CaptionWarning
 from captious.scene import ConceptTable, Tuple
 from captious.scene import uniqueness as scene_uniqueness
 from captious.scene.sentence_tuples import TupleTable
+from captious.scene.uniqueness import JoinedConcepts
+from tests.conftest import read_jsonl
 
 #: A person in 25 of 100 images, a table in 13, an elephant in 2.
 TABLE = ConceptTable(100, {("person",): 25, ("table",): 13, ("elephant",): 2})
@@ -99,3 +102,22 @@ def test_no_warning_where_nothing_is_raised() -> None:
         captious.score(Corpus.build(list("ab"), [["a dog"], [""]], references), "SPICE-U")
         # The others have 1, too.
         captious.score(Corpus.build(list("ab"), [[""], ["a dog"]], references), "Uniq")
+
+
+@pytest.mark.shared
+def test_uniqueness_of_java_tuples_by_the_published_rule(shared_data: Path) -> None:
+    """Concepts are their words joined by spaces, unknown ones have uniqueness 1, and no choice gives 1."""
+    rows = list(read_jsonl(shared_data / "gold" / "spice_coco.jsonl.gz"))
+    sides = [[list(map(tuple, row[f"{side}_tuples"])) for row in rows] for side in ("candidate", "reference")]
+    joined = [[[" ".join(item) for item in group] for group in groups] for groups in sides]
+    counts = Counter(name for group in joined[1] for name in set(group))
+    published = {name: 1 - count / len(rows) for name, count in counts.items()}
+    expected = []
+    for ours, theirs in zip(*joined):
+        choice = sorted(published.get(name, 1.0) for name in {*ours, *theirs})
+        least, most = sum(choice[: len(ours)]), sum(choice[len(choice) - len(ours) :])
+        value = sum(published.get(name, 1.0) for name in ours)
+        expected.append(1.0 if most == least else (value - least) / (most - least))
+    tables = [TupleTable.from_groups(groups) for groups in sides]
+    values = scene_uniqueness.uniqueness(*tables, np.arange(len(rows)), JoinedConcepts(published))
+    assert len(rows) == 8000 and np.abs(values - expected).max() < 1e-12

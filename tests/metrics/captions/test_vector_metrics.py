@@ -1,4 +1,4 @@
-"""WMD, WEmbSim, MOWE and SentenceSim against their definitions, computed plainly."""
+"""WMD, WEmbSim, MOWE and SentenceSim against plain implementations of their definitions."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_mean_vectors_of_captions_that_repeat_and_of_those_that_do_not(
 
 
 def test_wmd_of_long_captions() -> None:
-    """Hundreds of different words on both sides, of which some are the same."""
+    """Hundreds of different words on both sides, some of them shared."""
     rng, draw = np.random.default_rng(1), random.Random(3)
     known = [f"word{i}" for i in range(900)]
     vectors = WordVectors.from_mapping({word: rng.normal(size=7) for word in known})
@@ -196,7 +196,7 @@ def test_sentence_sim_is_the_mean_cosine() -> None:
 
 @pytest.mark.shared
 def test_pruning_changes_no_value(shared_data: Path) -> None:
-    """On real captions: the nearest of all references, each solved by POT on its own."""
+    """On real captions: the distance to the nearest reference, with POT for each reference."""
     rows = [
         row["captions"]
         for row, _ in zip(read_jsonl(shared_data / "flickr30k" / "captions.jsonl.gz"), range(40))

@@ -18,7 +18,8 @@ from captious.metrics.learned.composite_network import explain, to_bytes
 from captious.metrics.learned.feature_table import GROUPS, Features, resolve
 from captious.metrics.learned.own_features import OWN
 from captious.training.linear_fit import fit
-from tests.metrics.test_all import REFERENCES, SETS, build, scored
+from tests.metrics.test_all import REFERENCES, SETS, scored
+from tests.metrics.test_all import corpus_of as build
 
 SHIPPED = {
     "LCEval": "lceval",
@@ -89,7 +90,7 @@ def test_agreement_is_the_score_of_references_against_each_other() -> None:
     found = Features(["word-agreement", "soft-word-agreement-recall"]).table(build({"1": SETS["1"]}))
     among = Features(["word-mean", "soft-word-precision"]).table(corpus)
     assert found[0, 0] == pytest.approx(among[:, 0].mean(), abs=1e-5)
-    # A reference's own words, looked for in another: precision and recall are one thing seen from two sides.
+    # Between two references, the precision of one is the recall of the other.
     assert found[0, 1] == pytest.approx(among[:, 1].mean(), abs=1e-3)
 
 
@@ -148,6 +149,19 @@ def test_earlier_weights_of_captious_score_lite_are_found_by_name() -> None:
     assert "vectors" in score.signature.fields and "captions" in now.signature.fields
     before = captious.score(build(SETS), "Learned", weights="captious_score_lite-0.8")["Learned"]
     assert "mapped" in now.signature.fields and "mapped" not in before.signature.fields
+    assert before.value != now.value
+
+
+def test_earlier_weights_of_captious_score_are_found_by_name() -> None:
+    pytest.importorskip("tokenizers")
+    try:
+        before = captious.score(build(SETS), "Learned", weights="captious_score-0.8")["Learned"]
+    except ImportError as error:
+        pytest.skip(str(error))
+    now = captious.score(build(SETS), "CaptiousScore")["CaptiousScore"]
+    assert before.signature.fields["weights"] == "CaptiousScore@b410bd00"
+    assert now.signature.fields["weights"] != before.signature.fields["weights"]
+    assert "map" in now.signature.fields and "map" not in before.signature.fields
     assert before.value != now.value
 
 

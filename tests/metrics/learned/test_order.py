@@ -1,4 +1,4 @@
-"""Which words stand beside each other."""
+"""Word order: frequencies of adjacent words."""
 
 from __future__ import annotations
 

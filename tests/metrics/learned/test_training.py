@@ -186,7 +186,7 @@ def test_a_given_sum_counts_within_its_bounds_and_is_a_probability() -> None:
     )
     sums = within / table.std(axis=0) @ [1, 0.5, -0.1]
     assert np.corrcoef(np.log(score / (1 - score)), sums)[0, 1] == pytest.approx(1, abs=1e-6)
-    # No other scale or offset is likelier.
+    # No other scale or offset has a higher likelihood.
     assert score.mean() == pytest.approx(0.5, abs=1e-3)
     assert (score * sums).mean() == pytest.approx((labels * sums).mean(), abs=2e-3)
     # Nothing is gained beyond a bound, and a mean caption is the start of an explanation.

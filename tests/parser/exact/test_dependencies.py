@@ -1,4 +1,4 @@
-"""Dependencies of hand-written trees, as the reference tool converts them, and what holds for any tree."""
+"""Dependencies of hand-written trees, equal to the reference tool's, and properties of any tree."""
 
 from __future__ import annotations
 

@@ -161,9 +161,8 @@ def test_company_and_history_do_not_matter() -> None:
 
 
 def test_a_beam_drops_what_is_far_behind() -> None:
-    """A wide beam changes nothing, a narrow one finds no better analysis, common states survive longer.
-
-    What is dropped does not depend on the other sentences.
+    """A wide beam changes nothing, a narrow one finds no better analysis, common states survive longer. Pruning
+    does not depend on the other sentences.
     """
     rng = np.random.default_rng(2)
     lost = kept = 0

@@ -27,7 +27,7 @@ from captious.generate.captioner.decoding import Sampling
 from captious.generate.captioner.image_features import ImageFeatures
 from captious.generate.captioner.image_source import Photographs
 from captious.generate.captioner.subword_units import END, SPECIAL, sentences_of
-from captious.generate.synonym_switch import SIMILARITY, synonym_sets
+from captious.generate.synonym_switch import NEIGHBOURS, SIMILARITY, synonym_sets
 
 HOW = ("rs", "gnc", "crop", "ss", "drv", "beam", "diverse", "greedy")
 #: Ways that use a setting, and the option that sets it.
@@ -38,6 +38,8 @@ _USED_BY = {
     "switch": (("ss",), "--switch"),
     "vectors": (("ss",), "--vectors"),
     "training": (("ss",), "--training"),
+    "vocabulary": (("ss",), "--vocabulary"),
+    "neighbours": (("ss",), "--neighbours"),
     "similarity": (("ss",), "--similarity"),
     "same_tags": (("ss",), "--same-tags"),
     "groups": (("diverse",), "--groups"),
@@ -65,7 +67,10 @@ class CaptionPlan:
     #: Word vectors (ss), or captions to train them on, whose words are then the replacements.
     vectors: Any = None
     training: Any = None
-    #: Least cosine of a replacement, and whether it must be the same part of speech (ss).
+    #: Captions whose words can be replacements (ss; by default the words that the model knows).
+    vocabulary: Any = None
+    #: Number of nearest words, least cosine, and whether a replacement must be the same part of speech (ss).
+    neighbours: int = NEIGHBOURS
     similarity: float = SIMILARITY
     same_tags: bool = False
     #: Beam width for the caption to vary (ss).
@@ -222,15 +227,21 @@ def _switched(trained: TrainedCaptioner, images: ImageFeatures, plan: CaptionPla
     """Return the best caption of a beam search, and variations with more and more words switched."""
     best = generate(trained, images, CaptionPlan("beam", plan.beam, seed=plan.seed)).captions
     first = {image: group[0] for image, group in zip(images.ids, best)}
-    # Replacements are words of the model's vocabulary. Subwords have none: words that the model writes.
-    words = trained.units.names[len(SPECIAL) :] if trained.units.kind == "words" else None
+    vocabulary = plan.vocabulary
+    if vocabulary is None and plan.training is None:
+        # Words of the model's vocabulary. Subwords have none: words that the model writes.
+        by_word = trained.units.kind == "words"
+        vocabulary = (
+            trained.units.names[len(SPECIAL) :] if by_word else [text for group in best for text in group]
+        )
     varied = synonym_sets(
         first,
         m=plan.m,
         switch=plan.switch,
         training=plan.training,
         vectors=plan.vectors,
-        vocabulary=None if plan.training is not None else words or [text for group in best for text in group],
+        vocabulary=vocabulary,
+        neighbours=plan.neighbours,
         similarity=plan.similarity,
         same_tags=plan.same_tags,
         tokenizer=trained.tokenizer,

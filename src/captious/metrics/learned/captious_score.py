@@ -12,7 +12,6 @@ from captious.metrics.options import Option
 #: order. None depends on other captions of the run.
 FULL = (
     "mapped-sentence-centroid",
-    "mapped-sentence-max",
     "mapped-sentence-agreement",
     "mapped-token-recall-idf",
     "mapped-token-union",
