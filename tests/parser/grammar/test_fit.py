@@ -14,7 +14,7 @@ from captious.core.errors import InputError
 from captious.parser.exact.derivation_scores import DerivationScores
 from captious.parser.exact.exact_parser import ExactParser
 from captious.parser.exact.pcfg import BOUNDARY_TAG, Grammar
-from captious.parser.exact.phrase_trees import read_tree
+from captious.parser.exact.phrase_trees import Node, read_tree
 from captious.parser.grammar.grammar_model import read_grammar_model
 from captious.parser.grammar.grammar_parser import GrammarParser
 from captious.parser.network_model import shipped_model
@@ -195,6 +195,21 @@ def test_the_weights_of_trees_that_were_not_chosen_are_learned(tool: ExactParser
     solved.lower_unary(-1.5)
     assert solved.rule_weights[solved.rules[:, 2] < 0].max() <= -1.5 + 1e-9
     assert total(solved, of) == pytest.approx(before) == pytest.approx(-20, abs=0.05)
+
+
+def test_a_tree_that_the_tool_lacks_is_a_bound(tool: ExactParser, tmp_path: Path) -> None:
+    text = treebank(1, 5)[0]
+    fit = GrammarFit(tool)
+    fit.read([write(tmp_path / "trees.jsonl", scored(tool, [text]))], 25, 1)
+    lacking = read_tree("(ROOT (NP " + " ".join(f"(NN {word})" for word in words(text)) + "))")
+    assert tool_lacks(tool, words(text), lacking)
+    assert not fit._add(0, lacking)
+    # Its rules are not known, so it is not even a bound.
+    assert len(fit.equations) == 1
+
+
+def tool_lacks(tool: ExactParser, tokens: list[str], tree: Node) -> bool:
+    return TreeScores(tool).score(tokens, tree) == -np.inf
 
 
 def test_the_command_labels_and_fits(

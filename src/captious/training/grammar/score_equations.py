@@ -23,12 +23,12 @@ from captious.training.grammar.lexicon_weights import LexiconWeights
 
 Integers = NDArray[np.int64]
 ABSENT = 0.5  # occurrences taken from each rule's count in favour of rules that were not seen
-HUBER = 0.15  # residuals above this number count by their size rather than their square
+HUBER = 0.05  # residuals above this number count by their size rather than their square
 ROUNDS = 3  # of weighted least squares
 ENOUGH = 15  # equations of the tool's trees for a rule or a word by tag
 MARGIN = 4.0  # a tree without a score is to be at least this much worse than the right one
 OTHERS = 2.0  # weight of the equations of trees that the tool did not choose
-DAMPING = 0.01
+DAMPING = 0.003
 
 
 class ScoreEquations:
@@ -275,7 +275,7 @@ def _least_squares(
         robust[bound & (residual >= 0)] = 0  # as low as it should be
         weight = importance * np.sqrt(robust)
         steps += lsmr(
-            diags(weight) @ system, residual * weight, damp=damping, maxiter=400, atol=1e-6, btol=1e-6
+            diags(weight) @ system, residual * weight, damp=damping, maxiter=600, atol=1e-7, btol=1e-7
         )[0]
         residual = target - system @ steps
     solution: Doubles = steps * scale
