@@ -2,6 +2,7 @@
 
     python -m tools.crossed src                     # this tree
     python -m tools.crossed /path/to/old/src src    # two trees, side by side
+    python -m tools.crossed src --command score --list    # the functions that score crosses, by file
 
 Each command runs on the demo in a process of its own. Every Python function of captious that it calls counts
 once, and a file counts if one of its functions does. Bodies of modules and classes do not count, nor do
@@ -49,9 +50,8 @@ def note(frame, event, argument):
 def finish(status=0):
     sys.setprofile(None)
     inside = {code for code in seen if code.co_filename.startswith(package)}
-    named = {(c.co_filename, c.co_firstlineno, c.co_name) for c in inside if c.co_name[0] != "<"}
     with open(sys.argv[2], "w", encoding="utf-8") as out:
-        json.dump({"functions": len(named), "files": len({code.co_filename for code in inside})}, out)
+        json.dump(sorted({(c.co_filename[len(package):], c.co_firstlineno, c.co_qualname) for c in inside}), out)
     end(status)
 end = os._exit
 os._exit = finish
@@ -73,8 +73,12 @@ finish(status)
 """
 
 
-def crossed(source: Path, words: list[str]) -> dict[str, int]:
-    """Run a command and return the numbers of functions and files of the package that it crossed."""
+#: File, line and qualified name of a function.
+Function = tuple[str, int, str]
+
+
+def crossed(source: Path, words: list[str]) -> list[Function]:
+    """Run a command and return the functions of the package that it called, generators and lambdas, too."""
     demo = source / "captious" / "data" / "demo"
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "crossed.json"
@@ -82,7 +86,8 @@ def crossed(source: Path, words: list[str]) -> dict[str, int]:
         for name, path in places.items():
             words = [word.replace(name, path, 1) if word.startswith(name) else word for word in words]
         tracer = TRACER.replace("sys.argv[2]", repr(str(result)))
-        environment = {**os.environ, "PYTHONPATH": str(source.resolve())}
+        # An empty cache, so that the numbers do not depend on earlier runs.
+        environment = {**os.environ, "PYTHONPATH": str(source.resolve()), "CAPTIOUS_CACHE": f"{folder}/cache"}
         done = subprocess.run(
             [sys.executable, "-c", tracer, str(source / "captious"), str(result), *words],
             capture_output=True,
@@ -92,8 +97,22 @@ def crossed(source: Path, words: list[str]) -> dict[str, int]:
         )
         if done.returncode or not result.exists():
             raise SystemExit(f"captious {words[0]} failed in {source}:\n{done.stderr[-2000:]}")
-        counts: dict[str, int] = json.loads(result.read_text(encoding="utf-8"))
-        return counts
+        return [(file, line, name) for file, line, name in json.loads(result.read_text(encoding="utf-8"))]
+
+
+def counts(functions: list[Function]) -> dict[str, int]:
+    """Return the numbers of functions with a name and of files."""
+    named = sum(not name.endswith(">") for _, _, name in functions)
+    return {"functions": named, "files": len({file for file, _, _ in functions})}
+
+
+def print_list(functions: list[Function]) -> None:
+    """Print every file with the names of its functions in their order."""
+    names: dict[str, list[str]] = {}
+    for file, _, name in functions:
+        names.setdefault(file, []).extend([name] if not name.endswith(">") else [])
+    for file, own in names.items():
+        print(f"{file} ({len(own)}): {', '.join(own)}")
 
 
 def tokens(text: str) -> int:
@@ -131,13 +150,19 @@ def main() -> None:
     )
     arguments.add_argument("source", nargs="+", type=Path, help="folders that contain the package captious")
     arguments.add_argument("--command", choices=COMMANDS, action="append", help="only this command")
+    arguments.add_argument("--list", action="store_true", help="print the functions by file instead")
     chosen = arguments.parse_args()
+    if chosen.list:
+        for source in chosen.source:
+            for command in chosen.command or COMMANDS:
+                print_list(crossed(source.resolve(), COMMANDS[command]))
+        return
     rows: dict[str, list[int]] = {}
     for source in chosen.source:
         for name, number in size(source.resolve()).items():
             rows.setdefault(name, []).append(number)
         for command in chosen.command or COMMANDS:
-            for name, number in crossed(source.resolve(), COMMANDS[command]).items():
+            for name, number in counts(crossed(source.resolve(), COMMANDS[command])).items():
                 rows.setdefault(f"{command}: {name}", []).append(number)
     print("| |", " | ".join(str(source) for source in chosen.source), "|")
     print("|---|" + "---:|" * len(chosen.source))

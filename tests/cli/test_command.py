@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -28,10 +29,19 @@ class Volume(OptionGroup):
     volume: Annotated[int, Flag("--volume", max=11, help="How loud.")] = 5
     number: Annotated[int | None, Flag("--number", help="Of the group, which the command replaces.")] = None
 
-    def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
+    @contextmanager
+    def active(self, values: dict[str, Any]) -> Iterator[None]:
         calls.append(("before", self.volume, self.number))
-        command(**values)
+        yield
         calls.append("after")
+
+
+@dataclass
+class Colour(OptionGroup):
+    heading: ClassVar[str] = "Light"
+
+    red: Annotated[int, Flag("--red", help="A share of red.")] = 1
+    text: Annotated[str | None, Flag("--text", help="Of the group, which the command replaces.")] = None
 
 
 def example(
@@ -43,13 +53,14 @@ def example(
     several: Annotated[list[str] | None, Flag("--several", "-s")] = None,
     switch: Annotated[bool, Flag("--switch/--no-switch")] = True,
     *,
+    colour: Colour,
     internal: str = "not an option",
 ) -> None:
     """Do something."""
-    calls.append((paths, text, number, any_number, fraction, several, switch))
+    calls.append((paths, text, number, any_number, fraction, several, switch, colour.red, colour.text))
 
 
-DEFAULTS = (["x"], "none", None, 7, 0.95, None, True)
+DEFAULTS = (["x"], "none", None, 7, 0.95, None, True, 1, None)
 
 
 def run(*words: str) -> tuple[int, str]:
@@ -68,11 +79,12 @@ def run(*words: str) -> tuple[int, str]:
         (["-f", "0.5"], {"fraction": 0.5}),
         (["-s", "a", "-s", ""], {"several": ["a", ""]}),
         (["--no-switch"], {"switch": False}),
+        (["--red", "3"], {"red": 3}),
     ],
 )
 def test_values(words: list[str], expected: dict[str, Any]) -> None:
     assert run("x", *words)[0] == 0
-    names = ("paths", "text", "number", "any_number", "fraction", "several", "switch")
+    names = ("paths", "text", "number", "any_number", "fraction", "several", "switch", "red", "of_group")
     values = dict(zip(names, DEFAULTS)) | expected
     assert calls == [
         ("before", 5, None),
@@ -109,11 +121,13 @@ def test_groups_have_a_section_in_the_help_page() -> None:
         "\nOptions:\n",
         "-t, --text TEXT",
         "[default: none]",
+        "\nLight:\n",
+        "--red N",
         "\nSound:\n",
         "--volume N",
     ]
     assert [page.index(part) for part in order] == sorted(page.index(part) for part in order)
-    assert page.count("--number") == 1
+    assert page.count("--number") == page.count("--text") == 1
 
 
 def _pages(group: click.Group, words: list[str]) -> Iterator[list[str]]:

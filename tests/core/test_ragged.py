@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from captious.core.ragged import offsets_of, sums_of_rows
+from captious.core.ragged import offsets_of, places_in, positions_of, runs, sums_of_rows
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -28,3 +28,13 @@ def test_sums_of_rows_have_the_bits_of_a_sparse_product(kind: type, weighted: bo
 
 def test_no_runs() -> None:
     assert sums_of_rows(np.ones((2, 3)), np.zeros(0, np.int64), offsets_of([])).shape == (0, 3)
+
+
+def test_positions_and_places_of_runs() -> None:
+    positions, offsets = positions_of(np.array([7, 0, 3]), np.array([2, 0, 3]))
+    assert positions.tolist() == [7, 8, 3, 4, 5] and offsets.tolist() == [0, 2, 2, 5]
+    assert places_in(np.array([2, 0, 3])).tolist() == [0, 1, 0, 1, 2]
+    assert places_in(np.zeros(0, np.int64)).tolist() == []
+    # Runs of an array are selected by their numbers.
+    picked, bounds = runs(offsets_of([2, 1, 3]), np.array([2, 0, 2]))
+    assert picked.tolist() == [3, 4, 5, 0, 1, 3, 4, 5] and bounds.tolist() == [0, 3, 5, 8]

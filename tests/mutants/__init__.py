@@ -7,7 +7,8 @@ without it. A mutant that no test notices, or whose text is no longer in the pac
 
 NAME selects mutants by name, by room ("scene") or by the beginning of either. ``--named`` runs only the named tests.
 Results are stored after each mutant (``.pytest_cache/mutants.json``). A stopped run continues, unless the package or
-the named tests have changed. ``--fresh`` drops stored results. ``--jobs`` uses several copies side by side.
+the named tests have changed. ``--fresh`` drops stored results. ``--jobs`` uses several copies side by side. The last
+line has the digest of the package. Tests that use 100 seconds of processor time are ended: some mutants never end.
 
 Nothing compiled can hide a mutant. Bytecode is checked by the content of its source, and a mutant in a module that
 fills the cache folder starts with an empty one. The library of kernels is built again for a mutant in a file with

@@ -213,7 +213,7 @@ class StoredResults:
     def __init__(self, path: Path, fresh: bool) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._package = _digest(sorted((ROOT / PACKAGE).rglob("*")))
+        self._package = package_digest()
         self._rows: dict[str, list[object]] = {}
         if not fresh and path.exists():
             self._rows = json.loads(path.read_text(encoding="utf-8"))
@@ -236,6 +236,12 @@ class StoredResults:
             temporary = self.path.with_suffix(".tmp")
             temporary.write_text(json.dumps(self._rows, indent=1), encoding="utf-8")
             temporary.replace(self.path)
+
+
+def package_digest() -> str:
+    """Return the digest of the package that the mutants are applied to, without the library of kernels."""
+    files = (ROOT / PACKAGE).rglob("*")
+    return _digest(sorted(file for file in files if not file.is_relative_to(ROOT / LIBRARY)))
 
 
 def _digest(files: Iterable[Path], *texts: str) -> str:
@@ -352,6 +358,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(
         "\n"
         + ", ".join(f"{count} {outcome}" for outcome, count in counted.items())
-        + f"; {time.monotonic() - start:.0f} s"
+        + f"; {time.monotonic() - start:.0f} s; package {package_digest()}"
     )
     return 0 if set(counted) == {NOTICED} else 1

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import captious
+from captious.core import container
 from captious.core.container import _checksum
 from captious.core.errors import InputError
 from captious.corpus import Captions
 from captious.data import demo_path
 from captious.io import read
 from captious.io import reading as prepared_files
-from captious.io import saved_files as container
 from captious.parser.choice import get
 from captious.parser.fast_parser import ParsedBatch
 from captious.results.references import References

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import captious
+from captious.core import container
 from captious.corpus import Corpus
 from captious.data import demo_path
 from captious.diversity_analysis.sets import best, diversity, human
-from captious.io import saved_files as container
 from captious.metrics import registry
 from captious.metrics.base import FloatArray, Measure, Sequences
 from captious.results import saved_scores as records

@@ -138,10 +138,19 @@ def freeze_commands(
         recorder.command(name, line.format(**places), relaxed=relaxed)
 
 
+def freeze_messages(recorder: Recorder, _: Settings) -> None:
+    """Freeze help pages, tables and messages, with exit codes, and a report."""
+    for name, line in commands.MESSAGES.items():
+        recorder.messages(name, line)
+    page = (recorder.case / "out.html").read_text()
+    recorder.text("report.html", page.replace(str(recorder.case), "CASE"))
+
+
 ITEMS: dict[str, Item] = {
     "measures": Item(freeze_measures, ("demo", "tiny", "coco", "long", "hostile")),
     "scores": Item(partial(freeze_commands, commands.SCORES), ("demo", "tiny", "large")),
     "scores-encoded": Item(partial(freeze_commands, commands.RELAXED_SCORES, relaxed=True), ("demo", "coco")),
+    "messages": Item(freeze_messages, ("demo",)),
     "explanations": Item(partial(freeze_commands, commands.EXPLANATIONS), ("demo",)),
     "robustness": Item(partial(freeze_commands, commands.ROBUSTNESS), ("demo", "coco")),
     "formats": Item(partial(freeze_commands, commands.FORMATS), ("demo", "large")),

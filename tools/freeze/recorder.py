@@ -60,6 +60,12 @@ class Recorder:
             else:
                 self.text(frozen, path.read_text(), relaxed=relaxed)
 
+    def messages(self, name: str, line: str) -> None:
+        """Freeze all that a command prints and its exit code, also if it fails."""
+        done = _start(line, self.case)
+        content = f"exit code {done.returncode}\n{done.stdout}--- standard error\n{done.stderr}"
+        self.text(f"{name}.txt", content.replace(str(self.case), "CASE"))
+
     def _path(self, name: str, relaxed: bool) -> Path:
         parts = ([RELAXED] if relaxed else []) + [self.item, self.case.name, name.replace("%", "percent-")]
         path = self.out.joinpath(*parts)
@@ -69,14 +75,18 @@ class Recorder:
 
 def run(line: str, folder: Path) -> str:
     """Run a command of the imported captious in a folder and return its standard output."""
+    done = _start(line, folder)
+    if done.returncode:
+        raise RuntimeError(f"captious {line}\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def _start(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     paths = [str(Path(captious.__file__).resolve().parent.parent), os.environ.get("PYTHONPATH", "")]
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-m", "captious", *shlex.split(line)],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
         capture_output=True,
         text=True,
     )
-    if done.returncode:
-        raise RuntimeError(f"captious {line}\n{done.stderr[-2000:]}")
-    return done.stdout

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from captious.cli import options
 from captious.cli.command import Argument, Flag, command, warn_of_old_name
@@ -95,7 +95,7 @@ def agreement(
     plots: options.Plots = None,
     json: options.JsonOut = None,
     *,
-    metric_options: dict[str, Any],
+    metric_options: options.MeasureOptions,
 ) -> None:
     """Measure how well metrics agree with people, on any set of judgements, with error bars and tests."""
     from captious.agreement import METRICS, measure_agreement
@@ -142,6 +142,4 @@ def agreement(
             note_figures(files, plots)
 
 
-COMMAND = command(
-    "agreement", agreement, options.Jobs, options.MeasureOptions, options.PrintedOutput, ScoreTables
-)
+COMMAND = command("agreement", agreement, options.Jobs, options.PrintedOutput, ScoreTables)

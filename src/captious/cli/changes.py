@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from captious.cli import options
 from captious.cli.command import Argument, Flag, command
@@ -35,7 +35,7 @@ def changes(
     ] = None,
     json: options.JsonOut = None,
     *,
-    metric_options: dict[str, Any],
+    metric_options: options.MeasureOptions,
 ) -> None:
     """Show how metrics react to single changes of a caption (Wang & Chan 2019, Table 1)."""
     from captious.robustness import caption_changes
@@ -58,4 +58,4 @@ def changes(
     note("\n".join(result.signatures.values()))
 
 
-COMMAND = command("changes", changes, options.MeasureOptions, options.PrintedOutput, Tables)
+COMMAND = command("changes", changes, options.PrintedOutput, Tables)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from captious.cli import options
-from captious.cli.command import OUTPUT, Argument, Flag, command
+from captious.cli.command import Argument, Flag, command
 from captious.cli.formatting import ScoreTables, interval, look, number
 from captious.cli.formatting import score as shown
 from captious.cli.output import is_taken, note, print_table, print_tidy, write_json, write_text
@@ -36,16 +36,12 @@ def check(
     seed: Annotated[int, Flag(min=0, help="Seed of both.")] = 12345,
     junit: Annotated[
         str | None,
-        Flag("--junit", metavar="OUT.xml", help="Write JUnit XML.", heading=OUTPUT, writes="file"),
+        options.writes_to("--junit", metavar="OUT.xml", help="Write JUnit XML."),
     ] = None,
     markdown: Annotated[
         str | None,
-        Flag(
-            "--markdown",
-            metavar="OUT.md",
-            help="Write a Markdown table, for the summary of a job.",
-            heading=OUTPUT,
-            writes="file",
+        options.writes_to(
+            "--markdown", metavar="OUT.md", help="Write a Markdown table, for the summary of a job."
         ),
     ] = None,
     json: options.JsonOut = None,

@@ -1,9 +1,8 @@
 """Click commands from functions.
 
 Each parameter of a command's function carries its :class:`Flag` or :class:`Argument` as an annotation:
-``Annotated[int, Flag("--seed", min=0, help="Seed of the bootstrap.")]``. Options that several commands
-share are the fields of an :class:`OptionGroup`. The types of options convert values and complete them in the
-shell.
+``Annotated[int, Flag("--seed", min=0, help="Seed of the bootstrap.")]``. Options that belong together are the
+fields of an :class:`OptionGroup`. The types of options convert values and complete them in the shell.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import inspect
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from functools import partial
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin, get_type_hints
@@ -54,38 +53,16 @@ class NumberType(click.ParamType[Any]):
         return noun if self.high is None else f"{noun} of at most {self.high:g}"
 
 
-class TextType(click.ParamType[str]):
-    """Text. Lists of values are completed part by part, other texts with the names of files."""
+class TextType(click.ParamType[Any]):
+    """Text, or the path of a file or a folder.
+
+    Lists of ``values`` are completed part by part, anything else with the names of files or folders.
+    """
 
     name = "text"
 
-    def __init__(self, values: Values | None = None) -> None:
-        self.values = values
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return str(value)
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem[Any]]:
-        if self.values is None:
-            return [CompletionItem(incomplete, type="file")]
-        start, comma, part = incomplete.rpartition(",")
-        values = self.values() if callable(self.values) else self.values
-        return [
-            CompletionItem(start + comma + value)
-            for value in values
-            if value.casefold().startswith(part.casefold())
-        ]
-
-
-class FileType(click.ParamType[Any]):
-    """Path of a file or a folder, as ``str`` or ``Path``."""
-
-    name = "path"
-
-    def __init__(self, kind: type, *, folder: bool = False) -> None:
-        self.kind, self.folder = kind, folder
+    def __init__(self, kind: type = str, values: Values | None = None, *, folder: bool = False) -> None:
+        self.kind, self.values, self.folder = kind, values, folder
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return self.kind(value)
@@ -93,7 +70,15 @@ class FileType(click.ParamType[Any]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[Any]]:
-        return [CompletionItem(incomplete, type="dir" if self.folder else "file")]
+        if self.values is None:
+            return [CompletionItem(incomplete, type="dir" if self.folder else "file")]
+        start, comma, part = incomplete.rpartition(",")
+        values = self.values() if callable(self.values) else self.values
+        return [
+            CompletionItem(start + comma + value)
+            for value in values
+            if value.casefold().startswith(part.casefold())
+        ]
 
 
 class _FishComplete(FishComplete):
@@ -176,7 +161,11 @@ class Argument:
 
 
 class OptionGroup:
-    """Options that several commands share: the fields of a dataclass.
+    """Options that belong together: the fields of a dataclass.
+
+    A command that uses their values has a parameter of this class. Where they only change the surroundings of
+    a command (the number of threads, the format of tables), the group is passed to :func:`command`, which
+    runs the command inside :meth:`active`.
 
     Help pages list them under ``heading`` unless they have their own, and ``note`` below that heading.
     """
@@ -194,12 +183,9 @@ class OptionGroup:
             if (p := parameter(name, hint, getattr(cls, name, None)))
         ]
 
-    def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
-        """Call the command with its own values.
-
-        Override this to set something up around it, or to change the values.
-        """
-        command(**values)
+    def active(self, values: dict[str, Any]) -> AbstractContextManager[None]:
+        """Return the surroundings of a command, which may change its values before it runs."""
+        return nullcontext()
 
 
 class Command(click.Command):
@@ -260,38 +246,52 @@ def command(
 ) -> Command:
     """Make a Click command from a function and groups of options.
 
-    The first group runs outermost. An option that the function declares itself replaces the group's option of
-    that name.
+    The command runs inside all groups; the first is outermost. An option that the function declares itself
+    replaces the group's option of that name.
     """
-    signature = inspect.signature(function, eval_str=True)
-    own = [
-        option
-        for p in signature.parameters.values()
-        if (option := parameter(p.name, p.annotation, p.default))
-    ]
-    taken = {p.name for p in own}
-    shared = [(group, [p for p in group.parameters() if p.name not in taken]) for group in groups]
-    everything = [*own, *(p for _, parameters in shared for p in parameters)]
-    defaults = {p.name: p.default for p in signature.parameters.values()}
-
-    def run_own(**values: Any) -> None:
-        # Inside all groups, so that --quiet hides the warnings.
-        for old, new in click.get_current_context().meta.get(_OLD_NAMES, []):
-            warn_of_old_name(old, new)
-        function(**values)
+    signature = inspect.signature(function, eval_str=True).parameters
+    own = {
+        p.name: option
+        for p in signature.values()
+        if (option := parameter(p.name, p.annotation, p.default)) is not None
+    }
+    # Groups that the function takes as parameters, by their names there.
+    taken = {name: p.annotation for name, p in signature.items() if _is_group(p.annotation)}
+    shared = {
+        kind: [p for p in kind.parameters() if p.name not in own] for kind in (*taken.values(), *groups)
+    }
+    sections = [
+        (taken[name].heading, shared[taken[name]]) if name in taken else ("Options", [own[name]])
+        for name in signature
+        if name in taken or name in own
+    ] + [(kind.heading, shared[kind]) for kind in groups]
 
     def callback(**values: Any) -> None:
-        _check_targets(everything, values)
-        values = {name: _listed(value, defaults.get(name)) for name, value in values.items()}
-        call: Callable[..., None] = run_own
-        for group, parameters in reversed(shared):
-            call = partial(_run, group(**{p.name: values.pop(p.name) for p in parameters if p.name}), call)
-        call(**values)
+        _check_targets([p for _, parameters in sections for p in parameters], values)
+        for name, value in values.items():
+            if isinstance(value, tuple):  # Click's form of a repeatable option
+                values[name] = list(value) or (signature[name].default if name in signature else None)
+
+        def make(kind: type[OptionGroup]) -> OptionGroup:
+            return kind(**{p.name: values.pop(p.name) for p in shared[kind] if p.name})
+
+        around = [make(kind) for kind in groups]
+        values |= {name: make(kind) for name, kind in taken.items()}
+        with ExitStack() as stack:
+            for group in around:
+                stack.enter_context(group.active(values))
+            # Inside all groups, so that --quiet hides the warnings.
+            for old, new in click.get_current_context().meta.get(_OLD_NAMES, []):
+                warn_of_old_name(old, new)
+            function(**values)
 
     text = inspect.cleandoc(help or function.__doc__ or "")
-    sections = [("Options", own), *((group.heading, parameters) for group, parameters in shared)]
-    notes = {group.heading: group.note for group in groups if group.note}
+    notes = {group.heading: group.note for group in (*taken.values(), *groups) if group.note}
     return Command(name, sections, notes, callback=callback, help=text)
+
+
+def _is_group(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, OptionGroup)
 
 
 def group(
@@ -313,16 +313,15 @@ def parameter(name: str, annotation: Any, default: Any) -> click.Parameter | Non
     # Click takes an explicit default of None for a value, so a required parameter has none.
     settings: dict[str, Any] = {"required": True} if required else {"required": False, "default": default}
     if isinstance(declared, Argument):
-        return _Argument(name, declared, _type(kind, values=declared.values), several=several, **settings)
+        return _Argument(name, declared, _type(kind, declared), several=several, **settings)
     flags = declared.flags or ("--" + name.replace("_", "-"),)
     if kind is bool:
         return _Option(declared, [name, *flags], is_flag=True, **settings)
-    type_ = _type(kind, declared.min, declared.max, declared.values, declared.writes)
     metavar = declared.metavar or {int: "N", float: "NUMBER", Path: "PATH"}.get(kind, "TEXT")
     return _Option(
         declared,
         [name, *flags],
-        type=type_,
+        type=_type(kind, declared),
         multiple=several,
         show_default=not required and default not in (None, "") and not several,
         metavar=metavar,
@@ -371,29 +370,14 @@ def _declaration(annotation: Any) -> tuple[Any, Flag | Argument | None]:
     return kind, next((note for note in notes if isinstance(note, Flag | Argument)), None)
 
 
-def _type(
-    kind: Any,
-    low: float | None = None,
-    high: float | None = None,
-    values: Values | None = None,
-    writes: Target | None = None,
-) -> click.ParamType[Any]:
+def _type(kind: Any, declared: Flag | Argument) -> click.ParamType[Any]:
+    if isinstance(declared, Argument):
+        return TextType(kind, None if kind is Path else declared.values)
     if kind in (int, float):
-        return NumberType(kind, low, high)
-    if kind is Path or writes:
-        return FileType(kind, folder=writes == "folder")
-    return TextType(values)
-
-
-def _listed(value: Any, default: Any) -> Any:
-    """Convert Click's tuple of a repeatable option to a list, or to the default if it is empty."""
-    if not isinstance(value, tuple):
-        return value
-    return list(value) or default
-
-
-def _run(group: OptionGroup, command: Callable[..., None], **values: Any) -> None:
-    group.run(command, values)
+        return NumberType(kind, declared.min, declared.max)
+    if kind is Path or declared.writes:
+        return TextType(kind, folder=declared.writes == "folder")
+    return TextType(kind, declared.values)
 
 
 def _check_targets(parameters: Sequence[click.Parameter], values: dict[str, Any]) -> None:

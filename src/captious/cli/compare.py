@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from captious.cli import options
 from captious.cli.command import Argument, Flag, command
-from captious.cli.formatting import ScoreTables, interval, look, number
+from captious.cli.formatting import ScoreTables, counted, interval, look, number
 from captious.cli.formatting import score as shown
 from captious.cli.output import is_taken, note, print_table, print_tidy, write_json
-from captious.cli.score_tables import print_length_control, print_origin, print_signatures
+from captious.cli.score_tables import (
+    length_control_json,
+    print_length_control,
+    print_origin,
+    print_signatures,
+)
 from captious.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,13 +32,7 @@ def compare(
     ],
     metrics: Annotated[
         str | None,
-        Flag(
-            "--metrics",
-            "-m",
-            metavar="NAMES",
-            help="Metrics, with commas (default: coco, or those that all saved scores have).",
-            values=options.metric_names,
-        ),
+        options.metrics_flag("Metrics, with commas (default: coco, or those that all saved scores have)."),
     ] = None,
     baseline: Annotated[
         str | None,
@@ -57,7 +56,7 @@ def compare(
     signature: options.WithSignatures = False,
     json: options.JsonOut = None,
     *,
-    metric_options: dict[str, Any],
+    metric_options: options.MeasureOptions,
 ) -> None:
     """Compare systems on the same images: differences, intervals and p-values for each metric.
 
@@ -87,9 +86,8 @@ def compare(
     )
     rows = control(comparisons.scores, comparisons.metrics) if length_control else []
     if json is not None:
-        controlled = {"length_control": [row.to_json() for row in rows]} if rows else {}
         source = {"references": str(references)} if references is not None else {}
-        write_json({**source, **comparisons.to_json(look().numbers), **controlled}, json)
+        write_json({**source, **comparisons.to_json(look().numbers), **length_control_json(rows)}, json)
     if not is_taken(json):
         show(comparisons, summary=summary, pairs=pairs)
         if rows:
@@ -139,7 +137,7 @@ def show(comparisons: Comparisons, *, summary: bool = False, pairs: bool = False
     floor = comparisons.p_floor
     note(
         f"p (Holm): randomisation, corrected for {comparisons.family:,} comparisons "
-        f"({_many(n_pairs, 'pair')} × {_many(len(comparisons.metrics), 'metric')}); "
+        f"({counted(n_pairs, 'pair')} × {counted(len(comparisons.metrics), 'metric')}); "
         f"ahead: at most {comparisons.alpha:g}"
     )
     note(
@@ -258,16 +256,11 @@ def print_standings(comparisons: Comparisons) -> None:
     )
 
 
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
 COMMAND = command(
     "compare",
     compare,
     options.Jobs,
     options.ColumnOptions,
-    options.MeasureOptions,
     options.PrintedOutput,
     ScoreTables,
 )

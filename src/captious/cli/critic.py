@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from captious.cli import compare, options
 from captious.cli.command import Argument, Flag, OptionGroup, command
@@ -19,7 +18,7 @@ from captious.generate.captioner.image_source import ImageSource
 
 @dataclass
 class CriticTrainingOptions(OptionGroup):
-    """Architecture and training of critics. The command gets them as ``chosen``, a ``CriticOptions``."""
+    """Architecture and training of critics."""
 
     heading: ClassVar[str] = "Training"
 
@@ -70,13 +69,16 @@ class CriticTrainingOptions(OptionGroup):
     ] = None
     seed: Annotated[int, options.random_seed("critic")] = 1
 
-    def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
-        texts = {
-            "context": context_parts(self.context),
-            "negatives": None if self.negatives is None else self.negatives.split(","),
-            "strength": options.number_range(self.strength, "--strength"),
-        }
-        command(**values, chosen=CriticOptions(**vars(self) | texts))
+    def settings(self) -> CriticOptions:
+        """Return the options as the functions that train critics take them."""
+        return CriticOptions(
+            **vars(self)
+            | {
+                "context": context_parts(self.context),
+                "negatives": None if self.negatives is None else self.negatives.split(","),
+                "strength": options.number_range(self.strength, "--strength"),
+            }
+        )
 
 
 def critic(
@@ -138,7 +140,7 @@ def critic(
     signature: options.WithSignatures = False,
     json: options.JsonOut = None,
     *,
-    chosen: CriticOptions,
+    training: CriticTrainingOptions,
 ) -> None:
     """Train critics to tell a system's captions from human ones, and score each caption by how well it passes
     (Cui et al. 2018).
@@ -150,7 +152,7 @@ def critic(
     report = judge_systems(
         references,
         systems,
-        replace(chosen, augmentation=augmentation, runs=runs),
+        replace(training.settings(), augmentation=augmentation, runs=runs),
         images=ImageSource(features, backbone, backbone_output, ids, jobs) if features else None,
         save_features=save_features,
         human=human,
@@ -213,4 +215,4 @@ def _show(report: CriticReport) -> None:
     )
 
 
-COMMAND = command("critic", critic, options.ColumnOptions, CriticTrainingOptions, ScoreTables)
+COMMAND = command("critic", critic, options.ColumnOptions, ScoreTables)

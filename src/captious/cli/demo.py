@@ -34,7 +34,7 @@ def demo(
     """
     from captious.cli.formatting import look
     from captious.cli.output import is_taken, print_table, write_json
-    from captious.cli.score_tables import show
+    from captious.cli.score_tables import show, systems_json
     from captious.data import demo_path
     from captious.diversity_analysis.sets import diversity, human
     from captious.metrics.registry import make_measures
@@ -53,15 +53,7 @@ def demo(
             name: {measure: look().numbers.number(scores[measure].value) for measure in DIVERSITY}
             for name, scores in sets.items()
         }
-        write_json(
-            {
-                "systems": [
-                    scores.to_json(ci=ci and look().bootstrap, numbers=look().numbers) for scores in results
-                ],
-                "diversity": chosen,
-            },
-            json,
-        )
+        write_json({"systems": systems_json(results, ci=ci), "diversity": chosen}, json)
     if is_taken(json):
         return
     show(results, ci=ci, title=f"{len(corpora[0])} images × 5 references, written for this project")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from captious.cli import options
-from captious.cli.command import INPUT, OUTPUT, Argument, Flag, command
+from captious.cli.command import INPUT, Argument, Flag, command
 from captious.cli.formatting import IntervalTables, look
 from captious.cli.output import is_taken, note, say, write_json
-from captious.cli.score_tables import show, write_per_image
+from captious.cli.score_tables import show, systems_json, write_per_image
 from captious.core.errors import InputError
 
 
@@ -56,27 +56,17 @@ def dense(
     json: options.JsonOut = None,
     per_video: Annotated[
         Path | None,
-        Flag(
-            "--per-video",
-            metavar="OUT",
-            help="Write the score of every video (OUT.csv or OUT.json).",
-            heading=OUTPUT,
-            writes="file",
+        options.writes_to(
+            "--per-video", metavar="OUT", help="Write the score of every video (OUT.csv or OUT.json)."
         ),
     ] = None,
     report: Annotated[
         Path | None,
-        Flag(
-            "--report",
-            metavar="OUT.html",
-            help="Write a page with a time line per video.",
-            heading=OUTPUT,
-            writes="file",
-        ),
+        options.writes_to("--report", metavar="OUT.html", help="Write a page with a time line per video."),
     ] = None,
     output: options.SaveTo = None,
     *,
-    metric_options: dict[str, Any],
+    metric_options: options.MeasureOptions,
 ) -> None:
     """Score dense captions: events of videos with times and sentences.
 
@@ -117,14 +107,8 @@ def dense(
     if per_video is not None:
         write_per_image(results, per_video)
     if json is not None:
-        style: dict[str, Any] = {"ci": ci and look().bootstrap, "numbers": look().numbers}
-        write_json(
-            {
-                "references": [str(path) for path in references],
-                "systems": [s.to_json(**style) for s in results],
-            },
-            json,
-        )
+        files = [str(path) for path in references]
+        write_json({"references": files, "systems": systems_json(results, ci=ci)}, json)
     if report is not None:
         from captious.reporting.time_lines import time_line_page
 
@@ -193,4 +177,4 @@ def _sides(inputs: list[Path]) -> tuple[list[Path], list[Path]]:
     return references, predictions
 
 
-COMMAND = command("dense", dense, options.Jobs, options.MeasureOptions, IntervalTables)
+COMMAND = command("dense", dense, options.Jobs, IntervalTables)

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 
 from captious.cli import options
 from captious.cli.command import Argument, Flag, command
-from captious.cli.formatting import IntervalTables, interval, look
+from captious.cli.formatting import IntervalTables, look
 from captious.cli.formatting import score as shown
 from captious.cli.output import is_taken, note_figures, print_table, print_tidy, write_json
 from captious.cli.score_tables import (
+    cell,
     marked,
     note_marks,
     print_origin,
@@ -59,13 +60,8 @@ def diversity(
     ] = None,
     metrics: Annotated[
         str,
-        Flag(
-            "--metrics",
-            "-m",
-            metavar="NAMES",
-            help="Accuracy metrics, with commas; the first enters the F-measure.",
-            values=options.metric_names,
-            old=("--accuracy", "-a"),
+        options.metrics_flag(
+            "Accuracy metrics, with commas; the first enters the F-measure.", "--accuracy", "-a"
         ),
     ] = "CIDEr-D",
     beta2: Annotated[float, Flag("--beta2", help="β² of the F-measure.")] = 5.0,
@@ -175,7 +171,7 @@ def show(systems: list[Any], accuracies: list[str], *, ci: bool) -> None:
         if score is None:
             continue
         heading = name if score.measure.higher_is_better else f"{name} ↓"
-        rows.append([heading, *(_cell(system, name, ci) for system in systems)])
+        rows.append([heading, *(cell(system, name, ci=ci) for system in systems)])
         best.append([False, *(i in marks.get(name, ()) for i in range(len(systems)))])
     header = [
         f"{len(systems[0].corpus):,} images",
@@ -183,15 +179,6 @@ def show(systems: list[Any], accuracies: list[str], *, ci: bool) -> None:
     ]
     print_table("captions per image in brackets", header, rows, best=best)
     note_marks(marks, len(systems) - 1, ci=ci)
-
-
-def _cell(row: Any, name: str, ci: bool) -> str:
-    if name not in row:
-        return "–"
-    score = row[name]
-    form = score.measure.format
-    text = shown(score.value, form)
-    return text if not ci else f"{text} {interval(score.interval(*look().bootstrap), form)}"
 
 
 def show_best(cut: dict[str, Any], metric: str) -> None:

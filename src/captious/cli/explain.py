@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from captious.cli import options
 from captious.cli.command import Argument, Flag, command
@@ -23,13 +23,10 @@ def explain(
     ] = None,
     metric: Annotated[
         str,
-        Flag(
-            "--metrics",
-            "-m",
+        options.metrics_flag(
+            "One of CIDEr-D, METEOR, SPICE, CHAIRi, ALOHa, CAPTURE, FactRecall, the learned metrics.",
+            "--metric",
             metavar="NAME",
-            help="One of CIDEr-D, METEOR, SPICE, CHAIRi, ALOHa, CAPTURE, FactRecall, the learned metrics.",
-            values=options.metric_names,
-            old=("--metric",),
         ),
     ] = "CaptiousScore",
     image: Annotated[
@@ -46,16 +43,10 @@ def explain(
     json: options.JsonOut = None,
     html: Annotated[
         str | None,
-        Flag(
-            "--html",
-            metavar="OUT",
-            help="Write a page with coloured sentences.",
-            heading=options.OUTPUT,
-            writes="file",
-        ),
+        options.writes_to("--html", metavar="OUT", help="Write a page with coloured sentences."),
     ] = None,
     *,
-    metric_options: dict[str, Any],
+    metric_options: options.MeasureOptions,
 ) -> None:
     """Explain scores: n-grams, words, tuples, objects or facts that match, or the shares of features."""
     from captious.results.caption_explanations import check_metric, explain_corpus
@@ -117,5 +108,4 @@ COMMAND = command(
     options.PrintedOutput,
     ScoreTables,
     options.ColumnOptions,
-    options.MeasureOptions,
 )

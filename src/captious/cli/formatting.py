@@ -7,8 +7,8 @@ While it runs, :func:`look` returns the settings.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
@@ -48,6 +48,11 @@ def look() -> Look:
 def number(value: float, form: str = FRACTION) -> str:
     """Format a number for a table; a dash for NaN."""
     return "–" if value != value else format(value, form)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, such as "1 image" or "5,000 images"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def score(value: float, form: str = FRACTION) -> str:
@@ -95,7 +100,8 @@ class Tables(OptionGroup):
             )
         return Look(format=form, quiet=self.quiet)
 
-    def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
+    @contextmanager
+    def active(self, values: dict[str, Any]) -> Iterator[None]:
         chosen = self.look()
         if chosen.format == "json":
             # The same as --json prints.
@@ -114,7 +120,7 @@ class Tables(OptionGroup):
                     stack.enter_context(warnings.catch_warnings())
                     warnings.simplefilter("ignore", CaptionWarning)
                     stack.enter_context(progress.silenced())
-                command(**values)
+                yield
         finally:
             _LOOK.reset(token)
 

@@ -2,14 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from captious.cli import options
-from captious.cli.command import Argument, Flag, command
+from captious.cli.command import Argument, Flag, OptionGroup, command
 from captious.cli.output import say, write_json_lines
 from captious.cli.synonyms import SynonymOptions
 from captious.core.errors import InputError
+
+
+@dataclass
+class DecodingOptions(OptionGroup):
+    """Settings of the ways to write captions, as `generate_captions` takes them."""
+
+    temperature: Annotated[float, Flag("--temperature", help="Below 1, likelier units are sampled (rs).")] = (
+        1.0
+    )
+    top_k: Annotated[
+        int, Flag("--top-k", min=0, help="Sample from this many of the likeliest units, 0 for all (rs).")
+    ] = 0
+    top_p: Annotated[
+        float, Flag("--top-p", help="Sample from the likeliest units with this total probability (rs).")
+    ] = 1.0
+    sigma: Annotated[
+        str | None,
+        Flag(
+            "--sigma",
+            metavar="FROM:TO",
+            help="Noise of the first and of the last caption (gnc: 1:10, drv: 1:1).",
+        ),
+    ] = None
+    keep: Annotated[
+        float,
+        Flag("--keep", help="Probability of keeping an object, or share of a photograph's area (crop)."),
+    ] = 0.7
+    groups: Annotated[int, Flag("--groups", min=1, help="Groups of a diverse beam.")] = 5
+    penalty: Annotated[
+        float, Flag("--penalty", help="Penalty for a unit that an earlier group used (diverse).")
+    ] = 0.5
+
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments of `generate_captions`."""
+        sigma = None if self.sigma is None else options.number_range(self.sigma, "--sigma")
+        return vars(self) | {"sigma": sigma}
 
 
 def generate(
@@ -37,31 +74,8 @@ def generate(
         int | None,
         Flag("--captions", "-n", min=1, help="Captions per image (default: 10; greedy: 1).", old=("-m",)),
     ] = None,
-    temperature: Annotated[
-        float, Flag("--temperature", help="Below 1, likelier units are sampled (rs).")
-    ] = 1.0,
-    top_k: Annotated[
-        int, Flag("--top-k", min=0, help="Sample from this many of the likeliest units, 0 for all (rs).")
-    ] = 0,
-    top_p: Annotated[
-        float, Flag("--top-p", help="Sample from the likeliest units with this total probability (rs).")
-    ] = 1.0,
-    sigma: Annotated[
-        str | None,
-        Flag(
-            "--sigma",
-            metavar="FROM:TO",
-            help="Noise of the first and of the last caption (gnc: 1:10, drv: 1:1).",
-        ),
-    ] = None,
-    keep: Annotated[
-        float,
-        Flag("--keep", help="Probability of keeping an object, or share of a photograph's area (crop)."),
-    ] = 0.7,
-    groups: Annotated[int, Flag("--groups", min=1, help="Groups of a diverse beam.")] = 5,
-    penalty: Annotated[
-        float, Flag("--penalty", help="Penalty for a unit that an earlier group used (diverse).")
-    ] = 0.5,
+    *,
+    decoding: DecodingOptions,
     score: Annotated[
         Path | None,
         Flag("--score", metavar="CAPTIONS", help="Write log P of these captions instead of new ones."),
@@ -81,8 +95,7 @@ def generate(
     ids: options.BareIds = None,
     seed: Annotated[int, options.random_seed("captions")] = 1,
     jobs: options.Threads = 1,
-    *,
-    switching: dict[str, Any],
+    switching: SynonymOptions,
 ) -> None:
     """Write captions of images with a captioner. 'captious diversity' reads the output."""
     from captious.generate import caption_likelihoods, generate_captions
@@ -104,19 +117,13 @@ def generate(
             how,
             m,
             only=only,
-            temperature=temperature,
-            top_k=top_k,
-            top_p=top_p,
-            sigma=options.number_range(sigma, "--sigma") if sigma is not None else None,
-            keep=keep,
-            groups=groups,
-            penalty=penalty,
+            **decoding.settings(),
             seed=seed,
             threads=jobs,
-            **switching,
+            **switching.settings(),
         )
     write_json_lines(rows, output)
     say(f"{output}: {len(rows):,} images, {sum(len(row['captions']) for row in rows):,} captions", output)
 
 
-COMMAND = command("generate", generate, options.ColumnOptions, SynonymOptions)
+COMMAND = command("generate", generate, options.ColumnOptions)

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import click
 
-from captious.cli.command import INPUT, INTERVALS, OUTPUT, Argument, Flag, OptionGroup, parameter
+from captious.cli.command import (
+    INPUT,
+    INTERVALS,
+    OUTPUT,
+    Argument,
+    Flag,
+    OptionGroup,
+    Target,
+    parameter,
+)
 from captious.core.errors import InputError
 from captious.metrics.options import (
     CHAIR_SYNONYMS,
@@ -32,6 +41,16 @@ def metric_names() -> list[str]:
     return [*registry.GROUPS, *registry.FAMILIES, *registry.names(), *registry.OF_FILES]
 
 
+def metrics_flag(help: str, *old: str, metavar: str = "NAMES") -> Flag:
+    """Return ``--metrics`` of a command, with its old names."""
+    return Flag("--metrics", "-m", metavar=metavar, help=help, values=metric_names, old=old)
+
+
+def writes_to(*flags: str, metavar: str, help: str, writes: Target = "file") -> Flag:
+    """Return an option that names an output, under the heading of outputs."""
+    return Flag(*flags, metavar=metavar, help=help, heading=OUTPUT, writes=writes)
+
+
 References = Annotated[
     Path, Argument(metavar="REFS", help="Reference captions (COCO JSON, JSONL, CSV, TSV, …, or prepared).")
 ]
@@ -39,16 +58,7 @@ Predictions = Annotated[list[Path], Argument(metavar="PRED", help="Predictions, 
 SomePredictions = Annotated[
     list[Path] | None, Argument(metavar="PRED", help="Predictions, one file per system.")
 ]
-Metrics = Annotated[
-    str,
-    Flag(
-        "--metrics",
-        "-m",
-        metavar="NAMES",
-        help="Metrics, with commas ('captious metrics' lists all).",
-        values=metric_names,
-    ),
-]
+Metrics = Annotated[str, metrics_flag("Metrics, with commas ('captious metrics' lists all).")]
 Tokenizer = Annotated[
     str | None,
     Flag(
@@ -70,43 +80,20 @@ AllowSeveral = Annotated[
 ]
 JsonOut = Annotated[
     str | None,
-    Flag(
-        "--json",
-        metavar="OUT",
-        help="Write JSON to a file ('-' for stdout).",
-        heading=OUTPUT,
-        writes="file",
-    ),
+    writes_to("--json", metavar="OUT", help="Write JSON to a file ('-' for stdout)."),
 ]
 PerImage = Annotated[
     Path | None,
-    Flag(
-        "--per-image",
-        metavar="OUT",
-        help="Write the score of every image (OUT.csv or OUT.json).",
-        heading=OUTPUT,
-        writes="file",
-    ),
+    writes_to("--per-image", metavar="OUT", help="Write the score of every image (OUT.csv or OUT.json)."),
 ]
 Plots = Annotated[
     Path | None,
-    Flag(
-        "--plots",
-        metavar="DIR",
-        help="Write figures into this folder.",
-        heading=OUTPUT,
-        writes="folder",
-    ),
+    writes_to("--plots", metavar="DIR", help="Write figures into this folder.", writes="folder"),
 ]
 SaveTo = Annotated[
     Path | None,
-    Flag(
-        "--output",
-        "-o",
-        metavar="OUT",
-        help="Save the scores: NAME.scores, or a folder.",
-        heading=OUTPUT,
-        writes="scores",
+    writes_to(
+        "--output", "-o", metavar="OUT", help="Save the scores: NAME.scores, or a folder.", writes="scores"
     ),
 ]
 NoTexts = Annotated[bool, Flag("--no-texts", help="Save scores without the captions.", heading=OUTPUT)]
@@ -193,14 +180,7 @@ Alpha = Annotated[
 
 PrintTo = Annotated[
     Path | None,
-    Flag(
-        "--output",
-        "-o",
-        metavar="OUT",
-        help="Write the result to a file ('-' for stdout).",
-        heading=OUTPUT,
-        writes="file",
-    ),
+    writes_to("--output", "-o", metavar="OUT", help="Write the result to a file ('-' for stdout)."),
 ]
 
 
@@ -238,11 +218,10 @@ class ColumnOptions(OptionGroup):
         ),
     ] = None
 
-    def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
+    def active(self, values: dict[str, Any]) -> AbstractContextManager[None]:
         from captious.io import columns
 
-        with columns(self.caption_column, self.id_column):
-            command(**values)
+        return columns(self.caption_column, self.id_column)
 
 
 @dataclass
@@ -259,11 +238,10 @@ class Jobs(OptionGroup):
         ),
     ] = None
 
-    def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
+    def active(self, values: dict[str, Any]) -> AbstractContextManager[None]:
         from captious.core.threads import working
 
-        with working(self.jobs or 0):
-            command(**values)
+        return working(self.jobs or 0)
 
 
 @dataclass
@@ -272,11 +250,12 @@ class PrintedOutput(OptionGroup):
 
     output: PrintTo = None
 
-    def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
+    @contextmanager
+    def active(self, values: dict[str, Any]) -> Iterator[None]:
         from captious.core.writing import atomic_write, is_standard
 
         if self.output is None or is_standard(self.output):
-            command(**values)
+            yield
             return
         if is_standard(values.get("json")):
             raise InputError(
@@ -290,7 +269,7 @@ class PrintedOutput(OptionGroup):
             redirect_stdout(file),
         ):
             try:
-                command(**values)
+                yield
             except SystemExit as error:
                 # The result of a failed check is complete, too.
                 failed = error
@@ -305,17 +284,20 @@ MetricOption = Annotated[
 _UnlistedGrammar = Annotated[str | None, Flag("--grammar", metavar="PATH", listed=False)]
 
 
-class MeasureOptions(OptionGroup):
-    """A flag for each option that measures declare, and ``--option NAME=VALUE`` for any.
-
-    The command gets them as ``metric_options``.
-    """
+class MeasureOptions(dict[str, Any], OptionGroup):
+    """Options of measures by name: a flag for each that measures declare, and ``--option NAME=VALUE``."""
 
     heading: ClassVar[str] = "Metric options"
     note: ClassVar[str] = "'captious metrics NAME' lists the options of a metric, such as --df FILE."
 
     def __init__(self, *, option: list[str] | None, grammar: str | None, **named: Any) -> None:
-        self.pairs, self.grammar, self.named = option, grammar, named
+        for pair in option or ():
+            name, equals, value = pair.partition("=")
+            if not equals:
+                raise InputError(f"an option is written NAME=VALUE, not '{pair}'")
+            self[name.strip().replace("-", "_")] = _value(value)
+        named["parser"] = parser_choice(named.get("parser"), grammar)
+        self.update({name: value for name, value in named.items() if value is not None})
 
     @classmethod
     def parameters(cls) -> list[click.Parameter]:
@@ -335,10 +317,6 @@ class MeasureOptions(OptionGroup):
         }
         declared |= {"grammar": _UnlistedGrammar, "option": MetricOption}
         return [p for name, annotation in declared.items() if (p := parameter(name, annotation, None))]
-
-    def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
-        named = {**self.named, "parser": parser_choice(self.named.get("parser"), self.grammar)}
-        command(**values, metric_options=measure_options(self.pairs, **named))
 
 
 def number_range(text: str, flag: str) -> tuple[float, float]:
@@ -365,17 +343,6 @@ def known_options() -> dict[str, Option]:
     return options
 
 
-def measure_options(pairs: Sequence[str] | None, **named: Any) -> dict[str, Any]:
-    """Combine the options of measures from NAME=VALUE pairs, whose numbers are converted, and from flags."""
-    parsed: dict[str, Any] = {}
-    for item in pairs or []:
-        name, equals, value = item.partition("=")
-        if not equals:
-            raise InputError(f"an option is written NAME=VALUE, not '{item}'")
-        parsed[name.strip().replace("-", "_")] = _value(value)
-    return parsed | {name: value for name, value in named.items() if value is not None}
-
-
 def parser_choice(parser: str | None, grammar: str | None) -> str | None:
     """Combine ``--parser`` and ``--grammar``."""
     if grammar is None:
@@ -386,6 +353,7 @@ def parser_choice(parser: str | None, grammar: str | None) -> str | None:
 
 
 def _value(text: str) -> Any:
+    """Return a whole number, a decimal number or the text itself."""
     for kind in (int, float):
         try:
             return kind(text)

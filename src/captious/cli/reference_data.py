@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from captious.cli import options
 from captious.cli.command import Argument, Flag, command, group
@@ -26,7 +26,7 @@ def prepare(
     tokenizer: options.Tokenizer = None,
     split: options.Split = None,
     *,
-    metric_options: dict[str, Any],
+    metric_options: options.MeasureOptions,
 ) -> None:
     """Do the work on references once: tokens, n-gram tables, document frequencies, scene graphs, sentence
     vectors.
@@ -161,7 +161,7 @@ def show_concepts(
     print_table(title, ["concept", "images", "uniqueness"], rows)
 
 
-PREPARE = command("prepare", prepare, options.Jobs, options.ColumnOptions, options.MeasureOptions)
+PREPARE = command("prepare", prepare, options.Jobs, options.ColumnOptions)
 DF = group(
     "df",
     "Make and import document frequencies for CIDEr.",

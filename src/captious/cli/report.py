@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from captious.cli import options
 from captious.cli.command import INPUT, Argument, Flag, command
 from captious.cli.compare import split_inputs
+from captious.cli.formatting import counted
 from captious.cli.output import say
 from captious.core.errors import InputError
 from captious.core.writing import is_standard
@@ -62,12 +63,8 @@ def report(
     ] = None,
     metrics: Annotated[
         str | None,
-        Flag(
-            "--metrics",
-            "-m",
-            metavar="NAMES",
-            help="Metrics, with commas (default: coco, and CHAIR with --objects; all of saved scores).",
-            values=options.metric_names,
+        options.metrics_flag(
+            "Metrics, with commas (default: coco, and CHAIR with --objects; all of saved scores)."
         ),
     ] = None,
     title: Annotated[
@@ -86,7 +83,7 @@ def report(
     subset: options.Subset = False,
     allow_several: options.AllowSeveral = False,
     *,
-    metric_options: dict[str, Any],
+    metric_options: options.MeasureOptions,
 ) -> None:
     """Make one HTML file about systems: leaderboard, all images, why each score, comparisons, diversity.
 
@@ -130,12 +127,8 @@ def report(
     else:
         page = join_reports(dict(zip(distinct([_stem(part[0]) for part in parts]), pages)), title)
     saved = page.open(output) if open_it else page.save(output)
-    n_systems, n_images = len(page.meta["systems"]), page.meta["images"]
-    say(
-        f"{saved}: {n_systems} system{'s' if n_systems != 1 else ''}, {n_images:,} "
-        f"image{'s' if n_images != 1 else ''}",
-        output,
-    )
+    systems, n_images = counted(len(page.meta["systems"]), "system"), counted(page.meta["images"], "image")
+    say(f"{saved}: {systems}, {n_images}", output)
 
 
 def _data_sets(inputs: list[Path]) -> list[list[Path]]:
@@ -161,4 +154,4 @@ def check_page(path: Path, flag: str) -> None:
         raise InputError(f"a report is a page: give {flag} a name that ends with .html, not '{path}'")
 
 
-COMMAND = command("report", report, options.Jobs, options.ColumnOptions, options.MeasureOptions)
+COMMAND = command("report", report, options.Jobs, options.ColumnOptions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from captious.cli import options
 from captious.cli.command import Argument, Flag, command
@@ -81,13 +81,8 @@ def rerank(
     ] = None,
     metrics: Annotated[
         str | None,
-        Flag(
-            "--metrics",
-            "-m",
-            metavar="NAMES",
-            values=options.metric_names,
-            help="Tune for the geometric mean of these (default: BLEU-4, METEOR, CIDEr-D, CHAIRs, SPICE, "
-            "SPICE-U).",
+        options.metrics_flag(
+            "Tune for the geometric mean of these (default: BLEU-4, METEOR, CIDEr-D, CHAIRs, SPICE, SPICE-U)."
         ),
     ] = None,
     part: Annotated[float, Flag("--part", help="Share of images to tune on.")] = 0.5,
@@ -101,7 +96,7 @@ def rerank(
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,
     *,
-    metric_options: dict[str, Any],
+    metric_options: options.MeasureOptions,
 ) -> None:
     """Choose a caption from each n-best list.
 
@@ -189,4 +184,4 @@ def _cell(cell: Cell, name: str) -> str:
     return f"{cell.value:.{digits}f}{mark} [{cell.interval[0]:.{digits}f}, {cell.interval[1]:.{digits}f}]"
 
 
-COMMAND = command("rerank", rerank, options.ColumnOptions, options.MeasureOptions, Tables)
+COMMAND = command("rerank", rerank, options.ColumnOptions, Tables)

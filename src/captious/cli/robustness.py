@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from captious.cli import options
 from captious.cli.command import Argument, Flag, command
@@ -57,7 +57,7 @@ def robustness(
     plots: options.Plots = None,
     json: options.JsonOut = None,
     *,
-    metric_options: dict[str, Any],
+    metric_options: options.MeasureOptions,
 ) -> None:
     """Test metrics with wrong captions: of other images, with shuffled or random words, with other people and
     places.
@@ -97,7 +97,6 @@ COMMAND = command(
     robustness,
     options.Jobs,
     options.ColumnOptions,
-    options.MeasureOptions,
     options.PrintedOutput,
     ScoreTables,
 )

@@ -7,10 +7,10 @@ from typing import Annotated
 
 from captious.cli import options
 from captious.cli.command import Argument, Flag, command
-from captious.cli.formatting import IntervalTables, ScoreTables, look
+from captious.cli.formatting import IntervalTables, ScoreTables
 from captious.cli.output import is_taken, write_json
 from captious.cli.score_tables import show as show_table
-from captious.cli.score_tables import write_per_image
+from captious.cli.score_tables import systems_json, write_per_image
 
 SavedScores = Annotated[
     list[Path], Argument(metavar="FILE.scores", help="Saved scores, one file per system.")
@@ -21,13 +21,7 @@ def show(
     files: SavedScores,
     metrics: Annotated[
         str | None,
-        Flag(
-            "--metrics",
-            "-m",
-            metavar="NAMES",
-            help="Only these, separated by commas.",
-            values=options.metric_names,
-        ),
+        options.metrics_flag("Only these, separated by commas."),
     ] = None,
     ci: options.Confidence = False,
     signature: options.WithSignatures = False,
@@ -45,10 +39,7 @@ def show(
     if per_image is not None:
         write_per_image(results, per_image)
     if json is not None:
-        write_json(
-            {"systems": [s.to_json(ci=ci and look().bootstrap, numbers=look().numbers) for s in results]},
-            json,
-        )
+        write_json({"systems": systems_json(results, ci=ci)}, json)
     if not quiet:
         show_table(results, ci=ci, signature=signature)
 
@@ -78,7 +69,7 @@ def merge(
     whole.save(output)
     images = len(dict.fromkeys(image for score in whole.values() for image in score.ids))
     if json is not None:
-        write_json({"systems": [whole.to_json(numbers=look().numbers)]}, json)
+        write_json({"systems": systems_json([whole])}, json)
     if not quiet:
         show_table([whole], title=f"{images:,} images from {len(files)} parts")
 

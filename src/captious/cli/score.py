@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from captious.cli import options
 from captious.cli.command import INPUT, Flag, OptionGroup, command
-from captious.cli.formatting import IntervalTables, look, number
+from captious.cli.formatting import IntervalTables, counted, look, number
 from captious.cli.output import is_taken, note, write_json
-from captious.cli.score_tables import print_length_control, show, write_per_image
+from captious.cli.score_tables import (
+    length_control_json,
+    print_length_control,
+    show,
+    systems_json,
+    write_per_image,
+)
 from captious.core.errors import InputError, printable
 from captious.core.writing import is_standard
 
 
 @dataclass
 class Shards(OptionGroup):
-    """Options of ``score`` for captions in shards. With one of them, all arguments are shards."""
+    """Options for captions in shards. With one of them, all arguments are shards."""
 
     heading: ClassVar[str] = "Captions in shards"
 
@@ -73,48 +78,42 @@ class Shards(OptionGroup):
         ),
     ] = None
 
-    def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
-        if any(value not in (None, False) for value in vars(self).values()):
-            score_shards(**values, **vars(self))
-        elif values["no_references"]:
-            systems = [values["references"], *(values.get("predictions") or ())]
-            command(**values | {"references": None, "predictions": systems})
-        elif values.get("predictions"):
-            command(**values)
-        else:
-            path = values["references"]
-            reason = why_not_alone(path)
-            if reason is not None and need_no_references(values["metrics"], values["metric_options"]):
-                command(**values | {"references": None, "predictions": [path]})
-                return
-            if reason is not None:
-                raise InputError(
-                    f"predictions are missing: captious score REFS PRED … ({reason}). One file alone is "
-                    "scored if it holds both sides, as a harness's log does. For shards of captions: "
-                    "captious score SHARD … --references REFS"
-                )
-            command(**values | {"predictions": [path]})
+    @property
+    def requested(self) -> bool:
+        """Whether one of these options was given."""
+        return any(value not in (None, False) for value in vars(self).values())
 
 
-def need_no_references(metrics: str, metric_options: dict[str, Any]) -> bool:
-    """Return whether captions can be scored by these metrics without references."""
+def sides(
+    files: list[Path], metrics: str, metric_options: dict[str, Any], *, no_references: bool
+) -> tuple[Path | None, list[Path]]:
+    """Divide files into references and predictions. A file that holds both sides is given alone."""
+    from captious.io.describe import missing_side
     from captious.metrics.registry import make_measures
 
-    return all("references" not in one.needs for one in make_measures(metrics, metric_options))
-
-
-def why_not_alone(path: Path) -> str | None:
-    """Return why a file cannot be scored alone, or None if it holds both sides (a harness's log)."""
-    from captious.io.describe import missing_side
-
-    return "standard input can be read only once" if is_standard(path) else missing_side(path)
+    if no_references:
+        return None, files
+    path = files[0]
+    if len(files) > 1:
+        return path, files[1:]
+    reason = missing_side(path)
+    if reason is None:
+        return path, [path]
+    if all("references" not in one.needs for one in make_measures(metrics, metric_options)):
+        return None, [path]
+    raise InputError(
+        f"predictions are missing: captious score REFS PRED … ({reason}). One file alone is "
+        "scored if it holds both sides, as a harness's log does. For shards of captions: "
+        "captious score SHARD … --references REFS"
+    )
 
 
 def score_shards(
-    *,
-    references: Path,
-    predictions: list[Path] | None,
+    files: list[Path],
+    shards: Shards,
     metrics: str,
+    metric_options: dict[str, Any],
+    *,
     ci: bool,
     signature: bool,
     tokenizer: str | None,
@@ -122,28 +121,14 @@ def score_shards(
     name: list[str] | None,
     json: str | None,
     output: Path | None,
-    metric_options: dict[str, Any],
-    given_references: Path | None,
-    engine: str | None,
-    on_error: str | None,
-    dry_run: bool,
-    top: int | None,
-    false_rate: float | None,
-    **others: Any,
+    others: dict[str, Any],
 ) -> None:
-    """Score shards, and print the merged scores."""
+    """Score shards, and print the merged scores. ``others`` are options that shards do not have."""
     from captious import scale
     from captious.io.caption_files import known_columns
     from captious.io.caption_files import selected as columns
 
-    wrong = [
-        f"--{option.removeprefix('by_').replace('_', '-')}"
-        for option in (
-            *("subset", "per_image", "allow_several", "no_texts", "no_references"),
-            *("split", "by_group", "group_file"),
-        )
-        if others.get(option)
-    ]
+    wrong = [option for option, value in others.items() if value]
     if wrong:
         raise InputError(
             f"{', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} for files of predictions, not for "
@@ -157,29 +142,29 @@ def score_shards(
             "scores"
         )
     # The default without references is measures that need none.
-    wanted = None if metrics == "coco" and given_references is None else metrics
-    shards = [references, *(predictions or [])]
+    given = shards.given_references
+    wanted = None if metrics == "coco" and given is None else metrics
     settings = {
         "output": output,
-        "executor": engine or "local",
+        "executor": shards.engine or "local",
         "part": part,
-        "on_error": on_error or "stop",
+        "on_error": shards.on_error or "stop",
         "image_column": columns().ids or None,
         "caption_column": columns().captions or None,
         "tokenizer": tokenizer,
-        "false_rate": 1e-3 if false_rate is None else false_rate,
-        "top": top,
+        "false_rate": 1e-3 if shards.false_rate is None else shards.false_rate,
+        "top": shards.top,
         **metric_options,
     }
     # The options name columns of the shards. Columns of references are recognised by their usual names.
     with known_columns():
-        if dry_run:
-            forecast = scale.forecast(shards, given_references, wanted, **settings)
+        if shards.dry_run:
+            forecast = scale.forecast(files, given, wanted, **settings)
             print(forecast)
             for shard, reason in forecast.faults.items():
                 print(f"{printable(shard)}: {printable(reason)}")
             return
-        result = scale.score(shards, given_references, wanted, name=(name or ["captions"])[0], **settings)
+        result = scale.score(files, given, wanted, name=(name or ["captions"])[0], **settings)
     if json is not None:
         write_json(result.to_json(ci=look().bootstrap if ci else False, numbers=look().numbers), json)
     if is_taken(json):
@@ -202,12 +187,12 @@ def summary(result: Any) -> list[str]:
         ]
         lines.append(", ".join(listed))
     lines += [f"{key}: {why}" for key, why in result.errors.items() if key not in result.values]
-    text = f"{result.rows:,} captions in {len(result.shards):,} shard{'s' if len(result.shards) != 1 else ''}"
+    text = f"{result.rows:,} captions in {counted(len(result.shards), 'shard')}"
     if result.kept:
         text += f", {result.kept:,} of them from an earlier run"
     worked = sum(done.rows for done in result.shards if not done.kept)
     if worked:
-        workers = f"{result.workers} worker{'s' if result.workers != 1 else ''}"
+        workers = counted(result.workers, "worker")
         speed = f"{worked / result.seconds:,.0f} captions a second"
         text += f"; {result.seconds:,.1f} s, {speed} on {workers} ({result.engine})"
     lines.append(text)
@@ -263,7 +248,8 @@ def score(
         Flag("--group-file", metavar="FILE", help="File with that column (default: REFS).", heading=INPUT),
     ] = None,
     *,
-    metric_options: dict[str, Any],
+    metric_options: options.MeasureOptions,
+    shards: Shards,
 ) -> None:
     """Score captions against references: one row per system.
 
@@ -275,17 +261,41 @@ def score(
     from captious.results.score_groups import group_scores, read_groups
     from captious.results.scores import Scores
 
-    assert predictions is not None  # Shards.run handles the other case
+    files = [references, *(predictions or ())]
+    if shards.requested:
+        score_shards(
+            files,
+            shards,
+            metrics,
+            metric_options,
+            ci=ci,
+            signature=signature,
+            tokenizer=tokenizer,
+            part=part,
+            name=name,
+            json=json,
+            output=output,
+            others={
+                "--subset": subset,
+                "--per-image": per_image,
+                "--allow-several": allow_several,
+                "--no-texts": no_texts,
+                "--no-references": no_references,
+                "--split": split,
+                "--group": by_group,
+                "--group-file": group_file,
+            },
+        )
+        return
+    given, predictions = sides(files, metrics, metric_options, no_references=no_references)
     check_target(output, len(predictions))
     quiet = is_taken(json, per_image, output)
     if group_file is not None and by_group is None:
         raise InputError("--group-file needs the name of the column: give it with --group COLUMN")
-    # None without references (Shards.run).
-    given: Path | None = references
     source = group_file or given or predictions[0]
     groups = read_groups(source, by_group) if by_group is not None else {}
     results = score_systems(
-        references,
+        given,
         predictions,
         metrics,
         tokenizer=tokenizer,
@@ -303,19 +313,13 @@ def score(
     if per_image is not None:
         write_per_image(results, per_image)
     if json is not None:
-        style: dict[str, Any] = {"ci": ci and look().bootstrap, "numbers": look().numbers}
-        systems = [scores.to_json(**style) for scores in results]
-        for system, one in zip(systems, grouped):
-            system["groups"] = one.to_json(**style)
-        controlled = {"length_control": [row.to_json() for row in rows]} if rows else {}
+        systems = systems_json(results, grouped, ci=ci)
         shown = None if given is None else str(given)
-        write_json({"references": shown, "systems": systems, **controlled}, json)
+        write_json({"references": shown, "systems": systems, **length_control_json(rows)}, json)
     if not quiet:
         show(results, ci=ci, signature=signature, grouped=grouped)
         if rows:
             print_length_control(rows)
 
 
-COMMAND = command(
-    "score", score, options.Jobs, options.ColumnOptions, options.MeasureOptions, IntervalTables, Shards
-)
+COMMAND = command("score", score, options.Jobs, options.ColumnOptions, IntervalTables)

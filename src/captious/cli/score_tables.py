@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from captious.cli.formatting import interval, look
+from captious.cli.formatting import counted, interval, look
 from captious.cli.formatting import score as shown
 from captious.cli.output import note, print_table, print_tidy, write_csv, write_json
 
@@ -40,7 +40,7 @@ def show(
     rows: list[list[str]] = []
     best: list[list[bool]] = []
     for i, scores in enumerate(results):
-        rows.append([scores.system, *(_cell(scores[name], ci) if name in scores else "–" for name in names)])
+        rows.append([scores.system, *(cell(scores, name, ci=ci) for name in names)])
         best.append([False, *(i in marks.get(name, ()) for name in names)])
         if any(score.several for score in scores.values()):
             best_ones = (
@@ -107,7 +107,7 @@ def print_origin(results: list[Any], *, ci: bool = False) -> None:
             if total is None:
                 continue
             images = int(partial) if partial is not None else total
-        text = f"{images:,} image{'s' if images != 1 else ''}"
+        text = counted(images, "image")
         if total is not None and images < total:
             text = f"{images:,} of {total:,} images (--part)"
         if references is not None:
@@ -118,7 +118,7 @@ def print_origin(results: list[Any], *, ci: bool = False) -> None:
     lines = [text if len(said) == 1 else f"{', '.join(systems)}: {text}" for text, systems in said.items()]
     lengths = describe_lengths([(scores.system, scores.lengths) for scores in results if len(scores)])
     lines += [lengths] if lengths else []
-    lines += _counted(results)
+    lines += _without_value(results)
     if ci:
         how = look().bootstrap
         where = "low, high" if look().format == "csv" else "in brackets"
@@ -130,7 +130,7 @@ def print_origin(results: list[Any], *, ci: bool = False) -> None:
         note("\n".join(lines))
 
 
-def _counted(results: list[Any]) -> list[str]:
+def _without_value(results: list[Any]) -> list[str]:
     """Return a line for each metric that some images have no value of."""
     by_text: dict[str, list[str]] = {}
     for scores in results:
@@ -151,7 +151,7 @@ def _show_groups(grouped: Sequence[Any], *, ci: bool = False) -> None:
     for group in dict.fromkeys(name for one in grouped for name in one.groups):
         results = [one.groups[group] for one in grouped if group in one.groups]
         images = max(len(score.ids) for scores in results for score in scores.values())
-        size = f"{images:,} image{'s' if images != 1 else ''}"
+        size = counted(images, "image")
         show(results, ci=ci, title=f"{grouped[0].column}: {group} ({size})", origin=False)
     names = list(grouped[0].all)
     rows = []
@@ -216,11 +216,32 @@ def print_signatures(results: list[Any], *, ci: bool = False) -> None:
             note(signature if len(by_signature) == 1 else f"{', '.join(systems)}: {signature}")
 
 
-def _cell(score: Any, ci: bool) -> str:
+def cell(scores: Any, name: str, *, ci: bool) -> str:
+    """Return the value of a metric as text, with its interval if ``ci``; a dash where there is none."""
+    if name not in scores:
+        return "–"
+    score = scores[name]
     form = score.measure.format
+    text = shown(score.value, form)
     if not ci or score.value != score.value:
-        return shown(score.value, form)
-    return f"{shown(score.value, form)} {interval(score.interval(*look().bootstrap), form)}"
+        return text
+    return f"{text} {interval(score.interval(*look().bootstrap), form)}"
+
+
+def systems_json(
+    results: Iterable[Any], grouped: Iterable[Any] = (), *, ci: bool = False
+) -> list[dict[str, Any]]:
+    """Return the scores of systems for JSON, with those of groups of images."""
+    style: dict[str, Any] = {"ci": ci and look().bootstrap, "numbers": look().numbers}
+    systems: list[dict[str, Any]] = [scores.to_json(**style) for scores in results]
+    for system, one in zip(systems, grouped):
+        system["groups"] = one.to_json(**style)
+    return systems
+
+
+def length_control_json(rows: Sequence[LengthControl]) -> dict[str, Any]:
+    """Return the comparison at equal lengths for JSON, nothing if it was not made."""
+    return {"length_control": [row.to_json() for row in rows]} if rows else {}
 
 
 def write_per_image(results: list[Any], target: Path) -> None:

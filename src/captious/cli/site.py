@@ -7,6 +7,7 @@ from typing import Annotated
 
 from captious.cli import options
 from captious.cli.command import Argument, Flag, command
+from captious.cli.formatting import counted
 from captious.cli.output import say
 from captious.core.errors import InputError
 
@@ -44,10 +45,8 @@ def site(
             raise InputError(f"--data-name is written REFS=NAME, not '{pair}'")
         names[key] = called
     made = make(runs, output, title=title, names=name, data_names=names, address=address, reports=reports)
-    say(
-        f"{made.folder / 'index.html'}: {len(made.runs)} run{'s' if len(made.runs) != 1 else ''}, "
-        f"{len(made.boards)} data set{'s' if len(made.boards) != 1 else ''}"
-    )
+    runs_and_sets = f"{counted(len(made.runs), 'run')}, {counted(len(made.boards), 'data set')}"
+    say(f"{made.folder / 'index.html'}: {runs_and_sets}")
 
 
 COMMAND = command("site", site)

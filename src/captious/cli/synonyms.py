@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -14,7 +13,7 @@ from captious.cli.output import say, write_json_lines
 
 @dataclass
 class SynonymOptions(OptionGroup):
-    """How words are switched. The command gets them as ``switching``, arguments of ``synonym_sets``."""
+    """How words are switched."""
 
     heading: ClassVar[str] = "Switching words (ss)"
 
@@ -45,9 +44,9 @@ class SynonymOptions(OptionGroup):
         False
     )
 
-    def run(self, command: Callable[..., None], values: dict[str, Any]) -> None:
-        switch = options.number_range(self.switch, "--switch")
-        command(**values, switching={**vars(self), "switch": switch})
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments of `synonym_sets`."""
+        return vars(self) | {"switch": options.number_range(self.switch, "--switch")}
 
 
 def synonyms(
@@ -62,7 +61,7 @@ def synonyms(
     tokenizer: options.Tokenizer = None,
     seed: Annotated[int, options.random_seed("captions")] = 12345,
     *,
-    switching: dict[str, Any],
+    switching: SynonymOptions,
 ) -> None:
     """Write sets of captions by switching words for similar ones (SS of Wang & Chan 2019).
 
@@ -70,9 +69,9 @@ def synonyms(
     """
     from captious.generate import synonym_sets
 
-    sets = synonym_sets(captions, m=m, tokenizer=tokenizer or "ptb", seed=seed, **switching)
+    sets = synonym_sets(captions, m=m, tokenizer=tokenizer or "ptb", seed=seed, **switching.settings())
     write_json_lines([{"image_id": image, "captions": texts} for image, texts in sets.items()], output)
     say(f"{output}: {len(sets):,} images, {sum(map(len, sets.values())):,} captions", output)
 
 
-COMMAND = command("synonyms", synonyms, options.ColumnOptions, SynonymOptions)
+COMMAND = command("synonyms", synonyms, options.ColumnOptions)

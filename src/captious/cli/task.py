@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from captious.cli.command import INPUT, Argument, Flag, command
-from captious.cli.formatting import IntervalTables, Tables, look
+from captious.cli.formatting import IntervalTables, Tables
 from captious.cli.options import Confidence, JsonOut, PrintedOutput, Subset, WithSignatures
 from captious.cli.output import is_taken, note, print_table, write_json
-from captious.cli.score_tables import show
+from captious.cli.score_tables import show, systems_json
 from captious.core.errors import InputError, printable
 
 ReferenceFile = Annotated[
@@ -51,10 +51,7 @@ def task(
         return
     done = run_task(name, results, references, subset=subset)
     if json is not None:
-        style: dict[str, Any] = {"ci": ci and look().bootstrap, "numbers": look().numbers}
-        systems = [scores.to_json(**style) for scores in done.scores]
-        for system, groups in zip(systems, done.groups):
-            system["groups"] = groups.to_json(**style)
+        systems = systems_json(done.scores, done.groups, ci=ci)
         write_json({"task": done.task.name, "systems": systems}, json)
     if is_taken(json):
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from captious.cli import options
 from captious.cli.command import Argument, Flag, command
@@ -59,7 +59,7 @@ def templates(
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,
     *,
-    metric_options: dict[str, Any],
+    metric_options: options.MeasureOptions,
 ) -> None:
     """Write captions such as "there is a tennis ball, court and person" from objects (Wang et al. 2020,
     §3.2).
@@ -133,4 +133,4 @@ def _number(text: str) -> float:
         raise InputError(f"--threshold takes numbers separated by commas, not '{text}'") from None
 
 
-COMMAND = command("templates", templates, options.ColumnOptions, options.MeasureOptions, Tables)
+COMMAND = command("templates", templates, options.ColumnOptions, Tables)

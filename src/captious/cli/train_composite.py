@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from captious.cli import options
 from captious.cli.command import Argument, Flag, command
@@ -62,7 +62,7 @@ def composite(
     seed: Annotated[int, Flag("--seed", min=0, help="Seed of examples and weights.")] = 1,
     json: options.JsonOut = None,
     *,
-    metric_options: dict[str, Any],
+    metric_options: options.MeasureOptions,
 ) -> None:
     """Train a metric on features of your choice. 'captious train FEATURES…' does the same."""
     from captious.training import train_composite
@@ -103,20 +103,18 @@ def _sizes(text: str) -> list[int]:
         ) from None
 
 
-_GROUPS = (options.ColumnOptions, options.MeasureOptions)
-
 COMMANDS = [
     command(
         "lceval",
         partial(composite, ["lceval"]),
-        *_GROUPS,
+        options.ColumnOptions,
         help="Train LCEval: its published features and hidden layers (12).",
     ),
     command(
         "nneval",
         partial(composite, ["nneval"]),
-        *_GROUPS,
+        options.ColumnOptions,
         help="Train NNEval: its published features and hidden layers (72 and 72).",
     ),
-    command("composite", composite, *_GROUPS),
+    command("composite", composite, options.ColumnOptions),
 ]

@@ -9,7 +9,6 @@ from captious.cli import options
 from captious.cli.command import Argument, Flag, command
 from captious.cli.critic import CriticTrainingOptions
 from captious.cli.output import say, write_json
-from captious.critic.system_judging import CriticOptions
 
 
 def critic(
@@ -35,7 +34,7 @@ def critic(
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,
     *,
-    chosen: CriticOptions,
+    training: CriticTrainingOptions,
 ) -> None:
     """Train one critic to tell human captions from others (Cui et al. 2018), and score with -m Critic=FILE.
 
@@ -49,7 +48,7 @@ def critic(
         references,
         output,
         systems or (),
-        chosen,
+        training.settings(),
         images=ImageSource(features, backbone, backbone_output, ids, jobs) if features else None,
         exclude=exclude,
         resume=resume,
@@ -62,4 +61,4 @@ def critic(
         write_json(result.to_json(), json)
 
 
-COMMAND = command("critic", critic, options.ColumnOptions, CriticTrainingOptions)
+COMMAND = command("critic", critic, options.ColumnOptions)

@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from captious.cli import options
-from captious.cli.command import Argument, Flag, command
+from captious.cli.command import Argument, Flag, OptionGroup, command
 from captious.cli.output import say, write_json
 from captious.cli.train_captioner import say_row
+
+
+@dataclass
+class LanguageModelOptions(OptionGroup):
+    """Options of all kinds of models, as `train_language_model` takes them."""
+
+    order: Annotated[int, Flag("--order", min=1, help="Length of n-grams.")] = 3
+    least: Annotated[
+        int | None,
+        Flag("--least", min=1, help="Occurrences that a word needs to be known (default: 1; lstm: 5)."),
+    ] = None
+    held_out: Annotated[int, Flag("--held-out", min=0, help="Images to hold out for the perplexity.")] = 100
+    exclude: options.Exclude = None
+    hidden: Annotated[int, Flag("--hidden", min=1, help="Width of the LSTM.")] = 512
+    embedding: Annotated[int, Flag("--embedding", min=1, help="Size of word vectors (lstm).")] = 300
+    dropout: Annotated[float, Flag("--dropout", help="Share of dropout (lstm).")] = 0.3
+    epochs: Annotated[int, Flag("--epochs", min=1, help="Passes over the captions (lstm).")] = 5
+    batch: Annotated[int, Flag("--batch", min=1, help="Captions per step (lstm).")] = 64
+    rate: Annotated[float, Flag("--rate", help="Learning rate (lstm).")] = 2e-3
+    save_every: Annotated[int, Flag("--save-every", min=1, help="Steps between checkpoints (lstm).")] = 200
+    resume: Annotated[bool, Flag("--resume", help="Continue from the last checkpoint in MODEL (lstm).")] = (
+        False
+    )
+    seed: Annotated[int, options.random_seed("model")] = 1
 
 
 def lm(
@@ -23,24 +48,8 @@ def lm(
         ),
     ],
     kind: Annotated[str, Flag("--kind", help="unigram, ngram (modified Kneser–Ney) or lstm.")] = "ngram",
-    order: Annotated[int, Flag("--order", min=1, help="Length of n-grams.")] = 3,
-    least: Annotated[
-        int | None,
-        Flag("--least", min=1, help="Occurrences that a word needs to be known (default: 1; lstm: 5)."),
-    ] = None,
-    held_out: Annotated[int, Flag("--held-out", min=0, help="Images to hold out for the perplexity.")] = 100,
-    exclude: options.Exclude = None,
-    hidden: Annotated[int, Flag("--hidden", min=1, help="Width of the LSTM.")] = 512,
-    embedding: Annotated[int, Flag("--embedding", min=1, help="Size of word vectors (lstm).")] = 300,
-    dropout: Annotated[float, Flag("--dropout", help="Share of dropout (lstm).")] = 0.3,
-    epochs: Annotated[int, Flag("--epochs", min=1, help="Passes over the captions (lstm).")] = 5,
-    batch: Annotated[int, Flag("--batch", min=1, help="Captions per step (lstm).")] = 64,
-    rate: Annotated[float, Flag("--rate", help="Learning rate (lstm).")] = 2e-3,
-    save_every: Annotated[int, Flag("--save-every", min=1, help="Steps between checkpoints (lstm).")] = 200,
-    resume: Annotated[
-        bool, Flag("--resume", help="Continue from the last checkpoint in MODEL (lstm).")
-    ] = False,
-    seed: Annotated[int, options.random_seed("model")] = 1,
+    *,
+    training: LanguageModelOptions,
     jobs: options.Threads = 1,
     tokenizer: options.Tokenizer = None,
     json: options.JsonOut = None,
@@ -55,19 +64,7 @@ def lm(
         captions,
         output,
         kind,
-        order=order,
-        least=least,
-        held_out=held_out,
-        exclude=exclude,
-        hidden=hidden,
-        embedding=embedding,
-        dropout=dropout,
-        epochs=epochs,
-        batch=batch,
-        rate=rate,
-        save_every=save_every,
-        resume=resume,
-        seed=seed,
+        **vars(training),
         threads=jobs,
         tokenizer=tokenizer,
         progress=partial(say_row, json=json),

@@ -14,7 +14,6 @@ import io
 import itertools
 import json
 import mmap
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, overload
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 from captious.core.cache import Kind, remember, remembered, stamp
 from captious.core.errors import InputError
 from captious.core.ragged import IntArray, offsets_of, runs
-from captious.core.threads import side_by_side
+from captious.core.threads import for_each
 from captious.core.writing import atomic_write
 
 _MAGIC = b"captious"
@@ -242,7 +241,7 @@ def vouch(
     before = stamp(opened.path)
     if remembered(opened.path) != opened.check:
         # Hashing releases the interpreter's lock.
-        deque(side_by_side(opened.arrays.__getitem__, list(opened.arrays)), maxlen=0)
+        for_each(opened.arrays.__getitem__, list(opened.arrays))
         if not is_sound(opened.arrays):
             raise _damaged(opened.path, "its arrays do not fit together")
         if stamp(opened.path) == before:

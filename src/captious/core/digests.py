@@ -120,13 +120,8 @@ def _total(digests: Iterable[bytes]) -> str:
 
 def _hash(lines: Iterable[str]) -> hashlib.blake2b:
     # Lengths separate the lines, which can hold any character, line breaks included.
-    return hashlib.blake2b(
-        b"".join([b"%d:%b" % (len(data), data) for data in map(_bytes, lines)]), digest_size=16
-    )
-
-
-def _bytes(line: str) -> bytes:
-    return line.encode("utf-8", "surrogatepass")
+    encoded = [line.encode("utf-8", "surrogatepass") for line in lines]
+    return hashlib.blake2b(b"".join([b"%d:%b" % (len(data), data) for data in encoded]), digest_size=16)
 
 
 def of_arrays(*arrays: NDArray[np.generic]) -> str:

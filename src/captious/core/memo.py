@@ -31,21 +31,13 @@ class Lock:
         self._lock = threading.RLock()
         _all_locks.add(self)
 
-    def acquire(self) -> None:
-        """Wait for the lock and take it."""
-        self._lock.acquire()
-
-    def release(self) -> None:
-        """Give the lock back."""
-        self._lock.release()
-
     def __enter__(self) -> None:
-        self.acquire()
+        self._lock.acquire()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.release()
+        self._lock.release()
 
     def _renew(self) -> None:
         # The thread that forked can take a lock that it holds, and releases it later.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 IntArray = NDArray[np.int64]
 
 
-def offsets_of(counts: Sequence[int] | IntArray) -> IntArray:
+def offsets_of(counts: Sequence[int] | NDArray[np.integer]) -> IntArray:
     """Return the start of each run of these lengths, and the end of the last."""
     offsets = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=offsets[1:])
@@ -23,9 +23,19 @@ def runs(offsets: NDArray[np.int64] | NDArray[np.int32], index: IntArray) -> tup
     result."""
     # Index first: a few runs of many millions must not take the time of all.
     starts = offsets[:-1][index]
-    lengths = offsets[1:][index] - starts
+    return positions_of(starts, offsets[1:][index] - starts)
+
+
+def positions_of(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> tuple[IntArray, IntArray]:
+    """Return the positions of all elements of runs with these starts and lengths, and the offsets of the
+    runs in the result."""
     new = offsets_of(lengths)
     return np.arange(new[-1], dtype=np.int64) + np.repeat(starts - new[:-1], lengths), new
+
+
+def places_in(lengths: NDArray[np.integer]) -> IntArray:
+    """Return the place of each element in its run, from 0."""
+    return positions_of(np.zeros(len(lengths), np.int64), lengths)[0]
 
 
 def distinct(values: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:

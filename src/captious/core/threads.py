@@ -113,6 +113,11 @@ def side_by_side(
                 piece.cancel()
 
 
+def for_each(function: Callable[[Item], object], items: Sequence[Item], requested: int | None = None) -> None:
+    """Call a function with each item, in threads like :func:`side_by_side`."""
+    deque(side_by_side(function, items, requested), maxlen=0)
+
+
 @contextmanager
 def collector_paused() -> Iterator[None]:
     """Pause the search for reference cycles, which takes a third of the time when many small objects

@@ -208,7 +208,5 @@ class Encoding:
     @cached_property
     def words(self) -> NDArray[np.object_]:
         """Words by number, as an array for indexing."""
-        own = self.vocabulary.new
-        listed = np.empty(len(own), dtype=object)
-        listed[:] = own
-        return listed if self.base is None else np.concatenate([self.base.words, listed])
+        own = np.array(self.vocabulary.new, dtype=object)
+        return own if self.base is None else np.concatenate([self.base.words, own])

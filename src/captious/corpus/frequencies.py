@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
@@ -238,7 +237,7 @@ class FrequencyTable(DocumentFrequencies):
     @cached_property
     def digest(self) -> str:
         """Digest of the n-grams and their counts, in any order of words and rows."""
-        names = np.array([_hash(word) for word in self.vocabulary.words], dtype=np.uint64)
+        names = digest.keys_of(self.vocabulary.words)
         total = np.uint64(0)
         with np.errstate(over="ignore"):
             for n in sorted(self.table):
@@ -286,10 +285,4 @@ def _checked(
     return (
         {n: np.asarray(rows).astype(np.int32, copy=False) for n, rows in grams.items()},
         {n: np.asarray(counts[n]).astype(np.int64, copy=False) for n in grams},
-    )
-
-
-def _hash(word: str) -> int:
-    return int.from_bytes(
-        hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
     )

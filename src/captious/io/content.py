@@ -74,6 +74,13 @@ def read_raw(path: str | os.PathLike[str]) -> bytes:
         raise InputError(f"{str(path)[:200]!r} cannot be read: {reason}") from None
 
 
+def content_of_pipe(path: str | os.PathLike[str]) -> bytes | None:
+    """Return the content of a pipe or of standard input (``-``), which can be read only once, else None."""
+    source = Path(path)
+    is_pipe = is_standard(path) or (source.exists() and not source.is_file() and not source.is_dir())
+    return read_raw(path) if is_pipe else None
+
+
 def shown_name(path: str | os.PathLike[str]) -> str:
     """Return the name of a file for messages."""
     return "standard input" if is_standard(path) else os.fspath(path)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from captious.core.errors import InputError
+from captious.core.writing import is_standard
 from captious.io.caption_files import BY_PLACE, CaptionFile, Records, Role, gather
 from captious.io.content import shown_name
 from captious.io.reading import is_prepared, open_prepared, read, read_content_bytes, records_of
@@ -156,6 +157,8 @@ def has_both_sides(path: str | os.PathLike[str]) -> bool:
 
 def missing_side(path: str | os.PathLike[str]) -> str | None:
     """Return why a file cannot be scored alone, or None if it has references and predictions."""
+    if is_standard(path):
+        return "standard input can be read only once"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -7,6 +7,7 @@ from typing import Any
 
 from captious.core.errors import InputError
 from captious.io.content import read_json_or_lines, shown_name
+from captious.io.object_files import texts_by_image
 
 _SHAPES = (
     'lines or a list of {"image_id": …, "facts": […]} (also image_name and oracle_facts), or one object '
@@ -26,18 +27,4 @@ def facts_of(value: Any, where: str) -> dict[str, list[str]]:
     rows = [value] if isinstance(value, dict) else value
     if not isinstance(rows, list):
         raise InputError(f"{where}: facts per image are {_SHAPES}")
-    facts: dict[str, list[str]] = {}
-    for number, row in enumerate(rows, start=1):
-        is_row = isinstance(row, dict)
-        listed = row.get("facts", row.get("oracle_facts")) if is_row else None
-        image = row.get("image_id", row.get("image_name", row.get("id"))) if is_row else None
-        if (
-            not isinstance(listed, list)
-            or not all(isinstance(fact, str) for fact in listed)
-            or not isinstance(image, str | int)
-        ):
-            raise InputError(
-                f"{where}, row {number}: expected an image_id and a list of facts, found {str(row)[:80]}"
-            )
-        facts.setdefault(str(image), []).extend(listed)
-    return facts
+    return texts_by_image(rows, where, "facts", ("facts", "oracle_facts"), ("image_id", "image_name", "id"))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from captious.core.container import Grouped, StoredTexts
 from captious.core.errors import InputError
 from captious.core.limits import DEPTH, LINE
-from captious.core.ragged import IntArray, offsets_of
+from captious.core.ragged import IntArray, offsets_of, positions_of
 from captious.corpus.corpus import distinct_runs
 from captious.io import json_scan as scan
 from captious.io.caption_files import CaptionFile, Role, numbered_names
@@ -61,22 +61,22 @@ def copy_texts(
         while at < stop:
             byte = data[at]
             at += 1
-            if byte != 92:
+            if byte != 92:  # a backslash begins an escape
                 out[used] = byte
                 used += 1
                 continue
             byte = data[at]
             at += 1
-            if byte != 117:
-                if byte == 98:
+            if byte != 117:  # \u
+                if byte == 98:  # \b
                     byte = 8
-                elif byte == 102:
+                elif byte == 102:  # \f
                     byte = 12
-                elif byte == 110:
+                elif byte == 110:  # \n
                     byte = 10
-                elif byte == 114:
+                elif byte == 114:  # \r
                     byte = 13
-                elif byte == 116:
+                elif byte == 116:  # \t
                     byte = 9
                 out[used] = byte
                 used += 1
@@ -328,8 +328,8 @@ class _File:
         """Return the image of each row and the first row of each image."""
         if rows.text_ids:
             starts, ends = rows.ids.T
-            offsets = offsets_of(ends - starts)
-            numbers = self.units[np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], ends - starts)]
+            positions, offsets = positions_of(starts, ends - starts)
+            numbers = self.units[positions]
         else:
             numbers = np.ascontiguousarray(rows.ids[:, 0]).view(np.int32)
             offsets = 2 * np.arange(len(rows.ids) + 1)

@@ -111,7 +111,7 @@ def _read_key(data: UInt8, at: int, end: int, keys: Out[Int64x2], first: int, kn
 def _word_end(data: UInt8, at: int, end: int) -> int:
     """Skip a number, ``true``, ``false`` or ``null``."""
     byte = data[at]
-    if byte == 116 or byte == 110:
+    if byte == 116 or byte == 110:  # t, n
         if at + 4 > end:
             return -1
         if byte == 116 and data[at + 1] == 114 and data[at + 2] == 117 and data[at + 3] == 101:
@@ -119,7 +119,7 @@ def _word_end(data: UInt8, at: int, end: int) -> int:
         if byte == 110 and data[at + 1] == 117 and data[at + 2] == 108 and data[at + 3] == 108:
             return at + 4
         return -1
-    if byte == 102:
+    if byte == 102:  # f
         if (
             at + 5 <= end
             and data[at + 1] == 97
@@ -130,7 +130,7 @@ def _word_end(data: UInt8, at: int, end: int) -> int:
             return at + 5
         return -1
     last = min(end, at + _DIGITS)
-    if byte == 45:
+    if byte == 45:  # minus
         at += 1
     if at >= last or not 48 <= data[at] <= 57:
         return -1
@@ -139,7 +139,7 @@ def _word_end(data: UInt8, at: int, end: int) -> int:
     else:
         while at < last and 48 <= data[at] <= 57:
             at += 1
-    if at < last and data[at] == 46:
+    if at < last and data[at] == 46:  # decimal point
         start = at + 1
         at = start
         while at < last and 48 <= data[at] <= 57:
@@ -173,7 +173,7 @@ def _value_end(
         if at >= end:
             return -1
         byte = data[at]
-        if byte == 123 or byte == 91:
+        if byte == 123 or byte == 91:  # { or [
             if depth >= deepest:
                 return -1
             frames[depth] = known if byte == 123 else -1
@@ -190,7 +190,7 @@ def _value_end(
                     if at < 0:
                         return -1
                 continue
-        elif byte == 34:
+        elif byte == 34:  # a quote
             at = _text_end(data, at + 1, end) + 1
             if at == 0:
                 return -1
@@ -205,7 +205,7 @@ def _value_end(
             if at >= end:
                 return -1
             first = frames[depth - 1]
-            if data[at] == 44:
+            if data[at] == 44:  # a comma
                 at += 1
                 if first >= 0:
                     at = _read_key(data, at, end, keys, first, known)

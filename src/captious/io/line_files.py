@@ -4,33 +4,98 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import get_args
+from typing import NamedTuple, get_args
 
 from captious.core.errors import InputError
 from captious.io.caption_files import BY_PLACE, Records, Role, caption_names, id_names, numbered_names, show
 from captious.io.content import loads, split_lines
 
-#: Line of Flickr's lists: image file, number of the caption, a tab, the caption.
-_TOKEN = re.compile(r"([^\t#]+)#\d+[a-z]*\t")
-#: Line of Oscar's predictions: key of the image, a tab, a JSON list of captions with their confidence.
-_OSCAR = re.compile(r"([^\t]+)\t(\[\s*\{.*\}\s*\]\s*)")
-#: Line of AllVideoDescriptions.txt: id of the video with start and end, a space, the caption. Lists of splits
-#: (sents_test_lc_nopunc.txt) have numbered videos and a tab.
-_CLIP = re.compile(r"(\S{11}_\d+_\d+(?= )|vid\d+(?=\t))[ \t](.*)")
+
+class _LineFormat(NamedTuple):
+    """Lines with an id and a caption, or several of which the first counts."""
+
+    #: The id and the text of the captions.
+    pattern: re.Pattern[str]
+    #: Description of a line, for messages.
+    expected: str
+    name: str
+    #: Captions in the text of a line, or none if the text is wrong.
+    captions: Callable[[str, str], list[object]] = lambda text, place: [text]
+    skips_comments: bool = False
+    id_field: str = ""
+    caption_field: str = ""
+    fields: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def _oscar_captions(text: str, place: str) -> list[object]:
+    """Return the first caption of a JSON list and whatever follows it. Their confidence is not used."""
+    try:
+        first, *others = loads(text, place)
+        return [] if first["caption"] is None else [first["caption"], *others]
+    except (json.JSONDecodeError, TypeError, KeyError):
+        return []
+
+
+_FORMATS = (
+    # Flickr8k.token.txt, results_20130124.token and similar lists.
+    _LineFormat(re.compile(r"([^\t#]+)#\d+[a-z]*\t(.*)"), "'image#number', a tab and a caption", "token"),
+    # Oscar's predictions. Of several captions, the first counts, as in Oscar's own evaluation.
+    _LineFormat(
+        re.compile(r"([^\t]+)\t(\[\s*\{.*\}\s*\]\s*)"),
+        'a key, a tab and [{"caption": …}]',
+        "Oscar TSV",
+        _oscar_captions,
+        id_field="key",
+        caption_field="caption",
+        fields=("caption", "conf"),
+        left_out=("conf",),
+    ),
+    # MSVD's AllVideoDescriptions.txt: id of the video with start and end, a space, the caption. Lists of
+    # splits (sents_test_lc_nopunc.txt) have numbered videos and a tab.
+    _LineFormat(
+        re.compile(r"(\S{11}_\d+_\d+(?= )|vid\d+(?=\t))[ \t](.*)"),
+        "a clip (VIDEO_START_END), a space and a caption, or 'vid' with a number, a tab and a caption",
+        "MSVD descriptions",
+        skips_comments=True,
+        id_field="VIDEO_START_END, or vidNUMBER",
+        caption_field="rest of the line",
+    ),
+)
 
 
 def parse_lines(text: str, name: str, role: Role) -> Records | None:
     """Parse a file without a header, or return None for a table."""
     first = next((line for line in text.split("\n") if line.strip() and not line.startswith("#")), "")
-    if _TOKEN.match(first):
-        return _flickr(text, name)
-    if _OSCAR.fullmatch(first):
-        return _oscar(text, name)
-    if _CLIP.fullmatch(first.rstrip("\r")):
-        return _clips(text, name)
+    form = next((form for form in _FORMATS if form.pattern.fullmatch(first.rstrip("\r"))), None)
+    if form is not None:
+        return _parse(text, name, form)
     return _plain(text, name) if _is_plain(text) else None
+
+
+def _parse(text: str, name: str, form: _LineFormat) -> Records:
+    ids: list[str] = []
+    captions: list[object] = []
+    numbers: list[int] = []
+    is_several = False
+    for number, line in enumerate(split_lines(text, name), 1):
+        if not line.strip() or (form.skips_comments and line.startswith("#")):
+            continue
+        match = form.pattern.fullmatch(line)
+        listed = form.captions(match[2], f"{name}, line {number}") if match else []
+        if match is None or not listed:
+            raise InputError(f"{name}, line {number}: expected {form.expected}, found {show(line)}")
+        ids.append(match[1])
+        captions.append(listed[0])
+        numbers.append(number)
+        is_several = is_several or len(listed) > 1
+    left_out = (*form.left_out, *(("captions after the first of an image",) if is_several else ()))
+    return Records(
+        ids, captions, lambda row: f"line {numbers[row]}", form.name, text_ids=True, id_field=form.id_field,
+        caption_field=form.caption_field, fields=form.fields, left_out=left_out,
+    )  # fmt: skip
 
 
 def _is_plain(text: str) -> bool:
@@ -70,59 +135,6 @@ def _plain(text: str, name: str) -> Records:
     )  # fmt: skip
 
 
-def _oscar(text: str, name: str) -> Records:
-    """Parse Oscar's TSV. Of several captions, the first counts, as in Oscar's own evaluation."""
-    ids: list[str] = []
-    captions: list[object] = []
-    numbers: list[int] = []
-    several = False
-    for number, line in enumerate(split_lines(text, name), 1):
-        if not line.strip():
-            continue
-        match = _OSCAR.fullmatch(line)
-        try:
-            listed = loads(match[2], f"{name}, line {number}") if match else []
-            caption = listed[0]["caption"] if listed else None
-        except (json.JSONDecodeError, TypeError, KeyError):
-            caption = None
-        if match is None or caption is None:
-            raise InputError(
-                f'{name}, line {number}: expected a key, a tab and [{{"caption": …}}], found {show(line)}'
-            )
-        several = several or len(listed) > 1
-        ids.append(match[1])
-        captions.append(caption)
-        numbers.append(number)
-    left_out = ("captions after the first of an image",) if several else ()
-    return Records(
-        ids, captions, lambda row: f"line {numbers[row]}", "Oscar TSV", text_ids=True, id_field="key",
-        caption_field="caption", fields=("caption", "conf"), left_out=("conf", *left_out),
-    )  # fmt: skip
-
-
-def _clips(text: str, name: str) -> Records:
-    """Parse MSVD's AllVideoDescriptions.txt, or the list of a split with numbered videos."""
-    ids: list[str] = []
-    captions: list[object] = []
-    numbers: list[int] = []
-    for number, line in enumerate(split_lines(text, name), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        match = _CLIP.fullmatch(line)
-        if match is None:
-            raise InputError(
-                f"{name}, line {number}: expected a clip (VIDEO_START_END), a space and a caption, or "
-                f"'vid' with a number, a tab and a caption, found {show(line)}"
-            )
-        ids.append(match[1])
-        captions.append(match[2])
-        numbers.append(number)
-    return Records(
-        ids, captions, lambda row: f"line {numbers[row]}", "MSVD descriptions", text_ids=True,
-        id_field="VIDEO_START_END, or vidNUMBER", caption_field="rest of the line",
-    )  # fmt: skip
-
-
 #: Columns of MSVD's table, in lower case.
 MSVD = ("videoid", "start", "end", "language", "description")
 
@@ -143,23 +155,3 @@ def msvd_clips(records: Records, rows: Sequence[Sequence[str]], columns: Sequenc
         caption_field="Description",
         left_out=(f"{len(rows) - len(kept):,} descriptions in other languages",),
     )
-
-
-def _flickr(text: str, name: str) -> Records:
-    """Parse Flickr8k.token.txt, results_20130124.token and similar lists."""
-    ids: list[str] = []
-    captions: list[object] = []
-    lines: list[int] = []
-    for number, line in enumerate(text.split("\n"), 1):
-        line = line.rstrip("\r")
-        if not line.strip():
-            continue
-        match = _TOKEN.match(line)
-        if match is None:
-            raise InputError(
-                f"{name}, line {number}: expected 'image#number', a tab and a caption, found {show(line)}"
-            )
-        ids.append(match[1])
-        captions.append(line[match.end() :])
-        lines.append(number)
-    return Records(ids, captions, lambda row: f"line {lines[row]}", "token", text_ids=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -94,20 +95,30 @@ def objects_of(value: Any, where: str) -> dict[str, set[str]]:
         value = [{"image_id": image, "objects": names} for image, names in value.items()]
     if not isinstance(value, list):
         raise InputError(f"{where}: objects per image are {_SHAPES}")
-    objects: dict[str, set[str]] = {}
-    for number, row in enumerate(value, start=1):
-        names = row.get("objects") if isinstance(row, dict) else None
-        image = row.get("image_id", row.get("id")) if isinstance(row, dict) else None
+    rows = texts_by_image(value, where, "objects", ("objects",), ("image_id", "id"))
+    return {image: set(names) for image, names in rows.items()}
+
+
+def texts_by_image(
+    rows: list[Any], where: str, what: str, fields: Sequence[str], ids: Sequence[str]
+) -> dict[str, list[str]]:
+    """Return lists of texts by image id, from rows with the first of some fields that is there."""
+    texts: dict[str, list[str]] = {}
+    for number, row in enumerate(rows, start=1):
+        listed, image = (
+            next((row[key] for key in keys if key in row), None) if isinstance(row, dict) else None
+            for keys in (fields, ids)
+        )
         if (
-            not isinstance(names, list)
-            or not all(isinstance(n, str) for n in names)
+            not isinstance(listed, list)
+            or not all(isinstance(text, str) for text in listed)
             or not isinstance(image, str | int)
         ):
             raise InputError(
-                f"{where}, row {number}: expected an image_id and a list of objects, found {str(row)[:80]}"
+                f"{where}, row {number}: expected an image_id and a list of {what}, found {str(row)[:80]}"
             )
-        objects.setdefault(str(image), set()).update(names)
-    return objects
+        texts.setdefault(str(image), []).extend(listed)
+    return texts
 
 
 def _instances(value: dict[str, Any], where: str) -> dict[str, set[str]]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from captious.core import container
 from captious.core.container import Grouped
 from captious.core.errors import InputError, printable, require, some
 from captious.core.limits import CONTENT
@@ -24,10 +25,17 @@ from captious.core.writing import is_standard
 from captious.corpus import Captions
 from captious.corpus.encoding import Encoding
 from captious.io import json_formats, json_reader
-from captious.io import saved_files as container
 from captious.io import table_files as tables
 from captious.io.caption_files import BY_PLACE, CaptionFile, Records, Role, columns, gather, kind, show
-from captious.io.content import check_bytes, decode, read_bytes, read_raw, shown_name, split_lines
+from captious.io.content import (
+    check_bytes,
+    content_of_pipe,
+    decode,
+    read_bytes,
+    read_raw,
+    shown_name,
+    split_lines,
+)
 from captious.io.table_files import has_both, pick_columns
 from captious.text.vocabulary import Vocabulary
 
@@ -245,6 +253,7 @@ def save_prepared(path: str | Path, captions: Captions, name: str) -> None:
 
 def open_prepared(path: str | Path, content: bytes | None = None) -> tuple[Captions, str]:
     """Return the captions, mapped from the file or from its content, and the name of their source."""
+    content = content_of_pipe(path) if content is None else content
     opened = container.read(path, KIND, VERSION, _HOW, content, oldest=OLDEST)
     if content is None and opened.path.is_file():
         container.vouch(opened)

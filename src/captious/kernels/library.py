@@ -45,6 +45,20 @@ _C_TYPES: dict[str, Any] = {
     "float32": ctypes.c_float,
     "float64": ctypes.c_double,
 }
+_DTYPES = {name: np.dtype(name) for name in _C_TYPES}
+
+
+def _number(dtype: np.dtype[Any]) -> tuple[type, tuple[type, ...], int, int]:
+    """Return Python's type of a number, the types of accepted arguments, and the bounds of integers."""
+    if dtype.kind in "iu":
+        bounds = np.iinfo(dtype)
+        return int, (int, np.integer), int(bounds.min), int(bounds.max)
+    if dtype.kind == "f":
+        return float, (float, int, np.floating, np.integer), 0, 0
+    return bool, (bool, np.bool_), 0, 0
+
+
+_NUMBERS = {name: _number(dtype) for name, dtype in _DTYPES.items()}
 #: Status codes of a kernel that ended normally, with and without a result.
 _DONE = (0, -2)
 
@@ -167,14 +181,14 @@ def _bind(kernel: Kernel[..., Any], function: Any) -> Callable[..., Any]:
         ctypes.c_void_p
     ] * (result is not None)
     result_type = None if result is None else _C_TYPES[result.dtype]
-    packers = [_packer(spec, f"{kernel.__name__}: {name}") for name, spec in parameters.items()]
+    specs = [(f"{kernel.__name__}: {name}", spec) for name, spec in parameters.items()]
 
     def call(*arguments: Any) -> Any:
-        if len(arguments) != len(packers):
-            raise TypeError(f"{kernel.__name__} takes {len(packers)} arguments, not {len(arguments)}")
+        if len(arguments) != len(specs):
+            raise TypeError(f"{kernel.__name__} takes {len(specs)} arguments, not {len(arguments)}")
         values: list[Any] = []
-        for pack, argument in zip(packers, arguments):
-            pack(argument, values)
+        for (name, spec), argument in zip(specs, arguments):
+            _pack(name, spec, argument, values)
         if result_type is None:
             status = function(*values)
         else:
@@ -198,68 +212,34 @@ def _c_types(spec: Spec) -> list[Any]:
     return [_C_TYPES[spec.dtype]]
 
 
-def _packer(spec: Spec, name: str) -> Callable[[Any, list[Any]], None]:
-    """Return a function that checks one argument and appends what the library receives for it."""
+def _pack(name: str, spec: Spec, argument: Any, values: list[Any]) -> None:
+    """Check an argument and append what the library receives for it."""
     if isinstance(spec, Array):
-        return _array_packer(spec, name)
-    if isinstance(spec, Scalar):
-        return _scalar_packer(spec, name)
-    packers = [_packer(part, f"{name}[{number}]") for number, part in enumerate(spec.parts)]
-
-    def pack(argument: Any, values: list[Any]) -> None:
-        if not isinstance(argument, tuple) or len(argument) != len(packers):
-            raise TypeError(f"{name} is a tuple of {len(packers)} parts, not {_described(argument)}")
-        for pack_part, part in zip(packers, argument):
-            pack_part(part, values)
-
-    return pack
-
-
-def _array_packer(spec: Array, name: str) -> Callable[[Any, list[Any]], None]:
-    dtype, ndim, written = np.dtype(spec.dtype), spec.ndim, spec.written
-
-    def pack(argument: Any, values: list[Any]) -> None:
-        if type(argument) is not np.ndarray:
-            # Arrays mapped from files are a subclass.
-            if not isinstance(argument, np.ndarray):
-                raise TypeError(f"{name} is {spec}, not {_described(argument)}")
-            argument = argument.view(np.ndarray)
+        # Arrays mapped from files are a subclass.
+        if not isinstance(argument, np.ndarray):
+            raise TypeError(f"{name} is {spec}, not {_described(argument)}")
         flags = argument.flags
-        if argument.dtype != dtype or argument.ndim != ndim or not flags.c_contiguous or not flags.aligned:
+        is_fit = argument.dtype == _DTYPES[spec.dtype] and argument.ndim == spec.ndim
+        if not is_fit or not flags.c_contiguous or not flags.aligned:
             raise TypeError(f"{name} is {spec}, C-contiguous and aligned, not {_described(argument)}")
-        if written and not flags.writeable:
+        if spec.written and not flags.writeable:
             raise TypeError(f"{name} is written to, but the array is read-only")
         values.append(argument.ctypes.data)
         values.extend(argument.shape)
-
-    return pack
-
-
-def _scalar_packer(spec: Scalar, name: str) -> Callable[[Any, list[Any]], None]:
-    dtype = np.dtype(spec.dtype)
-    convert: Any = {"b": bool, "i": int, "u": int, "f": float}[dtype.kind]
-    accepted: Any = {
-        bool: (bool, np.bool_),
-        int: (int, np.integer),
-        float: (float, int, np.floating, np.integer),
-    }[convert]
-
-    def pack(argument: Any, values: list[Any]) -> None:
+    elif isinstance(spec, Group):
+        if not isinstance(argument, tuple) or len(argument) != len(spec.parts):
+            raise TypeError(f"{name} is a tuple of {len(spec.parts)} parts, not {_described(argument)}")
+        for number, (part, value) in enumerate(zip(spec.parts, argument)):
+            _pack(f"{name}[{number}]", part, value, values)
+    else:
+        convert, accepted, low, high = _NUMBERS[spec.dtype]
         if not isinstance(argument, accepted):
             raise TypeError(f"{name} is {spec}, not {_described(argument)}")
-        values.append(convert(argument))
-
-    if convert is not int:
-        return pack
-    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-
-    def pack_integer(argument: Any, values: list[Any]) -> None:
-        pack(argument, values)
+        value = convert(argument)
         # ctypes would drop the upper bits without a word.
-        if not low <= values[-1] <= high:
+        if convert is int and not low <= value <= high:
             raise OverflowError(f"{name} is {spec}, which cannot hold {argument}")
-
-    return pack_integer
+        values.append(value)
 
 
 def _described(argument: Any) -> str:

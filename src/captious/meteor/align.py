@@ -385,13 +385,6 @@ def statistics(
     return rows.astype(np.float64)
 
 
-def pair_statistics(
-    encoded: EncodedLines, first: Ints, second: Ints, resources: Resources
-) -> tuple[Small, NDArray[np.float64]]:
-    """Return the statistics and the parts of the scores of pairs of lines ``first[p]``, ``second[p]``."""
-    return _align_pairs(encoded, first, second, resources, np.zeros((0, 5), np.int32), np.zeros(0, np.int64))
-
-
 def links(encoded: EncodedLines, first: Ints, second: Ints, resources: Resources) -> list[Small]:
     """Return the matches of each pair of lines.
 
@@ -400,14 +393,24 @@ def links(encoded: EncodedLines, first: Ints, second: Ints, resources: Resources
     # Each word of the reference starts at most one match.
     starts = offsets_of(np.diff(encoded.theirs.offsets)[second])
     matches = np.full((int(starts[-1]), 5), -1, np.int32)
-    _align_pairs(encoded, first, second, resources, matches, starts)
+    pair_statistics(encoded, first, second, resources, matches, starts)
     return [own[own[:, 0] >= 0] for own in np.split(matches, starts[1:-1])] if len(first) else []
 
 
-def _align_pairs(
-    encoded: EncodedLines, first: Ints, second: Ints, resources: Resources, matches: Small, starts: Ints
+def pair_statistics(
+    encoded: EncodedLines,
+    first: Ints,
+    second: Ints,
+    resources: Resources,
+    matches: Small | None = None,
+    starts: Ints | None = None,
 ) -> tuple[Small, NDArray[np.float64]]:
-    """Align pairs, and write their matches if `starts` has a row for each."""
+    """Return the statistics and the parts of the scores of pairs of lines ``first[p]``, ``second[p]``.
+
+    Their matches are written to ``matches``, from the row ``starts[p]`` on, if these are given.
+    """
+    matches = np.zeros((0, 5), np.int32) if matches is None else matches
+    starts = np.zeros(0, np.int64) if starts is None else starts
     words, phrases = tables_of(encoded, resources)
     # The kernel wants the pairs of a hypothesis together.
     order = np.argsort(first, kind="stable") if np.any(first[1:] < first[:-1]) else None

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.memo import Arrays, Product
-from captious.core.ragged import offsets_of, runs
+from captious.core.ragged import offsets_of, positions_of, runs
 from captious.core.threads import threads, threads_for
 from captious.corpus import Captions
 from captious.meteor.matches import Ints, Lines, PhraseRelations, WordRelations
@@ -135,13 +135,7 @@ def encode_texts(texts: Sequence[str], resources: Resources) -> EncodedLines:
     tokens, offsets = np.array(flat, np.int32), offsets_of(counts)
     spans = spans_of(resources.paraphrases, features.number[tokens], offsets)
     both = Lines(tokens, offsets, spans.numbers, spans.offsets)
-    return EncodedLines(both, both, _objects(list(number)), features, spans.rows, spans.rows)
-
-
-def _objects(words: list[str]) -> NDArray[np.object_]:
-    listed = np.empty(len(words), object)
-    listed[:] = words
-    return listed
+    return EncodedLines(both, both, np.array(list(number), object), features, spans.rows, spans.rows)
 
 
 class EncodedSide(NamedTuple):
@@ -162,9 +156,7 @@ class EncodedSide(NamedTuple):
     def only(self, captions: Ints) -> tuple[EncodedSide, Ints]:
         """Select the lines of some captions; others have none. Return also where their tokens were."""
         counts = (self.end - self.begin)[captions]
-        lines = np.unique(
-            np.arange(counts.sum()) + np.repeat(self.begin[captions] - (np.cumsum(counts) - counts), counts)
-        )
+        lines = np.unique(positions_of(self.begin[captions], counts)[0])
         picked, _ = runs(offsets_of(self.lengths), lines)
         begin, end = np.zeros_like(self.begin), np.zeros_like(self.end)
         # The lines of a caption stay neighbours.
@@ -197,13 +189,8 @@ def _unpack_side(arrays: Arrays) -> EncodedSide:
 SIDE = Product("METEOR lines", _pack_side, _unpack_side)
 
 
-def encode_references(references: Captions, normaliser: Normaliser) -> EncodedSide:
-    """Encode references as lines, cached with them. A reference with a separator is several lines."""
-    return references.product(SIDE, (normaliser.digest,), lambda: _encode_side(references, normaliser, True))
-
-
 def _encode_side(captions: Captions, normaliser: Normaliser, is_reference: bool) -> EncodedSide:
-    """Encode captions.
+    """Encode captions as lines. A reference with a separator is several lines.
 
     METEOR's tokenization leaves nine captions of ten unchanged; their words keep their numbers.
     """
@@ -234,8 +221,7 @@ def _encode_side(captions: Captions, normaliser: Normaliser, is_reference: bool)
     odd_lines, _ = runs(bounds, odd_ones)
     length[odd_lines] = np.diff(rewritten_offsets)
     source[odd_lines] = len(captions.tokens) + rewritten_offsets[:-1]
-    into = offsets_of(length)
-    picked = np.arange(into[-1]) + np.repeat(source - into[:-1], length)
+    picked, _ = positions_of(source, length)
     tokens = np.concatenate([captions.tokens, numbers])[picked]
     return EncodedSide(tokens, length, bounds[:-1][inverse], bounds[1:][inverse], list(extra), size)
 
@@ -250,28 +236,25 @@ class Prepared(NamedTuple):
 
 def prepare_references(references: Captions, resources: Resources) -> Prepared:
     """Compute all that METEOR needs of references, cached with them."""
-    side = encode_references(references, resources.normaliser)
+    normaliser, digest = resources.normaliser, resources.normaliser.digest
+    side = references.product(SIDE, (digest,), lambda: _encode_side(references, normaliser, True))
 
     def words() -> list[str]:
         return [*references.encoding.words[: side.size].tolist(), *side.extra]
 
-    def look_up() -> WordFeatures:
-        return references.product(
-            WORD_FEATURES,
-            (resources.normaliser.digest, resources.words_digest),
-            lambda: look_up_words(words(), resources),
-        )
-
     def find_phrases() -> Spans:
-        def make() -> Spans:
-            return spans_of(
-                resources.paraphrases, _numbers(words(), resources)[side.tokens], offsets_of(side.lengths)
-            )
-
-        return references.product(SPANS, (resources.normaliser.digest, resources.phrases_digest), make)
+        numbers = _numbers(words(), resources)[side.tokens]
+        return spans_of(resources.paraphrases, numbers, offsets_of(side.lengths))
 
     # Words are looked up in Python, phrases by kernels without the interpreter's lock.
-    return Prepared(side, *_both(look_up, find_phrases, len(side.tokens)))
+    features, spans = _both(
+        lambda: references.product(
+            WORD_FEATURES, (digest, resources.words_digest), lambda: look_up_words(words(), resources)
+        ),
+        lambda: references.product(SPANS, (digest, resources.phrases_digest), find_phrases),
+        len(side.tokens),
+    )
+    return Prepared(side, features, spans)
 
 
 def _both(one: Callable[[], A], other: Callable[[], B], words: int) -> tuple[A, B]:
@@ -317,7 +300,7 @@ def encode_captions(
     # Features of the references' words exist already.
     rows[: theirs.size] = np.arange(theirs.size)
     rows[[size + extra[word] for word in theirs.extra]] = theirs.size + np.arange(len(theirs.extra))
-    vocabulary = np.concatenate([names[:size], _objects(list(extra))])
+    vocabulary = np.concatenate([names[:size], np.array(list(extra), object)])
     if wanted is not None:
         # Number the words without gaps, so that unused ones are not looked up.
         used = np.zeros(len(vocabulary), np.bool_)
@@ -364,8 +347,5 @@ def tables_of(encoded: EncodedLines, resources: Resources) -> tuple[WordRelation
 
 
 def _are_plain(words: list[str]) -> NDArray[np.bool_]:
-    return np.fromiter(map(_is_plain, words), np.bool_, len(words))
-
-
-def _is_plain(word: str) -> bool:
-    return word.isascii() and word.isalnum() and word == word.lower()
+    """Return which words METEOR's tokenization leaves unchanged for certain."""
+    return np.array([word.isascii() and word.isalnum() and word == word.lower() for word in words], np.bool_)

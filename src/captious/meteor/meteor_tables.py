@@ -29,11 +29,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.core import container
 from captious.core import digests as digest
 from captious.core.cache import PARAPHRASES, cache_directory, derived
 from captious.core.errors import InputError
 from captious.core.memo import cached_property
-from captious.io import saved_files as container
 from captious.meteor.paraphrase_index import build
 from captious.text import meteor_data
 from captious.text.synonyms import LISTS, Synonyms, is_shipped, shipped_lists

@@ -177,6 +177,14 @@ def contained(keys: NDArray[Any], among: NDArray[Any]) -> NDArray[np.bool_]:
     return present
 
 
+def ratio(part: Any, whole: Any, otherwise: float = 0.0) -> FloatArray:
+    """Return quotients, and ``otherwise`` where there is nothing to divide by (the denominator is 0)."""
+    whole = np.asarray(whole)
+    out = np.full(np.broadcast_shapes(np.shape(part), whole.shape), otherwise)
+    quotient: FloatArray = np.divide(part, whole, out=out, where=whole > 0)
+    return quotient
+
+
 def mid_ranks(values: FloatArray) -> FloatArray:
     """Return the rank of each value from 1; equal values share the mean of their ranks."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
@@ -251,9 +259,7 @@ class Measure(ABC):
 
         Measures whose statistics are words receive texts instead (see :mod:`captious.metrics.base`).
         """
-        count: FloatArray = sums[..., 1]
-        mean: FloatArray = np.divide(sums[..., 0], count, out=np.full_like(count, np.nan), where=count > 0)
-        return mean
+        return ratio(sums[..., 0], sums[..., 1], np.nan)
 
     def per_row(self, statistics: Any) -> FloatArray:
         """Return the score of each row (caption or image)."""

@@ -42,7 +42,7 @@ def formula(recipe: Mapping[str, Any]) -> Formula:
     if kind != "measure":
         raise InputError(f"the formula '{kind}' is not known here; upgrade captious to read these scores")
     name, package = recipe["measure"], recipe["package"]
-    if name not in registry.entries():
+    if name not in registry.names():
         raise InputError(
             f"the measure '{name}' is not known here: "
             + (

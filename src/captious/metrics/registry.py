@@ -75,14 +75,14 @@ ENTRIES: dict[str, Entry] = {
     "ParaSPICE-Cardinality": Entry(_CAPTIONS + "para_spice:ParaSpice", {"category": "Cardinality"}),
     "ParaSPICE-Color": Entry(_CAPTIONS + "para_spice:ParaSpice", {"category": "Color"}),
     "ParaSPICE-Size": Entry(_CAPTIONS + "para_spice:ParaSpice", {"category": "Size"}),
-    "Rep-2": Entry(_CAPTIONS + "repetition:RepeatedNgrams", {"n": 2}),
-    "Rep-3": Entry(_CAPTIONS + "repetition:RepeatedNgrams", {"n": 3}),
-    "Rep-4": Entry(_CAPTIONS + "repetition:RepeatedNgrams", {"n": 4}),
-    "Rep-S": Entry(_CAPTIONS + "repetition:RepeatedSentences"),
-    "Truncated": Entry(_CAPTIONS + "truncation:Truncated"),
-    "Boilerplate": Entry(_CAPTIONS + "boilerplate:Boilerplate"),
-    "Hedging": Entry(_CAPTIONS + "hedging:Hedging"),
-    "Flesch": Entry(_CAPTIONS + "readability:Flesch"),
+    "Rep-2": Entry(_CAPTIONS + "text_measures:RepeatedNgrams", {"n": 2}),
+    "Rep-3": Entry(_CAPTIONS + "text_measures:RepeatedNgrams", {"n": 3}),
+    "Rep-4": Entry(_CAPTIONS + "text_measures:RepeatedNgrams", {"n": 4}),
+    "Rep-S": Entry(_CAPTIONS + "text_measures:RepeatedSentences"),
+    "Truncated": Entry(_CAPTIONS + "text_measures:Truncated"),
+    "Boilerplate": Entry(_CAPTIONS + "text_measures:Boilerplate"),
+    "Hedging": Entry(_CAPTIONS + "text_measures:Hedging"),
+    "Flesch": Entry(_CAPTIONS + "text_measures:Flesch"),
     "AttrPerObject": Entry(_CAPTIONS + "scene_density:SceneDensity", {"size": 2}),
     "RelPerObject": Entry(_CAPTIONS + "scene_density:SceneDensity", {"size": 3}),
     "Precision-1": Entry(_CAPTIONS + "ngram_overlap:NgramPrecision", {"n": 1}),
@@ -94,7 +94,7 @@ ENTRIES: dict[str, Entry] = {
     "WEmbSim": Entry(_CAPTIONS + "wembsim:WEmbSim"),
     "MOWE": Entry(_CAPTIONS + "wembsim:MOWE"),
     "SentenceSim": Entry(_CAPTIONS + "sentence_sim:SentenceSim"),
-    "SentenceSim-lite": Entry(_CAPTIONS + "sentence_sim_lite:SentenceSimLite"),
+    "SentenceSim-lite": Entry(_CAPTIONS + "sentence_sim:SentenceSimLite"),
     "FENSE": Entry(_CAPTIONS + "fluency_penalty:Fense"),
     "FENSE-lite": Entry(_CAPTIONS + "fluency_penalty:FenseLite"),
     "FluencyError": Entry(_CAPTIONS + "fluency_penalty:FluencyError"),
@@ -196,22 +196,18 @@ FAMILIES: dict[str, Unit] = {"all": "caption", "sets": "image", "corpus": "corpu
 
 @lru_cache(maxsize=1)
 def entries() -> Mapping[str, Entry]:
-    """Return all measures in the order of tables: built-in ones, then those of installed packages."""
+    """Return all measures: built-in ones, those of installed packages, those that exist with a file only."""
     table = dict(ENTRIES)
     folded = {name.casefold() for name in table}
     for point in entry_points():
         if point.name.casefold() not in folded:
             table[point.name] = Entry(point.value)
-    return table
+    return table | OF_FILES
 
 
 def names() -> list[str]:
     """Return all names in the order of tables."""
-    return list(entries())
-
-
-def _entry(name: str) -> Entry:
-    return OF_FILES[name] if name in OF_FILES else entries()[name]
+    return [name for name in entries() if name not in OF_FILES]
 
 
 @lru_cache(maxsize=1)
@@ -228,7 +224,7 @@ def usable() -> tuple[str, ...]:
 
 
 def _folded() -> dict[str, str]:
-    return {name.casefold(): name for name in (*entries(), *OF_FILES)}
+    return {name.casefold(): name for name in entries()}
 
 
 #: Names of our measures in other tools and papers, as :func:`_plain` writes them.
@@ -289,14 +285,6 @@ def _with_value(part: str) -> str | None:
     return f"{name}={value}"
 
 
-def _members(group: str) -> Sequence[str] | None:
-    """Return the measures of a group or family, or None for any other name."""
-    fold = group.casefold()
-    if fold in _folded():
-        return None
-    return GROUPS.get(fold) or (of_family(fold) if fold in FAMILIES else None)
-
-
 def resolve(wanted: Wanted) -> list[str | Measure]:
     """Return the names in names, groups ("coco", "all") and comma-separated lists. Objects pass through."""
     return list(_resolve(wanted))
@@ -310,13 +298,13 @@ def _resolve(wanted: Wanted) -> dict[str | Measure, bool]:
             resolved[part] = True
         elif (named := _with_value(part)) is not None:
             resolved[named] = True
-        elif (members := _members(part)) is not None:
-            for member in members:
+        elif (group := part.casefold()) in (*GROUPS, *FAMILIES) and group not in _folded():
+            for member in GROUPS.get(group) or of_family(group):
                 resolved.setdefault(member, False)
         elif (name := canonical(part)) is not None:
             resolved[name] = True
         elif part:
-            hint = did_you_mean(part, [*entries(), *OF_FILES, *GROUPS, *FAMILIES])
+            hint = did_you_mean(part, [*entries(), *GROUPS, *FAMILIES])
             raise InputError(f"unknown metric '{part}'{hint} ('captious metrics' lists all)")
     if not resolved:
         raise InputError("no metric was named ('captious metrics' lists all)")
@@ -332,7 +320,7 @@ def of_family(family: str) -> list[str]:
 def measure_class(name: str) -> type[Measure]:
     """Return the class of a measure."""
     name, _ = split_value(name)
-    path = _entry(name).path
+    path = entries()[name].path
     module, _, attribute = path.partition(":")
     try:
         kind: Any = getattr(import_module(module), attribute, None)
@@ -361,7 +349,7 @@ def create(name: str, options: Mapping[str, Any] | None = None) -> Measure:
     """Create the measure of that name with those of the options that it takes."""
     name, own_value = split_value(name)
     kind = measure_class(name)
-    arguments = dict(_entry(name).arguments)
+    arguments = dict(entries()[name].arguments)
     if own_value is not None and kind.value_option is not None:
         options = {**(options or {}), kind.value_option: own_value}
     for option in kind.options:

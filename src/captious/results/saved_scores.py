@@ -16,13 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from captious._version import __version__
+from captious.core import container
 from captious.core import digests as digest
 from captious.core.errors import InputError
 from captious.core.memo import Arrays
 from captious.core.ragged import IntArray
 from captious.core.writing import is_standard
 from captious.corpus import Corpus
-from captious.io import saved_files as container
+from captious.io.content import content_of_pipe
 from captious.metrics import base
 from captious.metrics.base import Measure, Rows
 from captious.metrics.recipes import describe, restore
@@ -171,7 +172,7 @@ def write(path: str | Path, saved: Saved, *, texts: bool = True) -> None:
 
 def read(path: str | Path) -> Saved:
     """Read a file. Any damage raises one InputError."""
-    file = container.read(path, KIND, VERSION, _HOW)
+    file = container.read(path, KIND, VERSION, _HOW, content_of_pipe(path))
     for name in file.arrays:
         file.arrays[name]  # checks every array now, so that no number comes from a damaged file
     try:

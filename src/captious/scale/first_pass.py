@@ -14,12 +14,12 @@ from typing import Literal
 
 import numpy as np
 
+from captious.core import container
 from captious.core.errors import InputError
 from captious.core.progress import silenced
 from captious.core.threads import one_blas_thread, working
 from captious.corpus import Captions
 from captious.corpus.frequencies import MAX_N, FrequencyTable
-from captious.io import saved_files as container
 from captious.io.caption_files import Columns
 from captious.io.frequency_files import save_frequencies
 from captious.scale import counting

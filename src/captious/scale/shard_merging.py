@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.core import container
 from captious.core import digests as digest
 from captious.core.errors import InputError
 from captious.corpus import Corpus
-from captious.io import saved_files as container
 from captious.metrics.base import FloatArray, Measure
 from captious.metrics.corpus.vocabulary_measures import SEGMENT
 from captious.results.scores import Score, Scores

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious._version import __version__
+from captious.core import container
 from captious.core.errors import CaptiousError, InputError, MissingExtraError, WriteError, printable
 from captious.core.progress import silenced
 from captious.core.threads import one_blas_thread, working
 from captious.core.writing import atomic_write
-from captious.io import saved_files as container
 from captious.metrics.base import FloatArray, Measure, Sequences, arranged
 from captious.scale import counting
 from captious.scale.shard_job import Job, PreparedJob, prepared_job

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.io import saved_files as container
+from captious.core import container
 from captious.kernels import kernel
 from captious.kernels.types import Bool, Int64, Out, UInt8
 

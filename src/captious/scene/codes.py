@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from captious.core.errors import InputError
-from captious.core.ragged import IntArray
+from captious.core.ragged import IntArray, places_in
 from captious.kernels.types import Int32, Int32x2, Int64
 from captious.parser import Edge, Sentence
 from captious.parser.fast_parser import ParsedBatch
@@ -15,7 +15,6 @@ from captious.parser.graph_codes import (
     FLAT_ROWS,
     NESTED_ROWS,
     THREE_ROWS,
-    Numbers,
     bits_of_tags,
     bits_of_texts,
     encode_relations,
@@ -111,7 +110,7 @@ def encode_batch(batch: ParsedBatch) -> tuple[Codes, Vocabulary]:
         tags=bits_of_tags(batch.tag_names)[batch.tags],
         arc_offsets=batch.offsets,
         governors=batch.heads.astype(np.int32),
-        dependents=_places(batch.offsets, lengths),
+        dependents=(1 + places_in(lengths)).astype(np.int32),
         relations=relations[batch.relations],
         bits=bits_of_texts(texts),
         prepositions=prepositions,
@@ -166,8 +165,3 @@ def _check_heads(batch: ParsedBatch, lengths: IntArray) -> None:
             f"Word {place} of a parsed sentence has the head {batch.heads[word]}, but the sentence has "
             f"{lengths[sentence]} words. Heads count from 1; 0 is the root."
         )
-
-
-def _places(offsets: IntArray, lengths: IntArray) -> Numbers:
-    """Place of each word in its sentence, from 1."""
-    return (np.arange(1, offsets[-1] + 1) - np.repeat(offsets[:-1], lengths)).astype(np.int32)

@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from captious.core import notebook_html as html
 from captious.core.memo import Arrays, Product, cached_property
-from captious.core.ragged import IntArray, offsets_of, runs
+from captious.core.ragged import IntArray, offsets_of, places_in, runs
 from captious.corpus import Captions
 from captious.corpus.corpus import distinct_runs
 from captious.parser import ParsedBatch, Parser
@@ -256,7 +255,7 @@ class SceneGraphs(Sequence[SceneGraph]):
     def objects_only(self) -> SceneGraphs:
         """Return the graphs without attributes and relations."""
         sizes = self.arrays.sizes.astype(np.int64)
-        concepts = np.repeat(self.starts[:-1, 0], sizes[:, 0]) + _place_in_run(sizes[:, 0])
+        concepts = np.repeat(self.starts[:-1, 0], sizes[:, 0]) + places_in(sizes[:, 0])
         places, concept_offsets = runs(self.arrays.concept_offsets, concepts)
         arrays = GraphArrays(
             self.arrays.concepts[places],
@@ -276,7 +275,7 @@ class SceneGraphs(Sequence[SceneGraph]):
         # The graph of each object, attribute and relation, and its place among all concepts.
         graphs = [np.repeat(np.arange(len(sizes)), sizes[:, kind]) for kind in range(3)]
         objects, attributes, relations = (
-            starts[graph] + sizes[graph, :kind].sum(axis=1) + _place_in_run(sizes[:, kind])
+            starts[graph] + sizes[graph, :kind].sum(axis=1) + places_in(sizes[:, kind])
             for kind, graph in enumerate(graphs)
         )
         rows = np.full((int(starts[-1]), 3), -1, np.int32)
@@ -339,12 +338,6 @@ class SceneGraphs(Sequence[SceneGraph]):
 
 #: Types of the arrays in a `GraphArrays`.
 _DTYPES: tuple[Any, ...] = (np.int32, np.int64, np.int32, np.int32, np.int32)
-
-
-def _place_in_run(counts: NDArray[np.int64]) -> IntArray:
-    """Place of each element in its run, for runs of these lengths."""
-    offsets = offsets_of(counts)
-    return np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
 
 
 def scene_graph(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.ragged import IntArray, offsets_of
-from captious.core.threads import side_by_side
+from captious.core.threads import for_each
 from captious.kernels import inner, kernel
 from captious.kernels.types import Bool, Boolx2, Int32, Int64, Int64x2, Int64x3, Out
 from captious.parser.graph_codes import word_set
@@ -141,8 +141,7 @@ def match_graphs(
         )  # fmt: skip
 
     blocks = list(itertools.pairwise([*range(0, len(table), _BLOCK), len(table)]))
-    for _ in side_by_side(run, blocks, jobs):
-        pass
+    for_each(run, blocks, jobs)
     return Matches(hits, offsets, table)
 
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.core.ragged import IntArray, offsets_of, positions_of
 from captious.kernels import inner, kernel
 from captious.kernels.types import Float64, Int32, Int64, Out, UInt64
 from captious.text.hashing import find_place, free_place
-
-IntArray = NDArray[np.int64]
 
 #: Keys that are numbered between two checks of the table's size.
 _PIECE = 1 << 15
@@ -215,11 +214,7 @@ def _tabulate(
 def ngram_positions(offsets: IntArray, n: int) -> tuple[IntArray, IntArray]:
     """Return the positions at which an n-gram of one caption starts, and the offset of each caption
     among them."""
-    totals = np.maximum(np.diff(offsets) - (n - 1), 0)
-    starts = np.zeros(len(offsets), dtype=np.int64)
-    np.cumsum(totals, out=starts[1:])
-    positions = np.arange(starts[-1], dtype=np.int64) + np.repeat(offsets[:-1] - starts[:-1], totals)
-    return positions, starts
+    return positions_of(offsets[:-1], np.maximum(np.diff(offsets) - (n - 1), 0))
 
 
 class TableWriter:
@@ -227,8 +222,7 @@ class TableWriter:
 
     def __init__(self, totals: IntArray) -> None:
         """``totals``: number of n-grams of each caption."""
-        self._starts = np.zeros(len(totals) + 1, dtype=np.int64)
-        np.cumsum(totals, out=self._starts[1:])
+        self._starts = offsets_of(totals)
         self._totals = totals
         # Room for n-grams that all differ. Pages that are never written take no memory.
         self._number = np.empty(int(self._starts[-1]), dtype=np.int32)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core import digests as digest
-from captious.core.container import Container
+from captious.core.container import Container, StoredTexts
 from captious.core.container import read as read_file
 from captious.core.container import write as write_file
 from captious.core.memo import cached_property
@@ -81,7 +81,7 @@ class FlatTable(NamedTuple):
     @classmethod
     def of(cls, table: Mapping[str, bytes]) -> FlatTable:
         """Return the table with these entries."""
-        keys, values = [_bytes(key) for key in table], list(table.values())
+        keys, values = [key.encode("utf-8", "surrogatepass") for key in table], list(table.values())
         size = 1 << max(len(keys), 1).bit_length()
         bucket = np.fromiter(map(zlib.crc32, keys), np.int64, len(keys)) & (size - 1)
         order = np.argsort(bucket, kind="stable").tolist()
@@ -98,10 +98,6 @@ class FlatTable(NamedTuple):
         """Yield keys and values."""
         keys = (part.decode("utf-8", "surrogatepass") for part in _parts(self.keys, self.key_ends))
         return zip(keys, _parts(self.values, self.value_ends))
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
 
 
 def _ends(parts: Sequence[bytes]) -> NDArray[np.uint32]:
@@ -293,9 +289,7 @@ class Synonyms:
 
         The synsets of word ``w`` are ``synsets[offsets[w]:offsets[w + 1]]``, ascending.
         """
-        encoded = list(map(_bytes, words))
-        offsets = offsets_of([len(word) for word in encoded])
-        text = np.frombuffer(b"".join(encoded), np.uint8)
+        text, offsets = StoredTexts.of(words).arrays
         form = np.empty(int(np.diff(offsets).max(initial=0)) + 8, np.uint8)
         rows = np.empty((len(words), 1 + self._most_bases), np.int64)
         _find_rows(text, offsets, self._synsets, self._bases, *_RULES, _REMAINDERS, form, rows)

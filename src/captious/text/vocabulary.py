@@ -6,13 +6,13 @@ number the words of captions without creating strings.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from captious.core.container import StoredTexts
 from captious.kernels import inner, kernel
 from captious.kernels.types import Int16, Int32, Int64, Out, UInt8, UInt64
 from captious.text.hashing import MULTIPLIER, first_place, free_place, next_place
@@ -125,10 +125,7 @@ class WordTable:
     @classmethod
     def of(cls, words: Sequence[str]) -> WordTable:
         """Create a table of distinct words, numbered in their order."""
-        encoded = [word.encode("utf-8", "surrogatepass") for word in words]
-        ends = np.zeros(len(encoded) + 1, dtype=np.int64)
-        np.cumsum([len(word) for word in encoded], out=ends[1:])
-        return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), ends, len(encoded))
+        return cls(*StoredTexts.of(words).arrays, len(words))
 
     def copy(self) -> WordTable:
         """Return an independent copy."""
@@ -157,15 +154,7 @@ class WordTable:
 
     def words(self, first: int = 0) -> list[str]:
         """Return the words from number ``first`` on."""
-        bounds = self.ends[first : self.count + 1].tolist()
-        data = self.stored[bounds[0] : bounds[-1]].tobytes()
-        if data.isascii():
-            text = data.decode("ascii")
-            return [text[a - bounds[0] : b - bounds[0]] for a, b in itertools.pairwise(bounds)]
-        return [
-            data[a - bounds[0] : b - bounds[0]].decode("utf-8", "surrogatepass")
-            for a, b in itertools.pairwise(bounds)
-        ]
+        return StoredTexts(self.stored, self.ends[: self.count + 1])[first:]
 
 
 def _grown(values: NDArray[Number], used: int, wanted: int) -> NDArray[Number]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import captious
-from captious.metrics.captions.boilerplate import is_boilerplate
+from captious.metrics.captions.text_measures import is_boilerplate
 from captious.text.endings import is_cut_off
 from captious.text.syllables import syllables
 

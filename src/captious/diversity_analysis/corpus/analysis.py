@@ -15,7 +15,7 @@ from captious.io import CaptionFile, read
 from captious.metrics import registry
 from captious.metrics.corpus.corpus_measure import CorpusMeasure, TreeMeasure
 from captious.metrics.corpus.corpus_word_lists import Norms
-from captious.metrics.corpus.training_captions import TrainingCaptions
+from captious.metrics.corpus.novel_captions import TrainingCaptions
 from captious.parser.choice import Parser
 from captious.parser.choice import get as get_parser
 from captious.results.references import References, check_repeated, tell_apart

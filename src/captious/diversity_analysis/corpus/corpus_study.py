@@ -22,8 +22,7 @@ from captious.metrics.corpus import pos_counts as pos
 from captious.metrics.corpus import vocabulary_measures as voc
 from captious.metrics.corpus.caption_trees import parsed
 from captious.metrics.corpus.corpus_measure import CorpusMeasure
-from captious.metrics.corpus.novel_captions import is_word
-from captious.metrics.corpus.training_captions import TrainingCaptions
+from captious.metrics.corpus.novel_captions import TrainingCaptions, is_word
 from captious.parser.choice import Parser
 from captious.results.references import References
 from captious.results.scores import Score, Scores

@@ -23,7 +23,7 @@ from captious.diversity_analysis.sets.set_diversity import (
 )
 from captious.io.content import is_number, read_json
 from captious.metrics.base import mid_ranks
-from captious.metrics.corpus.training_captions import TrainingCaptions
+from captious.metrics.corpus.novel_captions import TrainingCaptions
 from captious.metrics.registry import Wanted, make_measures
 from captious.metrics.sets.similarity_kernels import make_kernel
 from captious.results.references import Source, load_systems

@@ -20,7 +20,7 @@ from captious.io import CaptionWarning
 from captious.io.frequency_files import read_frequencies
 from captious.metrics.base import Measure
 from captious.metrics.captions.bleu import MAX_N
-from captious.metrics.corpus.training_captions import TrainingCaptions
+from captious.metrics.corpus.novel_captions import TrainingCaptions
 from captious.metrics.registry import Wanted, make_measures
 from captious.metrics.sets.distinct import Div, Novel, Unique, VocabularySize
 from captious.metrics.sets.lsa import LSA

@@ -37,15 +37,7 @@ def expert(place: Place) -> RatedCaptions:
 
     Captions that are references of their image are left out, and each rating is a row.
     """
-    path = place.find(("ExpertAnnotations.txt",), _FLICKR8K_INSIDE)
-    if path is not None:
-        rows = _flickr8k_rows(place, path.name, ratings=slice(2, 5))
-    else:
-        path = place.need(("expert.jsonl",), "flickr8k", _FLICKR8K_INSIDE)
-        rows = [
-            _Rated(r.text("image"), r.text("caption"), r.numbers("scores"), r.flag("own_reference"))
-            for r in read_rows(path)
-        ]
+    rows = _flickr8k(place, "ExpertAnnotations.txt", slice(2, 5), "expert.jsonl", "scores")
     return _rated("Flickr8k-Expert", place, rows, Protocol("tau-c", judges="each", own="drop"))
 
 
@@ -60,20 +52,17 @@ def crowd_all(place: Place) -> RatedCaptions:
 
 
 def _crowd(name: str, place: Place, own: str) -> RatedCaptions:
-    path = place.find(("CrowdFlowerAnnotations.txt",), _FLICKR8K_INSIDE)
-    if path is not None:
-        rows = _flickr8k_rows(place, path.name, ratings=slice(2, 3))
-    else:
-        path = place.need(("crowdflower.jsonl",), "flickr8k", _FLICKR8K_INSIDE)
-        rows = [
-            _Rated(r.text("image"), r.text("caption"), r.numbers("frac_yes"), r.flag("own_reference"))
-            for r in read_rows(path)
-        ]
+    rows = _flickr8k(place, "CrowdFlowerAnnotations.txt", slice(2, 3), "crowdflower.jsonl", "frac_yes")
     return _rated(name, place, rows, Protocol("tau-b", judges="each", own=own))
 
 
-def _flickr8k_rows(place: Place, name: str, ratings: slice) -> list[_Rated]:
-    """Read the authors' files: image, caption id and ratings, separated by tabs."""
+def _flickr8k(place: Place, name: str, ratings: slice, ours: str, field: str) -> list[_Rated]:
+    """Read the authors' file (image, caption id and ratings, separated by tabs), or else our own."""
+    if place.find((name,), _FLICKR8K_INSIDE) is None:
+        return [
+            _Rated(r.text("image"), r.text("caption"), r.numbers(field), r.flag("own_reference"))
+            for r in read_rows(place.need((ours,), "flickr8k", _FLICKR8K_INSIDE))
+        ]
     path = place.need((name,), "flickr8k", _FLICKR8K_INSIDE)
     captions = caption_ids(place.need(("Flickr8k.token.txt",), "flickr8k", _FLICKR8K_INSIDE))
     rows = []

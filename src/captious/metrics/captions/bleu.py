@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.core.threads import side_by_side, threads_for
+from captious.core.threads import for_each, side_by_side, threads_for
 from captious.corpus import Captions, Corpus
 from captious.kernels import kernel
 from captious.kernels.types import Int32, Int64, Out
@@ -105,10 +104,7 @@ class BLEU(Measure):
 
     def prepare(self, references: Captions) -> None:
         # Long n-grams take the longest, so they start first.
-        deque(
-            side_by_side(references.ngrams, range(MAX_N, 0, -1), threads_for(len(references.tokens))),
-            maxlen=0,
-        )
+        for_each(references.ngrams, range(MAX_N, 0, -1), threads_for(len(references.tokens)))
 
     def statistics(self, corpus: Corpus, state: None) -> FloatArray:
         """Return matches for each n, totals for each n, candidate length and closest reference length."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from captious.core.threads import one_blas_thread
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import FloatArray, Measure, Resource, as_statistics
+from captious.metrics.base import FloatArray, Measure, Resource, as_statistics, ratio
 from captious.metrics.captions.paragraph_scenes import SentenceTuple, paragraph_tuples
 from captious.metrics.captions.phrase_matching import PhraseTable
 from captious.metrics.options import METEOR_DATA, PARSER, Option
@@ -83,7 +83,7 @@ class Capture(Measure):
         with one_blas_thread():
             for i, j in zip(candidate.tolist(), reference.tolist()):
                 values[i] += _score(table, ours[i], theirs[j])
-        return as_statistics(np.divide(values, counts, out=np.zeros(len(ours)), where=counts > 0))
+        return as_statistics(ratio(values, counts))
 
     def matches(self, corpus: Corpus) -> Iterator[tuple[list[TupleMatch], list[TupleMatch]]]:
         """Yield the tuples of each candidate with the nearest of all its references, and the reverse."""

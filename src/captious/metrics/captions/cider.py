@@ -6,7 +6,6 @@ penalty on the difference in length, and a factor of 10.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from functools import partial
 from typing import ClassVar, NamedTuple
@@ -15,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captious.core.errors import InputError
-from captious.core.threads import side_by_side, threads_for
+from captious.core.threads import for_each, side_by_side, threads_for
 from captious.corpus import Captions, Corpus
 from captious.corpus.frequencies import DocumentFrequencies, ReferenceFrequencies
 from captious.kernels import inner, kernel
 from captious.kernels.types import Float64, Int32, Int64, Out
-from captious.metrics.base import FloatArray, Measure, Need, Resource, as_statistics
+from captious.metrics.base import FloatArray, Measure, Need, Resource, as_statistics, ratio
 from captious.metrics.options import DF, Option
 from captious.text.ngrams import sort_run
 
@@ -237,7 +236,7 @@ class Cider(Measure):
         frequencies = self.df if self.df is not None else self._count(references)
         frequencies.check_tokenizer(references.tokenizer)
         weigh = partial(frequencies.weights, references.encoding)
-        deque(side_by_side(weigh, range(MAX_N, 0, -1), threads_for(len(references.tokens))), maxlen=0)
+        for_each(weigh, range(MAX_N, 0, -1), threads_for(len(references.tokens)))
         return frequencies
 
     def _count(self, references: Captions) -> ReferenceFrequencies:
@@ -262,8 +261,7 @@ class Cider(Measure):
         similarity *= self.length_penalty(corpus)
         n_references = np.diff(corpus.pair_offsets)
         totals = np.bincount(candidate, weights=similarity, minlength=len(n_references))
-        means = np.divide(totals, n_references, out=np.zeros(len(n_references)), where=n_references > 0)
-        return as_statistics(SCALE * means / MAX_N)
+        return as_statistics(SCALE * ratio(totals, n_references) / MAX_N)
 
     def length_penalty(self, corpus: Corpus) -> FloatArray | float:
         """Return a factor for each pair."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from captious.core.ragged import IntArray, offsets_of, runs
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import FloatArray
+from captious.metrics.base import FloatArray, ratio
 from captious.metrics.captions.cider import MAX_N, Cider
 
 #: Exponents of the penalties on repetition and on length.
@@ -66,7 +66,7 @@ class CiderR(Cider):
         expected[is_shared] = theirs.counts[other_rows][place[is_shared]]
         logs = np.bincount(pair, -np.log1p(np.abs(ours.counts[rows] - expected)), minlength=len(candidate))
         words = np.diff(offsets)
-        return np.divide(logs, words, out=np.zeros(len(candidate)), where=words > 0)
+        return ratio(logs, words)
 
 
 def _word_counts(captions: Captions, numbers: dict[str, int]) -> _Counts:

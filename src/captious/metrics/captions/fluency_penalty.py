@@ -11,8 +11,7 @@ import numpy as np
 from captious.corpus import Captions, Corpus
 from captious.corpus.frequencies import DocumentFrequencies
 from captious.metrics.base import FloatArray, Measure, Need, Resource, as_statistics
-from captious.metrics.captions.sentence_sim import SentenceSim
-from captious.metrics.captions.sentence_sim_lite import SentenceSimLite
+from captious.metrics.captions.sentence_sim import SentenceSim, SentenceSimLite
 from captious.metrics.captions.spider import Spider
 from captious.metrics.options import Option
 from captious.parser import Parser

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from captious.core.ragged import IntArray, offsets_of, stretches
+from captious.core.ragged import IntArray, places_in, stretches
 from captious.corpus import Captions, Corpus
 from captious.meteor.align import STATISTICS, combined, links, pair_statistics, score_sums, summable
 from captious.meteor.encoding_words import encode_captions, prepare_references
@@ -129,7 +129,7 @@ def _best_of_part(corpus: Corpus, resources: Resources, first_image: int, end_im
     # A reference with a separator in it counts as several.
     parts = (end - begin)[reference]
     pair = np.repeat(np.arange(len(reference)), parts)
-    part = np.arange(len(pair)) - np.repeat(offsets_of(parts)[:-1], parts)
+    part = places_in(parts)
     candidate = candidate[pair]
     statistics, ingredients = pair_statistics(
         encoded, line[candidate], begin[reference[pair]] + part, resources

@@ -10,7 +10,7 @@ from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
 from captious.kernels import kernel
 from captious.kernels.types import Int32, Int64, Out
-from captious.metrics.base import FloatArray, Measure, as_statistics
+from captious.metrics.base import FloatArray, Measure, as_statistics, ratio
 from captious.metrics.captions.bleu import ngram_matches
 from captious.metrics.captions.cider import next_shared
 from captious.metrics.captions.over_references import check_overlap, combined
@@ -21,9 +21,7 @@ class _Share(Measure):
     """Column 0 of the sums over column 1, 0 where column 1 is 0 (captions that are too short)."""
 
     def value(self, sums: FloatArray) -> FloatArray:
-        part, whole = sums[..., 0], sums[..., 1]
-        share: FloatArray = np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)
-        return share
+        return ratio(sums[..., 0], sums[..., 1])
 
 
 class NgramPrecision(_Share):
@@ -103,7 +101,7 @@ class UnigramRecall(_Share):
         candidate, reference = corpus.pairs
         common = _common(corpus, 1)
         lengths = corpus.references.lengths[reference]
-        recall = np.divide(common, lengths, out=np.zeros(len(common)), where=lengths > 0)
+        recall = ratio(common, lengths)
         if self.overlap != "max":
             return as_statistics(combined(corpus, recall, self.overlap))
         rows = np.zeros((len(corpus.candidates), 2))

@@ -11,7 +11,7 @@ from captious.core.container import Grouped
 from captious.corpus import Captions, Corpus
 from captious.kernels import inner, kernel
 from captious.kernels.types import Int32, Int64, Out
-from captious.metrics.base import FloatArray, Measure, as_statistics
+from captious.metrics.base import FloatArray, Measure, as_statistics, ratio
 from captious.text.tokenizers import pieces
 
 BETA = 1.2
@@ -151,7 +151,5 @@ class RougeL(Measure):
             p = np.maximum.reduceat(precision, starts)
             r_best = np.maximum.reduceat(recall, starts)
             bottom = r_best + BETA**2 * p
-            values[has] = np.divide(
-                (1 + BETA**2) * p * r_best, bottom, out=np.zeros_like(p), where=bottom > 0
-            )
+            values[has] = ratio((1 + BETA**2) * p * r_best, bottom)
         return as_statistics(values)

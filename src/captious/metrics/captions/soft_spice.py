@@ -14,9 +14,9 @@ from captious.core.memo import Arrays, Product
 from captious.core.ragged import IntArray, offsets_of
 from captious.core.threads import one_blas_thread
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import FloatArray, Measure, Resource
+from captious.metrics.base import FloatArray, Measure, Resource, ratio
 from captious.metrics.captions.encoded_captions import EncoderUser, earlier_vectors
-from captious.metrics.captions.spice import Scenes, Spice, ratio
+from captious.metrics.captions.spice import Scenes, Spice
 from captious.metrics.options import METEOR_DATA, PARSER, SENTENCE_MODEL, Option
 from captious.parser import Parser
 from captious.scene.graphs import SceneGraph, candidate_graphs

@@ -12,7 +12,7 @@ from captious.core import limits
 from captious.core.errors import InputError
 from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import FloatArray, Measure, Resource
+from captious.metrics.base import FloatArray, Measure, Resource, ratio
 from captious.metrics.captions.chair_table import ObjectTable, default_table
 from captious.metrics.captions.named_classes import class_graphs, no_synonyms, truth_by_classes
 from captious.metrics.options import METEOR_DATA, PARSER, TRUTH, TRUTH_NAMES, Option
@@ -189,9 +189,3 @@ def _is_of(item: Tuple, category: str) -> bool:
     """Return whether a tuple belongs to a category."""
     place = KINDS.index(category) - 1
     return place < 0 or len(item) == place + 1 or (len(item) == 2 and category_of(item[1]) == place > 0)
-
-
-def ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """Return quotients, 0 where the denominator is 0."""
-    quotient: FloatArray = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
-    return quotient

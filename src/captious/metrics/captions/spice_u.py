@@ -10,8 +10,8 @@ import numpy as np
 
 from captious.corpus import Captions, Corpus
 from captious.io import CaptionWarning
-from captious.metrics.base import FloatArray, Measure, Resource, as_statistics
-from captious.metrics.captions.spice import Scenes, Spice, ratio
+from captious.metrics.base import FloatArray, Measure, Resource, as_statistics, ratio
+from captious.metrics.captions.spice import Scenes, Spice
 from captious.metrics.options import CONCEPTS, Option
 from captious.parser import Parser
 from captious.scene.concept_truth import ConceptTruth

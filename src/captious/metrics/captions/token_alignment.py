@@ -144,10 +144,10 @@ class _Block(NamedTuple):
 
 
 def _block(captions: Captions, tokens_of: Tokens, images: IntArray) -> _Block:
-    rows, bounds = _runs(captions.image_offsets[images], captions.image_offsets[images + 1])
+    rows, bounds = runs(captions.image_offsets, images)
     sequence = tokens_of.sequence[rows]
     some = tokens_of.offsets[sequence + 1] > tokens_of.offsets[sequence]
-    positions, tokens = _runs(tokens_of.offsets[sequence[some]], tokens_of.offsets[sequence[some] + 1])
+    positions, tokens = runs(tokens_of.offsets, sequence[some])
     places = rows - np.repeat(captions.image_offsets[images], np.diff(bounds))
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(some)])
     vector = tokens_of.place[positions]
@@ -171,12 +171,6 @@ def _distinct(block: _Block) -> tuple[_Block, IntArray]:
     return block._replace(
         tokens=tokens, rows=block.rows[index], weights=block.weights[index], vector=block.vector[index]
     ), inverse
-
-
-def _runs(starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
-    """Return all numbers from each start to its end, and the offsets of these runs."""
-    offsets = offsets_of(ends - starts)
-    return np.arange(offsets[-1], dtype=np.int64) + np.repeat(starts - offsets[:-1], ends - starts), offsets
 
 
 def _blocks(tokens: IntArray, label: str) -> Iterable[tuple[int, int]]:

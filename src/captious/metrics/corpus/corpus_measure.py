@@ -146,10 +146,3 @@ def sums_by_image(captions: Captions, *columns: NDArray[Any]) -> FloatArray:
         ],
         axis=1,
     )
-
-
-def share(above: NDArray[Any], below: NDArray[Any]) -> FloatArray:
-    """Return above / below, NaN where below is 0."""
-    below = np.asarray(below, dtype=np.float64)
-    out: FloatArray = np.divide(above, below, out=np.full_like(below, np.nan), where=below > 0)
-    return out

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from captious.core.ragged import IntArray, offsets_of
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import FloatArray, Need, Resource, Sequences, Texts
-from captious.metrics.corpus.corpus_measure import CorpusMeasure, share, word_keys
-from captious.metrics.corpus.novel_captions import is_word
-from captious.metrics.corpus.training_captions import TrainingCaptions
+from captious.metrics.base import FloatArray, Need, Resource, Sequences, Texts, ratio
+from captious.metrics.corpus.corpus_measure import CorpusMeasure, word_keys
+from captious.metrics.corpus.novel_captions import TrainingCaptions, is_word
 from captious.metrics.options import TRAIN, Option
 
 Mask = NDArray[np.bool_]
@@ -161,7 +160,7 @@ class Coverage(CorpusMeasure):
 
     def value(self, sums: Texts) -> FloatArray:
         used = (sums.counts() > 0).sum(axis=-1)
-        return share(used, np.full(np.shape(used), len(sums.table.keys)))
+        return ratio(used, np.full(np.shape(used), len(sums.table.keys)), np.nan)
 
 
 @dataclass(frozen=True)

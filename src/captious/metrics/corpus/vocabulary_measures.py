@@ -11,12 +11,11 @@ from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
 from captious.kernels import kernel
 from captious.kernels.types import Float64x2, Int32, Int32x2, Int64, Out, UInt64
-from captious.metrics.base import FloatArray, Sequences, Texts
+from captious.metrics.base import FloatArray, Sequences, Texts, ratio
 from captious.metrics.corpus.corpus_measure import (
     CorpusMeasure,
     TypesMeasure,
     WholeTextMeasure,
-    share,
     sums_by_image,
 )
 from captious.text.hashing import find_place
@@ -56,8 +55,7 @@ class SDSL(CorpusMeasure):
         total, squares, count = sums[..., 0], sums[..., 1], sums[..., 2]
         # Sums of integers lose no precision before the root.
         spread = np.sqrt(np.maximum(count * squares - total**2, 0.0))
-        out: FloatArray = np.divide(spread, count, out=np.full_like(count, np.nan), where=count > 0)
-        return out
+        return ratio(spread, count, np.nan)
 
 
 class Types(TypesMeasure):
@@ -78,7 +76,7 @@ class Hapax(TypesMeasure):
     bounds = (0.0, 1.0)
 
     def of_counts(self, counts: FloatArray, table: Sequences) -> FloatArray:
-        return share((counts == 1).sum(axis=-1), (counts > 0).sum(axis=-1))
+        return ratio((counts == 1).sum(axis=-1), (counts > 0).sum(axis=-1), np.nan)
 
 
 @kernel
@@ -146,7 +144,7 @@ def segmented_ttr(texts: Texts, width: int, segment: int = SEGMENT) -> FloatArra
             np.zeros(segment, dtype=np.uint64),
             out,
         )
-    return share(out[:, 0], out[:, 1]).reshape(texts.shape) / segment
+    return ratio(out[:, 0], out[:, 1], np.nan).reshape(texts.shape) / segment
 
 
 class TTR(WholeTextMeasure):
@@ -221,7 +219,7 @@ def mtld(texts: Texts, threshold: float = MTLD_THRESHOLD) -> FloatArray:
         out = np.zeros((len(lines), 2))
         seen = np.zeros(max(len(table.keys), 1), dtype=np.int64)
         _factors(table.items, table.offsets, lines, backwards, threshold, seen, out)
-        ways.append(share(out[:, 0], out[:, 1]))
+        ways.append(ratio(out[:, 0], out[:, 1], np.nan))
     mean: FloatArray = np.mean(ways, axis=0).reshape(texts.shape)
     return mean
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from captious.corpus import Corpus
-from captious.metrics.base import FloatArray
+from captious.metrics.base import FloatArray, ratio
 from captious.metrics.captions.distilled_captions import distilled_vectors
 from captious.metrics.captions.encoded_captions import mapped_sentence_vectors, sentence_vectors
 from captious.metrics.captions.fluency_penalty import error_probabilities
 from captious.metrics.captions.over_references import combined, pair_cosines, reference_means, with_means
 from captious.metrics.captions.soft_spice import soft_matches
-from captious.metrics.captions.spice import ratio, tuple_counts
+from captious.metrics.captions.spice import tuple_counts
 from captious.metrics.captions.token_alignment import (
     Agreement,
     Reader,

@@ -9,9 +9,9 @@ from captious.core.ragged import IntArray
 from captious.corpus import Captions, Corpus
 from captious.kernels import kernel
 from captious.kernels.types import Int32, Int64, Out
-from captious.metrics.base import FloatArray
-from captious.metrics.corpus.training_captions import NoveltyMeasure
-from captious.metrics.sets.set_measure import MeanMeasure, image_means, ratio
+from captious.metrics.base import FloatArray, ratio
+from captious.metrics.corpus.novel_captions import NoveltyMeasure
+from captious.metrics.sets.set_measure import MeanMeasure, image_means
 
 
 @kernel
@@ -54,7 +54,7 @@ class Div(MeanMeasure):
     def per_image(self, corpus: Corpus, state: None) -> FloatArray:
         captions = corpus.candidates
         words = np.bincount(captions.image_of, weights=captions.lengths, minlength=captions.n_images)
-        share = ratio(distinct_ngrams(captions, self.n), words, 0.0)
+        share = ratio(distinct_ngrams(captions, self.n), words)
         return np.where(captions.per_image > 0, share, np.nan)
 
 

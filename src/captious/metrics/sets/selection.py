@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from captious.core.ragged import IntArray, offsets_of, runs
+from captious.core.ragged import IntArray, offsets_of, positions_of, runs
 from captious.corpus import Captions, Corpus
 
 
@@ -30,9 +30,8 @@ def leave_one_out(references: Captions, *, name: str = "human") -> Corpus:
     image = np.repeat(several, counts)
     place = candidate - references.image_offsets[image]
     others = references.per_image[image] - 1
-    offsets = offsets_of(others)
     # The k-th of the others is the k-th reference before the held-out one, and the (k+1)-th after it.
-    step = np.arange(offsets[-1], dtype=np.int64) - np.repeat(offsets[:-1], others)
+    step, offsets = positions_of(np.zeros_like(others), others)
     step += step >= np.repeat(place, others)
     held_out = np.repeat(references.image_offsets[image], others) + step
     ids = [f"{references.ids[i]}#{k}" for i, k in zip(image.tolist(), place.tolist())]

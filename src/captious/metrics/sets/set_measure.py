@@ -6,10 +6,9 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from captious.corpus import Captions, Corpus
-from captious.metrics.base import FloatArray, Measure, Need, Unit, as_statistics
+from captious.metrics.base import FloatArray, Measure, Need, Unit, as_statistics, ratio
 
 
 class SetMeasure(Measure):
@@ -35,10 +34,3 @@ def image_means(captions: Captions, values: FloatArray) -> FloatArray:
     """Return the mean of caption values over each image, NaN for images without captions."""
     totals = np.bincount(captions.image_of, weights=values, minlength=captions.n_images)
     return ratio(totals, captions.per_image, np.nan)
-
-
-def ratio(above: NDArray[Any], below: NDArray[Any], otherwise: float) -> FloatArray:
-    """Return above / below, and ``otherwise`` where below is 0."""
-    out: FloatArray = np.full(len(below), otherwise)
-    np.divide(above, below, out=out, where=below > 0)
-    return out

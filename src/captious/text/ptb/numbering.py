@@ -17,7 +17,6 @@ ways on generated text.
 
 from __future__ import annotations
 
-from collections import deque
 from functools import lru_cache
 
 import numpy as np
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 
 from captious.core.container import StoredTexts
 from captious.core.ragged import IntArray, offsets_of, stretches
-from captious.core.threads import jobs, side_by_side
+from captious.core.threads import for_each, jobs
 from captious.kernels import inner, kernel
 from captious.kernels.types import Int16x2, Int32, Int64, Out, UInt8, UInt8x2, UInt64
 from captious.text.ptb.lexer import NEXT_LINE, tokenize
@@ -218,7 +217,7 @@ def count_plain(data: NDArray[np.uint8], offsets: IntArray, keep_punctuation: bo
         count_words(data, offsets[first : last + 1], keep_punctuation, *_rules(), counts[first:last])
 
     parts = list(stretches(offsets, len(data) // jobs() + 1))
-    deque(side_by_side(count, parts, 1 if len(data) < _FEW else None), maxlen=0)
+    for_each(count, parts, 1 if len(data) < _FEW else None)
     return counts
 
 
