@@ -57,7 +57,22 @@ def scores(path: Path) -> None:
 
 
 #: Sizes of a tiny network.
-SMALL = ["--hidden1", "8", "--hidden2", "8", "--embedding", "16", "--arc", "8", "--label", "8", "--threads", "1", "--rare", "1"]
+SMALL = [
+    "--hidden1",
+    "8",
+    "--hidden2",
+    "8",
+    "--embedding",
+    "16",
+    "--arc",
+    "8",
+    "--label",
+    "8",
+    "--threads",
+    "1",
+    "--rare",
+    "1",
+]
 
 
 def test_training_writes_a_model_that_parses(tmp_path: Path) -> None:
