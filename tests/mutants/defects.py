@@ -2327,6 +2327,20 @@ _mutant(
     "generate/test_commands.py::test_what_cannot_work_is_said_before_training",
 )
 _mutant(
+    "switched-words-ignore-the-vocabulary",
+    "generate/captioner/caption_sets.py",
+    "vocabulary = plan.vocabulary",
+    "vocabulary = None",
+    "generate/test_captioner.py::test_synonyms_vary_the_best_caption",
+)
+_mutant(
+    "critics-of-the-paper-train-for-ten-epochs",
+    "critic/critic_training.py",
+    "epochs: int = 30",
+    "epochs: int = 10",
+    "critic/test_learning.py::test_presets",
+)
+_mutant(
     "losses-before-a-kill-are-forgotten",
     "training/captioner_trainer.py",
     "started, losses = time.monotonic(), _restore_losses(state)",
