@@ -8,7 +8,8 @@ difference with its bootstrap interval over images, Pearson's correlation, and t
 
 The sets: LLaVA-1.5's descriptions against five captions of COCO, descriptions by GPT-4o and by LLaVA-NeXT of the same
 images (CompreCap), each against the other, and people's descriptions of ImageInWords against a model's or other
-people's. No parser that ships was trained on a description of these sets.
+people's. No parser that ships was trained on a description of these sets; the caption grammar has seen some of
+their sentences with other words put in.
 """
 
 from __future__ import annotations

@@ -15,7 +15,10 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import IO
 
-from captious.cli.app import main
+from click.testing import CliRunner
+
+from captious.cli.app import app, main
+from captious.core.errors import CaptiousError
 from captious.io import content
 
 #: Warnings that Python does not show by default.
@@ -71,3 +74,19 @@ def run(*words: object, folder: Path | None = None, stdin: str = "") -> subproce
     """Run ``captious WORDS`` with texts for standard input and output."""
     done = run_bytes(*words, folder=folder, stdin=stdin.encode())
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def output(*words: object) -> str:
+    """Run a command that must succeed, through Click alone, and return its standard output."""
+    result = CliRunner().invoke(app, list(map(str, words)), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def refused(*words: object) -> str:
+    """Run a command that must refuse its input, through Click alone, and return the message."""
+    result = CliRunner().invoke(app, list(map(str, words)))
+    if isinstance(result.exception, CaptiousError):
+        return str(result.exception)
+    assert result.exit_code == 2, result.output
+    return result.output

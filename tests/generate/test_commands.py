@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from captious.cli.app import app
-from captious.core.errors import CaptiousError
+from tests.command import output as run
+from tests.command import refused
 from tests.generate.world import write
 
 pytest.importorskip("torch")
@@ -34,20 +33,6 @@ SMALL = [
     "--evaluate-every",
     "20",
 ]
-
-
-def run(*arguments: object) -> str:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.output
-
-
-def refused(*arguments: object) -> str:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if isinstance(result.exception, CaptiousError):
-        return str(result.exception)
-    assert result.exit_code == 2, result.output
-    return result.output
 
 
 def rows(path: Path) -> list[dict[str, Any]]:

@@ -684,6 +684,23 @@ _mutant(
     "parser/exact/test_search.py::test_a_beam_drops_what_is_far_behind",
 )  # fmt: skip
 _mutant(
+    "scores-without-chains-of-unary-rules", "parser/exact/derivation_scores.py",
+    "if state != highest:", "if False:",
+    "parser/grammar/test_fit.py::test_the_score_of_a_derivation_is_that_of_the_search",
+)  # fmt: skip
+_mutant(
+    "temporal-nouns-in-plain-phrases", "training/grammar/annotation.py",
+    """    if label == "NP":
+        if is_temporal:""", """    if label == "NP":
+        if False:""",
+    "parser/grammar/test_fit.py::test_adverbial_and_temporal_phrases_are_marked_down_to_their_nouns",
+)  # fmt: skip
+_mutant(
+    "trees-without-a-score-are-equations", "training/grammar/fit_grammar.py",
+    "is_chosen=False, is_bound=True)", "is_chosen=False, is_bound=False)",
+    "parser/grammar/test_fit.py::test_a_tree_that_the_tool_lacks_is_a_bound",
+)  # fmt: skip
+_mutant(
     "a-lost-sentence-stays-lost", "parser/grammar/grammar_parser.py",
     "if failed and self.beam < np.inf:", "if False:",
     "parser/grammar/test_grammar_parser.py",

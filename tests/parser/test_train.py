@@ -56,32 +56,29 @@ def scores(path: Path) -> None:
     path.write_text("\n".join(lines), encoding="utf-8")
 
 
+#: Sizes of a tiny network.
+SMALL = [
+    "--hidden1",
+    "8",
+    "--hidden2",
+    "8",
+    "--embedding",
+    "16",
+    "--arc",
+    "8",
+    "--label",
+    "8",
+    "--threads",
+    "1",
+    "--rare",
+    "1",
+]
+
+
 def test_training_writes_a_model_that_parses(tmp_path: Path) -> None:
     treebank(tmp_path / "parses.jsonl")
     scores(tmp_path / "scores.tsv")
-    small = [
-        "--hidden1",
-        "8",
-        "--hidden2",
-        "8",
-        "--embedding",
-        "16",
-        "--arc",
-        "8",
-        "--label",
-        "8",
-        "--threads",
-        "1",
-    ]
-    common = [
-        "--scores",
-        str(tmp_path / "scores.tsv"),
-        "--parses",
-        str(tmp_path / "parses.jsonl"),
-        "--rare",
-        "1",
-        *small,
-    ]
+    common = [*SMALL, "--scores", str(tmp_path / "scores.tsv"), "--parses", str(tmp_path / "parses.jsonl")]
     common += ["--batch-words", "100", "--evaluate-every", "5", "--dropout", "0.1"]
     halfway, model = tmp_path / "halfway.pt", tmp_path / "model.npz"
     main([*common, "--epochs", "5", "--output", str(tmp_path / "halfway.npz"), "--checkpoint", str(halfway)])
@@ -96,31 +93,8 @@ def test_training_goes_on_from_a_model_with_the_same_analyses(tmp_path: Path) ->
     """A model read back into torch is the same network: after a tiny step it parses as before."""
     treebank(tmp_path / "parses.jsonl")
     scores(tmp_path / "scores.tsv")
-    small = [
-        "--hidden1",
-        "8",
-        "--hidden2",
-        "8",
-        "--embedding",
-        "16",
-        "--arc",
-        "8",
-        "--label",
-        "8",
-        "--threads",
-        "1",
-    ]
-    common = [
-        "--scores",
-        str(tmp_path / "scores.tsv"),
-        "--parses",
-        str(tmp_path / "parses.jsonl"),
-        "--rare",
-        "1",
-        *small,
-        "--batch-words",
-        "100",
-    ]
+    common = [*SMALL, "--scores", str(tmp_path / "scores.tsv"), "--parses", str(tmp_path / "parses.jsonl")]
+    common += ["--batch-words", "100"]
     first, second = tmp_path / "first.npz", tmp_path / "second.npz"
     main([*common, "--epochs", "1", "--output", str(first)])
     main([*common, "--epochs", "0.1", "--rate", "1e-9", "--initial", str(first), "--output", str(second)])

@@ -7,29 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from captious.cli.app import app
-from captious.core.errors import CaptiousError
 from captious.data import demo_path
+from tests.command import output as run
+from tests.command import refused
 from tests.rerank.world import rows, write
 
 pytestmark = pytest.mark.filterwarnings("ignore::captious.io.caption_files.CaptionWarning")
 REFS = demo_path("references")
-
-
-def run(*arguments: object) -> str:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
-def refused(*arguments: object) -> str:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if isinstance(result.exception, CaptiousError):
-        return str(result.exception)
-    assert result.exit_code == 2, result.output
-    return result.output
 
 
 def lines(path: Path) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from captious.parser import parse
 from captious.parser.choice import get, parses_of
 from captious.parser.exact.search import Workspace, derivations
 from captious.parser.grammar import GrammarParser
+from captious.parser.grammar.caption_lexicon import SCALE
 from captious.parser.grammar.grammar_model import SHIPPED, read_grammar_model
 from tests import command
 
@@ -68,7 +69,7 @@ def test_a_sentence_without_an_analysis_within_the_beam_is_searched_without_it()
 def test_each_state_has_its_own_frequency() -> None:
     with np.load(SHIPPED, allow_pickle=False) as file:
         names = bytes(file["states"]).decode().split("\n")
-        expected = dict(zip(names, (file["prior"] / 64).tolist(), strict=True))
+        expected = dict(zip(names, (file["prior"] * SCALE).tolist(), strict=True))
     rules = read_grammar_model().rules
     assert rules.names != names
     assert dict(zip(rules.names, rules.prior.tolist(), strict=True)) == expected

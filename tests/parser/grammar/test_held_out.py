@@ -37,8 +37,8 @@ def test_spice_is_nearer_to_java_than_with_the_fast_parser(shared_data: Path) ->
         equal[name] = float(np.mean(np.abs(values - java) < 1e-9))
         assert abs(values.mean() - java.mean()) < 0.003
     # The fast parser was trained on most of these captions.
-    assert equal["grammar"] > 0.82
-    assert equal["grammar"] > equal["fast"] + 0.05
+    assert equal["grammar"] > 0.87
+    assert equal["grammar"] > equal["fast"] + 0.1
 
 
 def test_sentences_of_the_test_part_have_corenlp_s_analyses(shared_data: Path) -> None:
@@ -55,4 +55,4 @@ def test_sentences_of_the_test_part_have_corenlp_s_analyses(shared_data: Path) -
     )
     assert len(parsed) == len(gold)
     same = [(a.tags, a.heads, a.relations) == (b.tags, b.heads, b.relations) for a, b in zip(parsed, gold)]
-    assert np.mean(same) > 0.92
+    assert np.mean(same) > 0.95

@@ -13,6 +13,7 @@ import pytest
 
 from captious.core.errors import InputError
 from captious.parser.exact.phrase_trees import read_tree
+from captious.parser.grammar.caption_lexicon import SCALE
 from captious.parser.grammar.grammar_model import read_grammar_model
 from captious.parser.grammar.grammar_parser import GrammarParser
 from captious.training.grammar import count_states, label_trees, put_in_words, train_grammar
@@ -132,7 +133,7 @@ def test_the_beam_favours_frequent_states(tmp_path: Path) -> None:
     trainer = GrammarTrainer(read_bank([trees], longest=25, jobs=1), jobs=1)
     prior = grammar_arrays(trainer)["prior"]
     seen = np.bincount(trainer.bank.states, minlength=len(prior))[trainer.scores.number]
-    assert prior.tolist() == np.rint(64 * 0.7 * np.log(seen / len(trainer.bank))).tolist()
+    assert prior.tolist() == np.rint(0.7 / SCALE * np.log(seen / len(trainer.bank))).tolist()
     assert prior.max() > 0 > prior.min()
 
 
@@ -141,7 +142,7 @@ def test_states_of_a_finished_grammar_are_counted_in_other_trees(tmp_path: Path)
     first, second, third = (tmp_path / f"{name}.npz" for name in ("first", "second", "third"))
     train_grammar.main([str(trees), "-o", str(first), "--passes", "1", "--jobs", "1", "--rare", "2"])
     before = dict(np.load(first))
-    np.savez(second, **{name: before[name] for name in before if name != "prior"} | {"format": np.array(2)})
+    np.savez(second, **{name: before[name] for name in before if name != "prior"})
     # With the same trees, the counts are those of training.
     count_states.main([str(second), str(trees), "-o", str(third), "--jobs", "1"])
     after = np.load(third)

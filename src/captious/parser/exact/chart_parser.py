@@ -13,6 +13,7 @@ from captious.core.errors import InputError
 from captious.core.memo import Lock
 from captious.core.progress import track
 from captious.core.threads import collector_paused, side_by_side, threads
+from captious.parser.exact.derivation_scores import DerivationScores
 from captious.parser.exact.lanes import LANES
 from captious.parser.exact.pcfg import Floats, Ints
 from captious.parser.exact.phrase_trees import Node
@@ -66,16 +67,28 @@ class ChartParser:
 
     def sentences(self, sentences: Sequence[Sequence[str]], *, jobs: int | None = None) -> list[Sentence]:
         """Return tags, lemmas and basic trees of distinct sentences of at most `LONGEST` words."""
-        return self._map(sentences, self._sentence, jobs)
+        return self._map(sentences, lambda forms, d, *_: self._sentence(forms, self._tree(forms, d)), jobs)
 
     def trees(self, sentences: Sequence[Sequence[str]], *, jobs: int | None = None) -> list[Node]:
         """Return the phrase structure of distinct sentences of at most `LONGEST` words."""
-        return self._map(sentences, lambda forms, tree: tree, jobs)
+        return self._map(sentences, lambda forms, derivation, *_: self._tree(forms, derivation), jobs)
+
+    def scored_trees(
+        self, sentences: Sequence[Sequence[str]], *, jobs: int | None = None
+    ) -> list[tuple[Node, float]]:
+        """Return phrase structures as `trees` does, with the logarithm of their probability."""
+        scores = DerivationScores(self.rules)
+
+        def finish(forms: Sequence[str], derivation: Ints, words: Ints, table: Floats) -> tuple[Node, float]:
+            score = scores.score(derivation, words, table) if len(derivation) else -np.inf
+            return self._tree(forms, derivation), score
+
+        return self._map(sentences, finish, jobs)
 
     def _map(
         self,
         sentences: Sequence[Sequence[str]],
-        finish: Callable[[Sequence[str], Node], _Result],
+        finish: Callable[[Sequence[str], Ints, Ints, Floats], _Result],
         jobs: int | None,
     ) -> list[_Result]:
         for sentence in sentences:
@@ -94,7 +107,7 @@ class ChartParser:
 
             def run(group: list[int]) -> None:
                 for i, derivation in zip(group, self._derivations(table, [words[i] for i in group])):
-                    results[i] = finish(sentences[i], self._tree(sentences[i], derivation))
+                    results[i] = finish(sentences[i], derivation, words[i], table)
 
             for _ in track(side_by_side(run, groups, threads(jobs)), "Parsing", total=len(groups)):
                 pass

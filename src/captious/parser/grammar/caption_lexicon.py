@@ -17,7 +17,7 @@ from captious.parser.network_model import shipped_model
 
 #: Arrays of the model file that belong to the lexicon.
 Arrays = dict[str, NDArray[Any]]
-SCALE = np.float32(1 / 64)  # of weights that are stored as integers
+SCALE = np.float32(1 / 512)  # of weights that are stored as integers
 
 
 def names_of(array: NDArray[Any]) -> list[str]:

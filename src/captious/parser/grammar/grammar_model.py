@@ -18,7 +18,7 @@ from captious.parser.grammar.caption_lexicon import SCALE, Arrays, CaptionLexico
 
 #: The grammar that is part of the package.
 SHIPPED = Path(__file__).with_name("captions.npz")
-FORMAT = 3
+FORMAT = 4
 _NAMES = (
     "format states tags plain_of word_classes groups is_rare default pair_counts pair_tags pair_weights "
     "pair_seen plain_counts plain_tags plain_weights is_open is_common classes class_weights suffixes "

@@ -16,7 +16,7 @@ from captious.parser.fast_parser import ParsedBatch
 from captious.parser.grammar.grammar_model import SHIPPED, GrammarModel, read_grammar_model
 from captious.parser.parsed_sentences import Parse
 
-BEAM = 11.0  # natural logarithms below the best state of a span at which states are dropped
+BEAM = 13.0  # natural logarithms below the best state of a span at which states are dropped
 _BLOCK = 50_000  # captions parsed at a time, which bounds the table of words
 
 

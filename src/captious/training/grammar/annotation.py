@@ -3,10 +3,11 @@
 The annotations are those of Klein and Manning (2003, "Accurate unlexicalized parsing") and of the option sets
 that their parser documents: the parent's label on phrases and tags, base, possessive and right-branching noun
 phrases, verbs inside, phrases with one daughter, the form of a verb phrase, clauses without a subject,
-auxiliaries, verbs with two objects, prepositions and conjunctions by context, lone determiners and adverbs,
-temporal nouns. A phrase is built from its head outwards, first to the right and then to the left. An
-unfinished phrase remembers the head and the two children that were added last. All of it is a function of
-the plain tree, and removing it gives the tree back.
+auxiliaries, verbs with two objects, prepositions by the phrase above their own, conjunctions, lone
+determiners and adverbs, temporal and adverbial noun phrases down to their head nouns. A phrase is built from
+its head outwards, first to the right and then to the left. An unfinished phrase remembers the head and the
+two children that were added last. All of it is a function of the plain tree, and removing it gives the tree
+back.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from captious.training.grammar.syntactic_heads import head_place
 Step = tuple[str, int]
 UNFINISHED = "@"
 _FINITE = frozenset(("VBD", "VBP", "VBZ", "MD"))
+#: Phrases with adverbial noun phrases before their head ("two blocks" in "two blocks from the house").
+_MEASURED = frozenset(("PP", "ADVP", "ADJP", "SBAR", "WHADVP", "WHPP"))
+_LONG = 3  # children of a base noun phrase with a verb, above which the grammar tends to forget the verb
 _SUBJECTS = frozenset(("NP", "NP-TMP", "SBAR", "S", "PP", "WHNP", "QP", "ADJP", "NX", "UCP"))
 #: Last children of a noun phrase that branches to the right.
 _LATE = frozenset(("NP", "NP-TMP", "PP", "VP", "S", "SBAR"))
@@ -87,19 +91,42 @@ def _place(node: Node) -> int:
     return head_place(node.label, [child.label for child in node.children])
 
 
-def _phrase(node: Node, parent: str) -> str:
+def _is_adverbial(node: Node, place: int, i: int) -> bool:
+    """Return whether a child is a noun phrase where adverbial ones stand. `place` is that of the head."""
+    children = node.children
+    if children[i].label != "NP" or children[i].word is not None:
+        return False
+    if i < place:
+        return node.label in _MEASURED
+    if node.label == "NP":
+        return i > place and all(child.label == "NP" for child in children[:i])
+    if node.label in ("VP", "S", "FRAG"):
+        start = place + (node.label == "VP")
+        return i > place and any(child.label == "NP" for child in children[start:i])
+    return False
+
+
+def _phrase(node: Node, parent: str, is_temporal: bool = False, is_adverbial: bool = False) -> str:
     """Return the state of a phrase."""
     label, children = node.label, node.children
     state = f"{label}^{base(parent)}"
+    has_verb = _has_verb(node)
     if label in ("NP", "NP-TMP"):
         if all(child.word is not None for child in children):
             state += "-B"
+            if has_verb and len(children) > _LONG:
+                state += "-L"
         if children[-1].label == "POS":
             state += "-P"
         if children[-1].label in _LATE:
             state += "-R"
-    if _has_verb(node):
+    if has_verb:
         state += "-v"
+    if label == "NP":
+        if is_temporal:
+            state += "-T"
+        if is_adverbial:
+            state += "-A"
     if len(children) == 1 and children[0].word is None:
         state += "-U"
     if label == "VP":
@@ -112,13 +139,13 @@ def _phrase(node: Node, parent: str) -> str:
     return state
 
 
-def _tag(node: Node, parent: Node, above: str, is_temporal: bool) -> str:
+def _tag(node: Node, parent: Node, above: str, is_temporal: bool, is_adverbial: bool) -> str:
     """Return the state of a tag. `above` is the label of its parent's parent."""
     tag, label = node.label, parent.label
     word = (node.word or "").lower()
     state = f"{tag}^{base(label)}"
     if tag == "IN":
-        state += "-N" if word == "of" else _preposition(label, above)
+        state += f"-{base(above)}-of" if word == "of" else f"-{base(above)}"
     elif tag == "CC":
         if word in ("and", "or"):
             state += "-C"
@@ -135,34 +162,30 @@ def _tag(node: Node, parent: Node, above: str, is_temporal: bool) -> str:
     elif tag in NOUNS:
         if is_temporal:
             state += "-T"
+        if is_adverbial:
+            state += "-A"
         if word == "%":
             state += "-%"
     return state
 
 
-def _preposition(parent: str, above: str) -> str:
-    """Return the class of a preposition by the phrase it is in and the phrase above that."""
-    if above[:1] == "N" and parent[0] in "PA":
-        return "-N"
-    if parent == "QP":
-        return "-Q"
-    if above[:1] == "S" and above != "SBAR":
-        if parent == "SBAR":
-            return "-SS"
-        return "" if parent in ("NP", "ADJP") else "-S"
-    return "-T" if parent in ("SBAR", "WHNP", "WHADVP") else ""
+def _add(
+    steps: list[Step], node: Node, state: str, above: str, is_temporal: bool, is_adverbial: bool = False
+) -> None:
+    """Append the steps of a phrase.
 
-
-def _add(steps: list[Step], node: Node, state: str, above: str, is_temporal: bool) -> None:
-    """Append the steps of a phrase. `is_temporal` passes from temporal noun phrases to their head nouns."""
-    is_temporal = is_temporal or node.label == "NP-TMP"
+    `is_temporal` and `is_adverbial` pass from noun phrases to their head nouns.
+    """
+    is_temporal = node.label == "NP-TMP" or (is_temporal and node.label == "NP")
     children = node.children
     count = len(children)
     place = _place(node)
+    temporal = [is_temporal and i == place for i in range(count)]
+    adverbial = [(is_adverbial and i == place) or _is_adverbial(node, place, i) for i in range(count)]
     states = [
-        _tag(child, node, above, is_temporal and i == place)
+        _tag(child, node, above, temporal[i], adverbial[i])
         if child.word is not None
-        else _phrase(child, node.label)
+        else _phrase(child, node.label, temporal[i], adverbial[i])
         for i, child in enumerate(children)
     ]
 
@@ -171,7 +194,7 @@ def _add(steps: list[Step], node: Node, state: str, above: str, is_temporal: boo
         if child.word is not None:
             steps.append((states[i], 0))
         else:
-            _add(steps, child, states[i], node.label, is_temporal and i == place)
+            _add(steps, child, states[i], node.label, temporal[i], adverbial[i] and child.label == "NP")
 
     if count == 1:
         steps.append((state, 1))

@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         prog="python -m captious.training.grammar.count_states",
         description=(__doc__ or "").splitlines()[0],
     )
-    parser.add_argument("grammar", type=Path, help="a caption grammar of format 2 or 3 (.npz)")
+    parser.add_argument("grammar", type=Path, help="a caption grammar (.npz)")
     parser.add_argument("trees", nargs="+", type=Path, help="plain trees of captions, as JSON lines")
     parser.add_argument("-o", "--output", required=True, type=Path, help="file for the grammar")
     parser.add_argument("--longest", type=int, default=32, help="longest sentences to count, in words")
@@ -60,8 +60,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         raise InputError(f"{options.grammar}: no such file; expected a caption grammar (.npz)")
     with np.load(options.grammar, allow_pickle=False) as file:
         arrays: Arrays = {name: file[name] for name in file.files}
-    if "binary" not in arrays or int(arrays["format"]) not in (2, FORMAT):
-        raise InputError(f"{options.grammar}: not a caption grammar of format 2 or {FORMAT}")
+    if "binary" not in arrays or int(arrays["format"]) != FORMAT:
+        raise InputError(f"{options.grammar}: not a caption grammar of format {FORMAT}")
     bank = read_bank(options.trees, longest=options.longest, jobs=options.jobs)
     result, count = with_prior(arrays, bank)
     with atomic_write(options.output) as temporary, temporary.open("wb") as file:

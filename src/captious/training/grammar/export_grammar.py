@@ -12,6 +12,7 @@ from captious.core.writing import atomic_write
 from captious.parser.grammar.caption_lexicon import SCALE, classes_digest
 from captious.parser.grammar.grammar_model import FORMAT
 from captious.training.grammar.perceptron import GrammarTrainer
+from captious.training.grammar.score_equations import SolvedWeights
 
 SMALL = 0.03  # weights nearer to zero are dropped
 PRIOR = 0.7  # weight of a state's log frequency where the search compares states
@@ -92,7 +93,50 @@ def grammar_arrays(trainer: GrammarTrainer) -> dict[str, NDArray[Any]]:
     }
 
 
+def solved_arrays(solved: SolvedWeights) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a model file whose weights were fitted to scores."""
+    lexicon = solved.lexicon
+    rules, is_unary = solved.rules, solved.rules[:, 2] < 0
+    line, tag = np.nonzero(np.isfinite(solved.table))
+    plain = len(lexicon.plain_tags)
+    spellings = lexicon.class_tag.values.reshape(len(lexicon.class_names), -1) + solved.tag_shifts
+    none: NDArray[np.int16] = np.zeros(0, np.int16)
+    return {
+        "format": np.array(FORMAT),
+        "states": _text(solved.state_names),
+        "tags": _text(lexicon.tags),
+        "plain_of": lexicon.plain_of.astype(np.uint8),
+        "word_classes": np.array(classes_digest()),
+        "groups": solved.classes.astype(np.uint16),
+        "is_rare": np.packbits(np.zeros(len(solved.classes), np.bool_)),
+        "default": np.zeros(len(solved.classes), np.int16),
+        "pair_counts": np.bincount(line, minlength=len(solved.classes)).astype(np.uint16),
+        "pair_tags": tag.astype(np.uint16),
+        "pair_weights": _whole(solved.table[line, tag]),
+        "pair_seen": np.packbits(np.ones(len(line), np.bool_)),
+        "plain_counts": np.zeros(len(solved.classes), np.uint8),
+        "plain_tags": none.astype(np.uint8),
+        "plain_weights": none,
+        "is_open": np.packbits(lexicon.is_open),
+        "is_common": np.packbits(np.zeros(len(lexicon.tags), np.bool_)),
+        "classes": _text(lexicon.class_names),
+        "class_weights": _whole(np.concatenate([spellings, spellings.mean(0, keepdims=True)])),
+        "suffixes": _text([""]),
+        "suffix_weights": np.zeros((1, plain), np.int16),
+        "binary": rules[~is_unary].astype(np.int16),
+        "binary_weights": _whole(solved.rule_weights[~is_unary]),
+        "unary": rules[is_unary, :2].astype(np.int16),
+        "unary_weights": np.minimum(_whole(solved.rule_weights[is_unary]), -1),
+        "prior": prior_of(solved.seen, solved.count),
+    }
+
+
+def write_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
+    """Write the arrays of a model file."""
+    with atomic_write(path) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+
+
 def export_grammar(trainer: GrammarTrainer, path: Path) -> None:
     """Write the grammar of a trainer."""
-    with atomic_write(path) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, **grammar_arrays(trainer))  # type: ignore[arg-type]
+    write_arrays(path, grammar_arrays(trainer))

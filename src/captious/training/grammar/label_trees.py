@@ -148,9 +148,10 @@ def _label(job: tuple[list[str], Path]) -> int:
         atomic_write(path) as temporary,
         gzip.open(temporary, "wt", encoding="utf-8", compresslevel=4) as out,
     ):
-        for tokens, tree in zip(sentences, _worker.trees(sentences, jobs=1)):
+        for tokens, (tree, score) in zip(sentences, _worker.scored_trees(sentences, jobs=1)):
             if tree.label == "ROOT":
-                out.write(json.dumps({"tokens": tokens, "tree": str(tree)}, ensure_ascii=False) + "\n")
+                row = {"tokens": tokens, "tree": str(tree), "score": round(score, 4)}
+                out.write(json.dumps(row, ensure_ascii=False) + "\n")
                 count += 1
     return count
 
