@@ -23,6 +23,8 @@ from captious.text.stemmer import stem
         # Listed words.
         ("skies", "sky"), ("dying", "die"), ("only", "onli"), ("news", "news"), ("innings", "inning"),
         ("herring", "herring"),
+        # An e comes back before the next ending goes.
+        ("decorated", "decor"), ("illustrating", "illustr"),
         # Where later Snowball releases give another stem.
         ("organic", "organ"), ("organization", "organ"), ("international", "intern"), ("universal",
         "univers"),
