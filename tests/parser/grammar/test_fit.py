@@ -222,6 +222,11 @@ def test_the_command_labels_and_fits(
     [*rows] = fit_grammar.read_scored((part, 25))
     assert {tokens[2] for tokens, *_ in rows} == {"sees"}
     assert all(score < 0 for _, _, score, _ in rows)
+    with pytest.raises(InputError, match="no such file"):
+        fit_grammar.read_scored((tmp_path / "missing.jsonl", 25))
+    other = {"tokens": ["a", "dog"], "tree": "(ROOT (NP (DT a) (NN cat)))", "score": -1.0}
+    with pytest.raises(InputError, match="line 1: a tree has other words than its tokens"):
+        fit_grammar.read_scored((write(tmp_path / "other.jsonl", [other]), 25))
     with pytest.raises(InputError, match="not a tree with a score"):
         fit_grammar.read_scored((write(tmp_path / "bad.jsonl", [{"tokens": ["a"], "tree": "(X a)"}]), 25))
     with pytest.raises(InputError, match="at least 1"):

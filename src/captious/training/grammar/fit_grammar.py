@@ -40,6 +40,8 @@ Scored = tuple[list[str], list[Step], float, str]
 def read_scored(job: tuple[Path, int]) -> list[Scored]:
     """Return words, states, score and tree of the sentences of a file that are not too long."""
     path, longest = job
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; expected trees as JSON lines (.jsonl or .jsonl.gz)")
     rows: list[Scored] = []
     with open_text(path) as lines:
         for number, line in enumerate(lines, start=1):
@@ -55,6 +57,8 @@ def read_scored(job: tuple[Path, int]) -> list[Scored]:
                 continue
             tree = read_tree(text)
             if tree.label == ROOT and len(tree.children) == 1:
+                if [leaf.word for leaf in tree.leaves()] != tokens:
+                    raise InputError(f"{path}, line {number}: a tree has other words than its tokens")
                 rows.append((tokens, derivation(tree), score, text))
     return rows
 
@@ -164,14 +168,14 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def fit(options: argparse.Namespace) -> None:
     """Fit the grammar, round by round."""
-    state = GrammarFit(ExactParser(options.grammar))
-    start = time.monotonic()
-    state.read(options.trees, options.longest, options.jobs)
-    _say(f"{len(state.tokens)} trees in {time.monotonic() - start:.0f} s")
     heldout = []
     if options.heldout is not None:
         rows = read_scored((options.heldout, options.parsed))[: options.evaluate]
         heldout = [(tokens, text) for tokens, _, _, text in rows]
+    state = GrammarFit(ExactParser(options.grammar))
+    start = time.monotonic()
+    state.read(options.trees, options.longest, options.jobs)
+    _say(f"{len(state.tokens)} trees in {time.monotonic() - start:.0f} s")
     batches = draws([len(tokens) for tokens in state.tokens], options.parsed, options.size, options.seed)
     for number in range(1, options.rounds + 1):
         _say(f"round {number}: {state.solve(options.output)}")
